@@ -1,8 +1,13 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 import { MissingServicesReporter } from './test/services/missing-services-reporter.ts';
 import { SlowestFirst } from './test/slowest-first.ts';
+import { asksForAll, filesOfOtherDays } from './test/turns/files-of-day.ts';
+import { TurnsReporter } from './test/turns/turns-reporter.ts';
+
+const [, , , ...args] = process.argv;
+const waiting = asksForAll(args) ? filesOfOtherDays() : [];
 
 // Files share a process per worker: nothing lives at module level, and loading the modules once more for
 // each file took much of the time.
@@ -11,8 +16,10 @@ export default defineConfig({
     globalSetup: ['./test/services/global-setup.ts'],
     // All in one project: a worker never serves two, and would load every module anew for the second.
     include: ['{packages,apps}/**/src/**/*.test.ts', 'test/**/*.test.ts'],
+    // Whoever names a file runs it on every day.
+    exclude: [...configDefaults.exclude, ...waiting],
     setupFiles: ['./test/set-up-file.ts'],
-    reporters: ['default', new MissingServicesReporter()],
+    reporters: ['default', new TurnsReporter(waiting.length), new MissingServicesReporter()],
     // Two for each core of a small machine: some wait for processes, pages and servers, and each more loads all modules
     // once more (4.5 s of processor) and makes the others late.
     maxWorkers: 4,

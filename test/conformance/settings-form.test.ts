@@ -14,6 +14,8 @@ import {
 import {
   type Field,
   fieldOf,
+  formWritten,
+  initialValue,
   isBlock,
   keysOf,
   type Schema,
@@ -48,6 +50,14 @@ function settingsIn(one: Schema, path: Path): readonly Setting[] {
 
 const SETTINGS = settingsIn(schema, []).filter(({ path }) => path[0] !== 'version');
 
+/** Those with a name of ours: what people put into options and schemas of their own has none. */
+const NAMED = SETTINGS.filter(
+  ({ path }) =>
+    !['entry', 0].includes(path.at(-1) ?? 0) &&
+    !path.includes('options') &&
+    !path.includes('responseFormat'),
+);
+
 /** What the form sets for a value: that of a field as its text is read, of a block or list that of its text. */
 function throughForm({ path, schema: one }: Setting, value: unknown): unknown {
   const field = fieldOf(String(path.at(-1)), one, value);
@@ -55,6 +65,9 @@ function throughForm({ path, schema: one }: Setting, value: unknown): unknown {
     ? readTyped(field, writeTyped(field, value))
     : JSON.parse(JSON.stringify(value));
 }
+
+/** Values that are kept elsewhere, and one that only looks so. */
+const REFERENCES = [`\${NAME}`, `\${file:/run/secrets/a b}`, `\${NAME:-5}`, `$\${NAME}`];
 
 const isChosen = ({ path, schema: one }: Setting): boolean =>
   ['switch', 'choice'].includes(fieldOf(String(path.at(-1)), one, '').kind);
@@ -89,14 +102,18 @@ function withLists(path: Path, value: unknown): readonly [Path, unknown] {
 
 describe('every setting', () => {
   it('[U03] has a name in plain words that is not its key', () => {
-    const named = SETTINGS.filter(({ path }) => !['entry', 0].includes(path.at(-1) ?? 0)).filter(
-      ({ path }) => !path.includes('options') && !path.includes('responseFormat'),
-    );
-    expect(named.length).toBeGreaterThan(500);
-    const wrong = named.filter(
+    expect(NAMED.length).toBeGreaterThan(500);
+    const wrong = NAMED.filter(
       ({ path, schema: { title = '' } }) => !/^\p{Lu}/u.test(title) || title === path.at(-1),
     );
     expect(wrong.map(({ path }) => path.join('.'))).toEqual([]);
+  });
+
+  it('[U03] has a sentence of help, in the form and in editors of the file', () => {
+    const silent = NAMED.filter(
+      ({ schema: { description = '' } }) => !/^[\p{L}\d].*[.…]$/su.test(description),
+    );
+    expect(silent.map(({ path }) => path.join('.'))).toEqual([]);
   });
 
   it('[U03] has a name that no other one beside it has', () => {
@@ -111,17 +128,18 @@ describe('every setting', () => {
   });
 
   it('[D12] is in the file as the form wrote it, whatever value it has', () => {
-    const text = fc.oneof(fc.string(), fc.constantFrom('', '5', 'true', '"a"', '[]', 'a\nb', ' a'));
+    const odd = ['', '5', 'true', 'null', '~', '"a"', '[]', 'a\nb', ' a', '- a', '# a', 'a: b'];
+    const text = fc.oneof(fc.string(), fc.constantFrom(...odd, ...REFERENCES));
+    const key = fc.oneof(fc.constantFrom('a', 'token', 'a.b', '5', 'null', '#', ''), fc.string());
     const { value } = fc.letrec((tie) => ({
       scalar: fc.oneof(text, fc.integer(), fc.boolean()),
+      // As a whole value it is absent, as a key without a value is.
+      inner: fc.oneof({ depthSize: 'small' }, tie('value'), fc.constant(null)),
       value: fc.oneof(
         { depthSize: 'small' },
         tie('scalar'),
-        fc.array(tie('scalar'), { maxLength: 3 }),
-        fc.dictionary(fc.constantFrom('a', 'b', 'token'), tie('scalar'), {
-          minKeys: 1,
-          noNullPrototype: true,
-        }),
+        fc.array(tie('inner'), { maxLength: 3 }),
+        fc.dictionary(key, tie('inner'), { minKeys: 1, maxKeys: 4, noNullPrototype: true }),
       ),
     }));
     // A list or a block is there once it has something in it.
@@ -134,6 +152,24 @@ describe('every setting', () => {
       expect(valueAt(savedBy(path, whole), path)).toEqual(whole);
     });
     fc.assert(run, { numRuns: 400 });
+  });
+
+  it('[D12] with several forms keeps the one that is chosen, and what fits it', () => {
+    const unions = SETTINGS.flatMap((setting) => {
+      const field = fieldOf(String(setting.path.at(-1)), setting.schema, undefined);
+      return field.kind === 'union' ? [{ ...setting, forms: field.forms }] : [];
+    });
+    expect(unions.length).toBeGreaterThan(20);
+    for (const { path, forms } of unions) {
+      for (const [index, form] of forms.entries()) {
+        for (const other of forms) {
+          const start = initialValue(form, initialValue(other, undefined));
+          // Nothing is typed into the field of a plain value yet.
+          if (start === '') continue;
+          expect(formWritten(forms, start), `${path.join('.')}: ${form.label}`).toBe(index);
+        }
+      }
+    }
   });
 
   it('[D12] that may be absent can be switched on by an empty block', () => {

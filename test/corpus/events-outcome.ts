@@ -1,3 +1,5 @@
+import { hasOutsideText, type InboundMessage, typedText } from '@parley/core';
+import { expect } from 'vitest';
 import { z } from 'zod';
 
 /**
@@ -27,3 +29,56 @@ export const Expected = z.union([
   z.strictObject({ about: z.string(), nothing: z.literal(true) }),
 ]);
 export type Follows = Extract<z.infer<typeof Expected>, { addressed: boolean }>;
+
+/** What an adapter makes of an event: messages, changes of messages, and what it says about the rest. */
+interface Followed {
+  readonly messages: readonly InboundMessage[];
+  readonly revisions: readonly { readonly kind: string; readonly message?: InboundMessage }[];
+  readonly notes: readonly { readonly reason: string }[];
+}
+
+/** The one message or edit that follows from an event; null where none is expected, and none came. */
+export function followingMessage(
+  { messages, revisions, notes }: Followed,
+  expected: z.infer<typeof Expected>,
+): { readonly message: InboundMessage; readonly expected: Follows } | null {
+  if ('nothing' in expected) {
+    expect({ messages, notes }).toEqual({ messages: [], notes: [] });
+    return null;
+  }
+  if ('ignored' in expected) {
+    expect(messages).toEqual([]);
+    expect(notes.map(({ reason }) => reason)).toEqual([expected.ignored]);
+    return null;
+  }
+  const edited = revisions.flatMap(({ kind, message }) =>
+    kind === 'edited' && message !== undefined ? [message] : [],
+  );
+  const [message, ...more] = expected.edits === true ? edited : messages;
+  expect(more).toEqual([]);
+  if (message === undefined) throw new Error('nothing followed');
+  return { message, expected };
+}
+
+/** Checks what the adapter hands over. */
+export function checkFacts(message: InboundMessage, expected: Follows): void {
+  const { text, typed, outside, replyTo, addressed, chat } = expected;
+  if (text !== undefined) expect(message.text).toBe(text);
+  expect(typedText(message)).toBe(typed);
+  if (outside !== undefined) expect(hasOutsideText(message)).toBe(outside);
+  const shown = (message.attachments ?? []).map(({ kind, name, viewOnce }) =>
+    [viewOnce ? 'view-once' : '', kind, name].join(' ').trim(),
+  );
+  expect(shown).toEqual(expected.files);
+  expect(message.addressed).toBe(addressed);
+  expect(message.chat.type).toBe(chat);
+  expect(message.replyTo?.messageId).toBe(replyTo);
+}
+
+/** Checks the user message that the model reads, as JSON. */
+export function checkReading(words: string, { reads, never }: Follows): void {
+  // Quotation marks and new lines are escaped there; so are quotes of quotes.
+  const plain = words.replaceAll(/\\+n/g, '\n').replaceAll(/\\+"/g, '"');
+  for (const part of reads) expect(plain).toContain(part);
+  for (const part of never) expect(plain).not.toContain(part);
+}

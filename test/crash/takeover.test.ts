@@ -1,56 +1,31 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ChatRequest, textOf } from '../model/chat-request.ts';
-import { type ModelDouble, startModelDouble } from '../model/index.ts';
 import { EMBEDDED_FOLDERS } from './deployment.ts';
-import { embedded } from './embedded.ts';
-import type { KeptAlive } from './kept-alive.ts';
+import { startTelegramVictim, type TelegramVictim } from './telegram-victim.ts';
 
 const BO = 502;
 const LANE = `telegram:default:${BO}`;
 const TIMEOUT_MS = 60_000;
 
-const root = mkdtempSync(join(tmpdir(), 'parley-crash-takeover-'));
 const [folder] = EMBEDDED_FOLDERS;
-let telegram: TelegramDouble;
-let model: ModelDouble;
-let parley: KeptAlive | undefined;
+let victim: TelegramVictim;
 beforeAll(async () => {
-  const reply = ({ messages }: ChatRequest) =>
-    `You said: ${textOf(messages.at(-1)).split('\n').at(-1)}`;
-  [telegram, model] = await Promise.all([startTelegramDouble(), startModelDouble({ reply })]);
-  mkdirSync(root, { recursive: true });
-  const access = { direct: 'allowlist', allow: [BO] };
-  const channel = { token: telegram.token, apiRoot: telegram.apiRoot, pace: false, access };
-  const { processes } = embedded(
-    root,
-    {
-      owners: ['telegram:501'],
-      model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
-      channels: { telegram: channel },
-      http: { port: 0 },
-      lanes: { collectPauseMs: 30 },
-    },
-    () => {},
-  );
-  [parley] = processes;
-  parley?.start();
+  victim = await startTelegramVictim({
+    channel: { access: { direct: 'allowlist', allow: [BO] } },
+    settings: { owners: ['telegram:501'], lanes: { collectPauseMs: 30 } },
+    reply: ({ messages }: ChatRequest) => `You said: ${textOf(messages.at(-1)).split('\n').at(-1)}`,
+  });
 });
-afterAll(async () => {
-  parley?.abandon();
-  await Promise.all([telegram.close(), model.close()]);
-  rmSync(root, { recursive: true, force: true });
-});
+afterAll(() => victim?.close());
 
 /** Asks until a living process answers: one that dies meanwhile has perhaps done it. */
 async function perform(operation: string, input: object): Promise<Record<string, unknown>> {
   const late = Date.now() + TIMEOUT_MS;
   for (;;) {
     try {
-      const at = (name: string) => readFileSync(join(root, folder, name), 'utf8');
+      const at = (name: string) => readFileSync(join(victim.root, folder, name), 'utf8');
       const { address } = JSON.parse(at('gateway.json'));
       const answer = await fetch(`${address}/api/conversations/${operation}`, {
         method: 'POST',
@@ -68,29 +43,30 @@ async function perform(operation: string, input: object): Promise<Record<string,
 }
 
 const said = () =>
-  telegram
+  victim.telegram
     .conversation(BO)
     .filter(({ from }) => from === 'bot')
     .map(({ text }) => text);
-const until = (count: number) => telegram.waitFor(() => said().length >= count, TIMEOUT_MS);
+const until = (count: number) => victim.telegram.waitFor(() => said().length >= count, TIMEOUT_MS);
 const kills = (count: number) =>
-  expect.poll(() => parley?.kills, { timeout: TIMEOUT_MS }).toBe(count);
+  expect.poll(() => victim.parley.kills, { timeout: TIMEOUT_MS }).toBe(count);
 const led = async () => {
   const { conversations } = await perform('list', {});
   return JSON.parse(JSON.stringify(conversations))[0];
 };
 
 it('[U12] [D01] [D04] a takeover outlives its process: what comes waits, a reply is sent once, and the agent then knows it', async () => {
+  const { telegram, model, parley } = victim;
   telegram.say({ chat: BO, text: 'hello' });
   await until(1);
   await perform('take-over', { conversationId: LANE });
 
-  await parley?.tell({ point: 'inbox-committed', nth: 1 });
+  await parley.tell({ point: 'inbox-committed', nth: 1 });
   telegram.say({ chat: BO, text: 'is anyone there?' });
   await kills(1);
   expect(await led()).toMatchObject({ waiting: 1, takenOver: { by: 'The owner' } });
 
-  await parley?.tell({ point: 'part-sending', nth: 1 });
+  await parley.tell({ point: 'part-sending', nth: 1 });
   const reply = { conversationId: LANE, text: 'I am', as: 'self', requestId: 'r1' };
   await perform('reply', reply);
   await kills(2);
@@ -101,7 +77,7 @@ it('[U12] [D01] [D04] a takeover outlives its process: what comes waits, a reply
 
   telegram.say({ chat: BO, text: 'thanks' });
   await expect.poll(async () => (await led()).waiting, { timeout: TIMEOUT_MS }).toBe(1);
-  await parley?.tell({ point: 'turn-claimed', nth: 1 });
+  await parley.tell({ point: 'turn-claimed', nth: 1 });
   await perform('hand-back', { conversationId: LANE });
   await kills(3);
   await until(3);

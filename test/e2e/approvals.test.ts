@@ -130,7 +130,7 @@ describe('approvals', () => {
     const place = peer.ownerPlace;
     const texts = () => peer.seen(place).map(({ text }) => text);
     const code = (nth: number) =>
-      texts().flatMap((text) => /\/approve (\w{6}) allows/.exec(text)?.[1] ?? [])[nth];
+      texts().flatMap((text) => /Reply \/approve (\w{6})/.exec(text)?.[1] ?? [])[nth];
     await peer.say(place, { text: 'please note it' });
     await peer.waitFor(() => code(0));
     await parley.restart();

@@ -172,7 +172,10 @@ describe('a backup', () => {
         expect(JSON.stringify(asked).includes('You said: two')).toBe(true);
         await running.end();
         const again = await parley(large, 'restore', file, '--continue');
-        expect(again).toMatchObject({ code: 1, err: expect.stringContaining('already has data') });
+        expect(again).toMatchObject({
+          code: 1,
+          err: expect.stringContaining('already contains data of Parley'),
+        });
         const none = await parley(large, 'backup', join(elsewhere.path, 'b.tar.gz'));
         expect(none).toMatchObject({ code: 1, err: expect.stringContaining('pg_dump') });
       } finally {

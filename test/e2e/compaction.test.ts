@@ -155,7 +155,7 @@ describe('what people said, before it is summarized', () => {
     for (let turn = 0; turn < 3; turn += 1) await say(`And then, ${turn}?`);
     expect(await say('/compact')).toContain('I have summarized');
     const known = await say('/memory');
-    expect(known).toMatch(/My daughter Mia cannot eat nuts!.*saved by itself/);
+    expect(known).toMatch(/My daughter Mia cannot eat nuts!.*saved automatically/);
     expect(known).not.toContain('Bob');
   });
 });

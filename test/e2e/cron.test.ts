@@ -149,7 +149,7 @@ describe('parley cron', () => {
     expect((await cli('run', id)).code).toBe(0);
     await until('Now: call Bo');
     // The gateway itself made the change, so its schedule did not have to be read again for it.
-    expect(scene.parley.err()).toContain('a job is changed');
+    expect(scene.parley.err()).toContain('a job was changed');
     expect((await cli()).out).toMatch(/^"Bo" \(\w{5}\): cron 0 9 .*; in telegram:501\n$/);
   });
 
@@ -160,7 +160,7 @@ describe('parley cron', () => {
     });
     scene.telegram.say({ chat: ANN, text: 'hi' });
     await until('hello');
-    expect((await cli('add', 'x', '--at', 'soon')).out).toContain('"soon" is no time');
+    expect((await cli('add', 'x', '--at', 'soon')).out).toContain('"soon" is not a time');
     const added = await cli('add', 'x', '--cron', '0 9 * * mon');
     const id = /\((\w{5})\)/.exec(added.out)?.[1] ?? '';
     const schema = join(scene.folder.path, 'orders.schema.json');
@@ -206,7 +206,7 @@ describe('another time zone', () => {
       .find(({ text }) => text.includes('My time zone is now'));
     const messageId = question?.messageId ?? 0;
     scene.telegram.press({ chat: ANN, message: messageId, label: 'Move', from: ANN });
-    await until('One job keeps the local time, now on the clock of America/New_York.');
+    await until('One job keeps its local time, now in America/New_York.');
     expect((await cli()).out).toMatch(/every 2 days at 09:00 \(America\/New_York\); next .* 09:00/);
     expect(saidBy('My time zone is now')).toHaveLength(1);
   });

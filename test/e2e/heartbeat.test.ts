@@ -59,7 +59,7 @@ it('[H03] [F09] a task that finds nothing is run at once, and nobody hears of it
   write(MAIL);
   expect(await say('/heartbeat')).toMatch(/mail – every 30 min.*last: never.*next: .*it is due/s);
   found = 'HEARTBEAT_OK';
-  expect(await say('/heartbeat now mail')).toContain('mail begins');
+  expect(await say('/heartbeat now mail')).toContain('mail is starting');
   await expect.poll(lastState).toBe('quiet');
   expect(await say('/heartbeat')).toMatch(/last: .*\d\d:\d\d, nothing to report/);
   expect(seen()).not.toContain('HEARTBEAT_OK');
@@ -81,7 +81,7 @@ it('[H04] [G08] [D08] an alert is sent once, marked, and /why says where it came
 it('[H04] the same alert is not sent again, and /heartbeat says so', async () => {
   await say('/heartbeat now');
   const nothing = await say('/heartbeat now mail');
-  expect(nothing).toContain('mail begins');
+  expect(nothing).toContain('mail is starting');
   await expect.poll(lastState).toBe('repeated');
   expect(await say('/heartbeat')).toContain('the same as before, so not sent again');
   expect(seen().split('⚙️ The landlord')).toHaveLength(2);
@@ -157,7 +157,7 @@ it('[H09] [D01] an event that was taken is worked on after a kill, and its key i
 it('[H02] the command line runs a task where Parley runs, and says so where it does not', async () => {
   found = 'HEARTBEAT_OK';
   const run = await cli('heartbeat', 'now', 'mail');
-  expect(run).toMatchObject({ code: 0, out: expect.stringContaining('mail begins') });
+  expect(run).toMatchObject({ code: 0, out: expect.stringContaining('mail is starting') });
   await expect.poll(lastState).toBe('quiet');
   expect(await cli('heartbeat', 'now', 'letters')).toMatchObject({
     code: 1,

@@ -48,7 +48,7 @@ describe('memory in Telegram', () => {
 
   it('[G13] what the model does not save is saved all the same, and says so', async () => {
     await say(ANN, 'Never call me before nine.');
-    expect(await say(ANN, '/memory')).toMatch(/Never call me before nine\..*saved by itself/);
+    expect(await say(ANN, '/memory')).toMatch(/Never call me before nine\..*saved automatically/);
   });
 
   it('[G13] a model that obeys a quotation saves nothing', async () => {

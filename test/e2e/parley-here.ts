@@ -1,8 +1,15 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { banner, locateDataFolder, type StartOptions, startParley } from '@parley/cli';
+import {
+  banner,
+  type DataFolder,
+  locateDataFolder,
+  type StartOptions,
+  startParley,
+} from '@parley/cli';
 import { readBuiltPage } from '@parley/console';
 import { type Clock, systemTime } from '@parley/core';
+import { writeEmptyDatabase } from '@parley/store/testing';
 import { bundlePage } from '../services/bundle.ts';
 
 /** A Parley that a test talks to, in its own process or in another. */
@@ -50,6 +57,7 @@ export async function startParleyHere(
   };
   const located = locateDataFolder(data, env);
   const folder = settingsFile === undefined ? located : { ...located, settingsFile };
+  if (needsDatabase(folder)) await writeEmptyDatabase(join(data, 'parley.db'));
   let page: ReturnType<typeof readBuiltPage> | undefined;
   const parley = await startParley({
     ...{ folder, env, ...systemTime, clock, channels },
@@ -74,4 +82,10 @@ export async function startParleyHere(
     end,
     discard: end,
   };
+}
+
+/** Whether a first start would make a database in the data folder; the settings may name another one. */
+function needsDatabase({ path, settingsFile, databaseMark }: DataFolder): boolean {
+  const isUsed = [join(path, 'parley.db'), databaseMark].some((file) => existsSync(file));
+  return !isUsed && existsSync(settingsFile) && !/store/.test(readFileSync(settingsFile, 'utf8'));
 }

@@ -123,7 +123,7 @@ describe('a person who has used up a cap', () => {
     await telegram.waitFor(() => inTelegram(BO).length === 2);
     const [first, second] = inTelegram(BO).map(({ text }) => text);
     expect(first).toBe('First.');
-    expect(second).toMatch(/^⚙️ You have used up what you may use of my model in a day\./);
+    expect(second).toMatch(/^⚙️ You have used up your daily allowance\./);
     const before = inTelegram(ANN).length;
     telegram.say({ chat: ANN, text: 'say: Still here.' });
     await telegram.waitFor(() => inTelegram(ANN).length > before);

@@ -93,7 +93,7 @@ describe('a stranger whom only open access lets in', () => {
     const { talk } = await openToAll(0, {}, { perStrangerDaily: { tokens: 4_000 } });
     const heard = await talk(3);
     expect(heard.at(-1)).toMatch(
-      /^⚙️ You have used up what you may use of my model in a day\. Everyone may write to me here and each answer costs money, so each person has a share for a day\. I can answer again after midnight \(Asia\/Kathmandu\), in .+\.$/,
+      /^⚙️ You have used up your daily allowance\. Everyone may write to me here and each answer costs money, so each person has a daily limit\. I can answer again after midnight \(Asia\/Kathmandu\), in .+\.$/,
     );
   });
 });

@@ -130,7 +130,7 @@ describe('a task that is handed on', () => {
     });
     scene.telegram.say({ chat: ANN, text: 'list' });
     const [, told] = await scene.untilAnswers(ANN, 2);
-    expect(told).toContain('did not come to an end');
+    expect(told).toContain('could not finish within');
     expect(ofSubAgents()).toHaveLength(20);
   });
 

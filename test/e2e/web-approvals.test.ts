@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isOfDay } from '@parley/core/testing';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { textOf } from '../model/chat-request.ts';
 import { NOTE } from './approval-scene.ts';
+import { faultsOf } from './page-faults.ts';
 import { runCommand } from './parley-process.ts';
 import { POOR_CONTRAST } from './poor-contrast.ts';
 import { answers, field, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
@@ -85,6 +86,29 @@ describe.runIf(chromiumUrl)('approvals on the page', () => {
     await expect.poll(() => button(page, 'Approve').count()).toBe(0);
     const record = await runCommand(['--data', scene.folder.path, 'approvals']);
     expect(record.out).toMatch(/write for web:owner .*: allowed by web:owner .*; the call worked/);
+  });
+
+  it('[G05] [U03] a question in the chat shows the change of the file, as Approvals does, until it is decided', async () => {
+    mkdirSync(join(scene.folder.path, 'workspace/notes'), { recursive: true });
+    writeFileSync(join(scene.folder.path, 'workspace', FILE), 'Cats sleep.\n');
+    const page = await open();
+    await say(page, 'please note it');
+    const asked = page.locator('.is-asked');
+    await asked.locator('del').getByText('Cats sleep.').waitFor();
+    const change = await asked.locator('.diff').innerText();
+    expect(change).toContain('+Parrots talk.');
+    // Which file it is stands above the change, also while the whole call is folded.
+    await asked.getByText(`path: "${FILE}"`).first().waitFor();
+    const { SHOTS } = process.env;
+    if (SHOTS) await page.screenshot({ path: join(SHOTS, 'change.png') });
+    expect(await faultsOf(page)).toEqual([]);
+    const other = await page.context().newPage();
+    await other.goto(`${scene.parley.address}/#/approvals`);
+    const card = other.getByRole('article', { name: /^write for/ });
+    expect(await card.locator('.diff').innerText()).toBe(change);
+    await card.getByRole('button', { name: 'Refuse' }).click();
+    await untilAnswer(page, 'Refused: write.');
+    await expect.poll(() => asked.count()).toBe(0);
   });
 
   it('[G05] by keyboard alone, and the focus is not lost; a refusal is reported to the model', async () => {

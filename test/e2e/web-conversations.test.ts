@@ -31,7 +31,7 @@ describe.runIf(chromiumUrl)('conversations of all channels on the page', () => {
   const message = (text: string) => sheet().locator('.said-message', { hasText: text }).first();
 
   it('[U08] are listed with their last words, and shown beside the list', async () => {
-    expect(await link().innerText()).toContain('Answer: You said: <b>third</b>');
+    expect(await link().innerText()).toContain('\nYou said: <b>third</b>');
     await open();
     await message('Wie groß ist die Größe?').waitFor();
     const texts = await sheet().locator('.said-text').allInnerTexts();

@@ -81,15 +81,15 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
     });
     telegram.say({ chat: ANN, text: 'slow one' });
     await expect
-      .poll(() => page.getByRole('region', { name: 'Turns under way' }).innerText())
+      .poll(() => page.getByRole('region', { name: 'Running turns' }).innerText())
       .toMatch(/telegram:.*501/);
     await page.getByText('by this process').waitFor();
     telegram.say({ chat: ANN, text: 'the next one' });
-    const waiting = page.getByRole('region', { name: 'Waiting for a turn' });
+    const waiting = page.getByRole('region', { name: 'Waiting messages' });
     await expect.poll(() => waiting.innerText()).toContain('1 message');
     answered.resolve();
-    await expect.poll(() => waiting.innerText()).toContain('No message waits.');
-    await page.getByText('Nothing is to be sent.').waitFor();
+    await expect.poll(() => waiting.innerText()).toContain('None.');
+    await page.getByText('Nothing to send.').waitFor();
     scene.model.reply(() => 'An answer at last.');
   });
 

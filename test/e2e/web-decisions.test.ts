@@ -41,7 +41,7 @@ describe.runIf(chromiumUrl)('decisions on the page', () => {
     return existsSync(path) ? readFileSync(path, 'utf8') : null;
   };
   const section = (name: string) => page.getByRole('region', { name, exact: true });
-  const question = () => section('Questions').getByRole('article');
+  const question = () => section('Waiting for you').getByRole('article');
   const button = (name: string) => question().getByRole('button', { name });
   /** The page looks by itself every few seconds, and at once when its window gets the focus. */
   const see = (what: Locator) =>
@@ -107,15 +107,15 @@ describe.runIf(chromiumUrl)('decisions on the page', () => {
     await untilAnswer(chat, 'It said: It is');
     const settings = () => readFileSync(join(scene.folder.path, 'parley.yaml'), 'utf8');
     expect(settings()).toContain(rule);
-    await section('Allowed for good').getByText(rule).waitFor();
+    await section('Always allowed').getByText(rule).waitFor();
     const inUse = /the settings were read again/;
     await expect.poll(() => inUse.test(scene.parley.err()), { timeout: 30_000 }).toBe(true);
     await say(chat, 'time in Asia/Tokyo');
     await see(section('Decided').getByText('allowed by a rule'));
-    await section('Allowed for good')
+    await section('Always allowed')
       .getByRole('button', { name: `Revoke: ${rule}` })
       .click();
-    await page.getByText('Nothing: each call that needs it is asked about.').waitFor();
+    await page.getByText('Nothing is always allowed; you are asked every time.').waitFor();
     expect(settings()).not.toContain(rule);
     expect(await faultsOf(page)).toEqual([]);
   });
@@ -125,8 +125,7 @@ describe.runIf(chromiumUrl)('decisions on the page', () => {
       await say(chat, `write ${name}`);
       await untilAnswer(chat, `Made ${name}`);
     }
-    const file = (name: string) =>
-      section('Files that the agent wrote').getByRole('article', { name });
+    const file = (name: string) => section('Files the agent wrote').getByRole('article', { name });
     await page.setViewportSize({ width: 1280, height: 900 });
     await page.getByRole('button', { name: 'Refresh' }).click();
     const open = file('notes/one.md').getByRole('button', { name: 'Open: notes/one.md' });
@@ -153,7 +152,7 @@ describe.runIf(chromiumUrl)('decisions on the page', () => {
     await page.getByText('notes/one.md is open').waitFor();
     expect(onDisk('notes/one.md')).toContain('---\naudience: everyone\n---');
     await page.getByRole('button', { name: 'Keep private: notes/two.md' }).click();
-    await page.getByText('No file waits to be opened.').waitFor();
+    await page.getByText('No files to review.').waitFor();
     expect(onDisk('notes/two.md')).toContain('---\naudience: owner\n---');
   });
 });

@@ -77,7 +77,7 @@ describe.runIf(chromiumUrl)('the heartbeat as the page shows it', () => {
   it('[H03] runs a task at once, by keyboard, and says when it was quiet', async () => {
     await page.getByRole('button', { name: 'Run mail now' }).focus();
     await page.keyboard.press('Enter');
-    await page.getByRole('status').getByText('mail begins').waitFor();
+    await page.getByRole('status').getByText('mail is starting').waitFor();
     await card('mail').getByText('nothing to report').waitFor();
     await page.locator('.heartbeat-runs li', { hasText: 'nothing to report' }).waitFor();
     expect((await answers(page)).join()).not.toContain('HEARTBEAT_OK');

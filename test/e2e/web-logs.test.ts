@@ -108,7 +108,7 @@ describe.runIf(chromiumUrl)('logs on the page', () => {
     telegram.say({ chat: ANN, text: 'another one' });
     await expect.poll(() => lines().count(), { timeout: 20_000 }).toBe(2);
     await page.goto(`${scene.parley.address}/#/logs/info/-/telegram:nothing`);
-    await page.getByText('No line of the log is like that.').waitFor();
+    await page.getByText('No matching lines.').waitFor();
   });
 
   it('[U03] parley logs prints the same lines, beside a running gateway or without', async () => {

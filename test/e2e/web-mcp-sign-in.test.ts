@@ -42,7 +42,7 @@ describe.runIf(chromiumUrl)('[G03] [U03] an MCP server that asks for a sign-in',
     await expect.poll(status, { interval: 300 }).toContain('vault: connected, 1 tools');
     await page.reload();
     await openView(page, 'Status');
-    await page.getByText('Turns of 24 hours').waitFor();
+    await page.getByText('Turns in the last 24 hours').waitFor();
     expect(await page.getByRole('button', { name: 'Sign in at vault' }).count()).toBe(0);
     await page.context().close();
   });

@@ -103,7 +103,7 @@ describe.runIf(chromiumUrl)('signing in to the page', () => {
     expect(await page.content()).not.toContain('a word for me alone');
     await enter(page, scene.parley.token);
     await untilAnswer(page, 'You said: a word for me alone');
-    await owner.getByRole('button', { name: 'Sign out' }).click();
+    await owner.getByRole('button', { name: 'Sign out of this browser' }).click();
     await signInForm(owner).waitFor();
     // The form may belong to the page that is about to be loaded again.
     await owner.waitForFunction('localStorage.length === 0');

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { startDiscordDouble } from '@parley/simulators/discord';
 import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { openView, startWebScene, type WebScene } from './web-scene.ts';
@@ -125,5 +126,34 @@ describe.runIf(chromiumUrl)('an installation in which nothing is configured', ()
     await page.reload();
     await page.getByRole('textbox', { name: /^Message to/ }).waitFor();
     await page.context().close();
+  });
+
+  it('[U02] shows a link that invites a bot of Discord as soon as its token works', async () => {
+    const discord = await startDiscordDouble();
+    try {
+      const { port } = new URL(scene.parley.address);
+      const api = `  discord: { apiRoot: "${discord.apiRoot}" }\n`;
+      writeFileSync(file(), `http: { port: ${port} }\nmodel: offline\nchannels:\n${api}`);
+      const tried = { channel: 'discord', token: discord.token };
+      const bot = { bot: { invitation: expect.stringContaining('client_id=') } };
+      await expect.poll(() => call('setup/try-channel', tried)).toMatchObject(bot);
+      const page = await scene.open();
+      await openView(page, 'Set up');
+      const channel = page.getByRole('region', { name: 'Connect a channel' });
+      await channel.getByRole('button', { name: /^(Open|Change): Connect a channel/ }).click();
+      const choice = channel.getByRole('combobox', { name: 'Channel' });
+      await choice.selectOption('Discord');
+      await channel.getByLabel('Token').fill(discord.token);
+      await channel.getByRole('button', { name: 'Try the token' }).click();
+      const link = channel.getByRole('link', { name: 'Invite it to a server' });
+      await link.waitFor();
+      const address = new URL((await link.getAttribute('href')) ?? '');
+      expect(address.origin + address.pathname).toBe('https://discord.com/oauth2/authorize');
+      expect(address.searchParams.get('scope')).toContain('bot');
+      expect(await link.getAttribute('rel')).toContain('noopener');
+      await page.context().close();
+    } finally {
+      await discord.close();
+    }
   });
 });

@@ -48,7 +48,7 @@ describe.runIf(chromiumUrl)('SOUL.md on the page', () => {
   it('[W06] shows what the evaluation found, and offers nothing where nothing can be done', async () => {
     await page.getByRole('link', { name: /^v2/ }).click();
     await page.getByText('deny that I am a program').waitFor();
-    await expect.poll(() => page.locator('.action').count()).toBe(0);
+    await expect.poll(() => page.locator('.soul-view .action').count()).toBe(0);
     await page.goBack();
   });
 
@@ -71,7 +71,7 @@ describe.runIf(chromiumUrl)('SOUL.md on the page', () => {
     await page.getByRole('button', { name: 'Veto it' }).waitFor();
     await runCommand(['--data', scene.folder.path, 'soul', 'apply', '4']);
     await press('Veto it');
-    await told('in use already');
+    await told('already in use');
     await propose(`${first}\n- Love the hills.`, 'The hills');
     await press('Refresh');
     await page.getByRole('link', { name: /^v5/ }).click();

@@ -58,7 +58,7 @@ describe.runIf(chromiumUrl)('the workspace on the page', () => {
   it('[U03] [W07] a file is edited by keyboard, counts from the next turn on, and goes back by its history', async () => {
     await openView(page, 'Files');
     await page.getByRole('link', { name: /^AGENTS.md/ }).click();
-    await page.getByText('Seen by everyone').waitFor();
+    await page.getByText('Visible to everyone').waitFor();
     await type('AGENTS.md', 'Whistle **always**.');
     await page.keyboard.press('Control+s');
     await told('Saved.');
@@ -110,7 +110,7 @@ describe.runIf(chromiumUrl)('the workspace on the page', () => {
     await type('notes/ropes.md', 'Blue ropes.', phone);
     await press('Save', phone);
     await told('Saved.', phone);
-    await phone.getByText('Seen by owner only').waitFor();
+    await phone.getByText('Visible to owner only').waitFor();
     expect(got('notes/ropes.md')).toBe('---\naudience: owner\n---\n\nBlue ropes.');
     expect(await faultsOf(phone)).toEqual([]);
     await press('Remove notes/ropes.md', phone);

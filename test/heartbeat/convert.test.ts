@@ -104,7 +104,7 @@ describe('parley heartbeat convert', () => {
   });
 
   it.each([
-    ['prose', 'I have done it!', 'it is not in the form of Parley'],
+    ['prose', 'I have done it!', 'it is not in Parley’s form'],
     ['a time that is not known', OWN.replace('30 min', 'often'), 'found "often"'],
     ['a task less', OWN.slice(OWN.indexOf('## plan')), 'words of the tasks are not in it'],
     ['nothing to do', '## a\n- every: 1 h\n', 'found nothing'],

@@ -34,7 +34,9 @@ export function startsTask(id: string): DrillTurn {
     },
     until(drill) {
       // The run of another drill was under way: it is asked for again.
-      const seen = drill.seen('owner').filter(({ text }) => text.includes('Nothing began')).length;
+      const seen = drill
+        .seen('owner')
+        .filter(({ text }) => text.includes('Nothing started')).length;
       if (seen > refused) drill.say('owner', `/heartbeat now ${id}`);
       refused = seen;
       return drill.deeds.answered.has('sub');

@@ -17,46 +17,46 @@ import {
 import { memoryValues } from '@parley/core/testing';
 import { loggerInto } from './logger-into.ts';
 
-/** What ingress says to a message it has stored. */
+/** The outcome of ingress for a stored message. */
 export const accepted: IngressOutcome = { kind: 'accepted', conversationId: 'c' };
 
 /** A signal that is never aborted. */
 export const noSignal = (): AbortSignal => new AbortController().signal;
 
-/** What the core around an adapter does that is not as usual. */
+/** How the core around an adapter differs from the default. */
 export interface CoreWishes {
   readonly receive?: (message: InboundMessage) => Promise<IngressOutcome>;
   readonly revise?: (revision: Revision) => Promise<void>;
   readonly reacted?: (reaction: InboundReaction) => Promise<void>;
   readonly ignored?: () => Promise<void>;
-  /** What is stored of a message. */
+  /** Looks up a stored message. */
   readonly message?: ChannelContext<unknown>['message'];
   readonly clock?: () => number;
   readonly commands?: readonly CommandInfo[];
   /** Whether no other gateway may serve the account. */
   readonly holdsAccount?: () => boolean;
-  /** What an earlier start has left. */
+  /** Values that an earlier start has stored. */
   readonly values?: AdapterValues;
 }
 
-/** All that an adapter told the core. */
+/** Everything that an adapter reported to the core. */
 export interface Told {
   readonly received: InboundMessage[];
-  /** What the adapter can find out about the senders of these. */
+  /** What the adapter can find out about the senders of these messages. */
   readonly senders: (SenderFacts | undefined)[];
-  /** Missed messages that were not handed over, and why. */
+  /** Missed messages that were not passed on, with the reasons. */
   readonly skipped: { readonly message: InboundMessage; readonly reason: string }[];
-  /** Events that start no turn, and why. */
+  /** Events that start no turn, with the reasons. */
   readonly ignored: { readonly event: IgnoredEvent; readonly reason: string }[];
   readonly revised: Revision[];
   readonly reactions: InboundReaction[];
   readonly states: ChannelState[];
   readonly logged: string[];
-  /** Keys of the notes for the owner. */
+  /** The keys of the notes for the owner. */
   readonly notes: string[];
 }
 
-/** The core as one adapter sees it; `changed` is called whenever something is told. */
+/** The core as one adapter sees it; `changed` is called after every report. */
 export function coreAround(
   settings: object,
   changed: () => void,
@@ -123,7 +123,7 @@ export function coreAround(
   return { told, context };
 }
 
-/** What a rejected call means for the core. */
+/** The failure of a rejected call, as the core sees it. */
 export async function failureOf(calling: Promise<unknown>): Promise<ChannelError['failure']> {
   const error = await calling.then(
     () => undefined,

@@ -1,6 +1,6 @@
 import { type Logger, silentLogger } from '@parley/core';
 
-/** A logger that writes one line for each call, `message {facts}`, for tests to look through. */
+/** A logger that writes one line for each call, `message {facts}`, which tests can search. */
 export function loggerInto(
   lines: string[],
   { debug = false, changed = () => {} }: { debug?: boolean; changed?: () => void } = {},

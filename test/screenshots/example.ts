@@ -15,6 +15,8 @@ export interface Example {
   readonly scene: WebScene;
   /** The address of a view, where it has one that shows more than its list. */
   addressOf(view: string): string;
+  /** What no link of the navigation shows: single entries, and other forms of a view. */
+  readonly deeper: readonly string[];
   close(): Promise<void>;
 }
 
@@ -100,12 +102,22 @@ export async function startExample(chromiumUrl: string): Promise<Example> {
   await untilStill(scene.folder.path);
   fill(join(scene.folder.path, 'parley.db'));
   const conversation = encodeURIComponent(newestOf(scene.folder.path, 'telegram'));
+  const turn = newestTurn(scene.folder.path);
+  const deeper: Readonly<Record<string, string>> = {
+    list: '#/conversations',
+    file: '#/files/HEARTBEAT.md',
+    'prompt-of-turn': `#/prompt/${turn}`,
+    'why-of-turn': `#/why/${turn}`,
+    'settings-file': '#/settings/file',
+  };
   const addresses: Readonly<Record<string, string>> = {
     conversations: `#/conversations/${conversation}`,
     chat: '#/',
+    ...deeper,
   };
   return {
     scene,
+    deeper: Object.keys(deeper),
     addressOf: (view) => addresses[view] ?? `#/${view}`,
     async close() {
       await scene.close();
@@ -160,6 +172,18 @@ function newestOf(data: string, channel: string): string {
       'select conversation_id as id from inbox where channel = ? and chat_id = ? order by seq desc',
     )
     .get(channel, String(ANN));
+  database.close();
+  return String(found?.id ?? '');
+}
+
+/** A turn with a prompt of its own, for the views of one turn. */
+function newestTurn(data: string): string {
+  const database = new DatabaseSync(join(data, 'parley.db'), { readOnly: true });
+  const found = database
+    .prepare(
+      "select id from turn where state = 'answered' and id not like 'turn_s%' order by started_at desc",
+    )
+    .get();
   database.close();
   return String(found?.id ?? '');
 }

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Page } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import sharp from 'sharp';
 import { addressesOfViews } from '../e2e/web-scene.ts';
 import { startChromium } from '../services/chromium.ts';
@@ -12,42 +12,74 @@ const FOLDER = join(import.meta.dirname, '../../docs/images/page');
 const DESKTOP = { width: 1280, height: 860 };
 const PHONE = { width: 390, height: 844 };
 const ON_PHONE = new Set(['chat', 'conversations']);
+/** The widths in which a redesign is judged: a small telephone, half a screen, a wide one. */
+const WIDTHS = [320, 800, 1440] as const;
+const SCHEMES = ['light', 'dark'] as const;
 /** Colors of a picture: the page has few, and a small file matters more than a shade. */
 const COLORS = 96;
 /** A view that is still loading is shot as it is then. In ms. */
 const TIMEOUT_MS = 8_000;
 
 /**
- * `npm run screenshots`: a picture of every view of the page, in light and dark, from an example that is filled anew, and
- * one of each platform of `parley simulate`; `-- platforms` makes these alone.
+ * `npm run screenshots`: a picture of every view of the page, in light and dark, from an example that is filled by each
+ * run, and one of each platform of `parley simulate`. `-- platforms` makes these alone, and `-- widths FOLDER [VIEW …]`
+ * every view at three widths, to judge a change by eye.
  */
-async function main(): Promise<void> {
+async function main(mode?: string, folder?: string, ...only: readonly string[]): Promise<void> {
   const chromium = await startChromium();
   if (chromium.state === 'missing') throw new Error(chromium.reason);
-  await shootPlatforms(chromium.value);
-  if (process.argv[2] === 'platforms') return chromium.stop();
+  if (mode !== 'widths') await shootPlatforms(chromium.value);
+  if (mode === 'platforms') return chromium.stop();
   const example = await startExample(chromium.value);
   try {
-    rmSync(FOLDER, { recursive: true, force: true });
-    mkdirSync(FOLDER, { recursive: true });
-    for (const colorScheme of ['light', 'dark'] as const) {
-      const looks = { colorScheme, locale: 'en-GB', timezoneId: 'Europe/Berlin' } as const;
-      const page = await example.scene.open({ ...looks, viewport: DESKTOP });
-      for (const view of await viewsOf(page))
-        await shoot(page, example, view, `${view}-${colorScheme}`);
-      await page.context().close();
-      const phone = await example.scene.open({ ...looks, viewport: PHONE, isMobile: true });
-      for (const view of ON_PHONE)
-        await shoot(phone, example, view, `${view}-phone-${colorScheme}`);
-      await phone.context().close();
-    }
-    const bytes = readdirSync(FOLDER).map((name) => statSync(join(FOLDER, name)).size);
-    const sum = bytes.reduce((all, one) => all + one, 0);
-    console.log(`${bytes.length} pictures, ${(sum / 1e6).toFixed(2)} MB, in ${FOLDER}`);
+    if (mode === 'widths') await shootWidths(example, resolve(folder ?? 'screenshots'), only);
+    else await shootDocs(example);
   } finally {
     await example.close();
     await chromium.stop();
   }
+}
+
+/** The pictures of the documentation. */
+async function shootDocs(example: Example): Promise<void> {
+  rmSync(FOLDER, { recursive: true, force: true });
+  mkdirSync(FOLDER, { recursive: true });
+  for (const colorScheme of SCHEMES) {
+    const page = await open(example, { colorScheme, viewport: DESKTOP });
+    for (const view of await viewsOf(page))
+      await shoot(page, example, view, join(FOLDER, `${view}-${colorScheme}`));
+    await page.context().close();
+    const phone = await open(example, { colorScheme, viewport: PHONE, isMobile: true });
+    for (const view of ON_PHONE)
+      await shoot(phone, example, view, join(FOLDER, `${view}-phone-${colorScheme}`));
+    await phone.context().close();
+  }
+  const bytes = readdirSync(FOLDER).map((name) => statSync(join(FOLDER, name)).size);
+  const sum = bytes.reduce((all, one) => all + one, 0);
+  console.log(`${bytes.length} pictures, ${(sum / 1e6).toFixed(2)} MB, in ${FOLDER}`);
+}
+
+/** Every view, and what only an address leads to, at each width in both themes; with `only` these views. */
+async function shootWidths(
+  example: Example,
+  folder: string,
+  only: readonly string[],
+): Promise<void> {
+  mkdirSync(folder, { recursive: true });
+  const page = await open(example, { viewport: DESKTOP });
+  const views = [...(await viewsOf(page)), ...example.deeper];
+  for (const view of views.filter((one) => only.length === 0 || only.includes(one)))
+    for (const width of WIDTHS)
+      for (const colorScheme of SCHEMES) {
+        await page.emulateMedia({ colorScheme });
+        await page.setViewportSize({ width, height: width < 500 ? 720 : 900 });
+        await shoot(page, example, view, join(folder, `${view}-${width}-${colorScheme}`));
+      }
+  await page.context().close();
+}
+
+function open(example: Example, options: BrowserContextOptions): Promise<Page> {
+  return example.scene.open({ ...options, locale: 'en-GB', timezoneId: 'Europe/Berlin' });
 }
 
 /** The chat, and whatever the navigation leads to: a new view is found by itself. */
@@ -71,7 +103,8 @@ function usualPaths(data: string): string {
   }`;
 }
 
-async function shoot(page: Page, example: Example, view: string, name: string): Promise<void> {
+/** A picture of a view; `path` is without its ending. */
+async function shoot(page: Page, example: Example, view: string, path: string): Promise<void> {
   await page.goto(`${example.scene.parley.address}/${example.addressOf(view)}`);
   const main = page.locator('main:visible');
   await main.first().waitFor();
@@ -82,9 +115,7 @@ async function shoot(page: Page, example: Example, view: string, name: string): 
   await page.waitForTimeout(400);
   await page.evaluate(usualPaths(example.scene.folder.path));
   const picture = await page.screenshot({ animations: 'disabled', caret: 'hide' });
-  await sharp(picture)
-    .png({ palette: true, colors: COLORS, effort: 10 })
-    .toFile(join(FOLDER, `${name}.png`));
+  await sharp(picture).png({ palette: true, colors: COLORS, effort: 10 }).toFile(`${path}.png`);
 }
 
-await main();
+await main(...process.argv.slice(2));

@@ -10,6 +10,7 @@ import { join, relative, resolve } from 'node:path';
 import { isOfDay } from '@parley/core/testing';
 import { z } from 'zod';
 import { repositoryFiles } from '../repository-files.ts';
+import { filesOfOtherDays } from '../turns/files-of-day.ts';
 import { groupPrograms } from './group-programs.ts';
 import { needsOf } from './needs.ts';
 import { PROGRAMS, type ServiceName } from './programs.ts';
@@ -20,7 +21,7 @@ const IS_TEST = /^(?:(?:packages|apps)\/.*\/src|test)\/.*\.test\.ts$/;
 const WORKERS = 2;
 /** So many files may have failed because a machine is busy: they run once more, with nothing beside them. */
 const FEW = 3;
-/** On a change, so many days pass until every file has run. */
+/** On a change one of so many files runs each day, the next day others. */
 const DAYS = 3;
 /** What is read of the report that Vitest writes. */
 const RESULTS = z.object({
@@ -29,14 +30,15 @@ const RESULTS = z.object({
 /** A running server would be used although its program is switched off. A missing program is no failure here. */
 const { PARLEY_TEST_REDIS_URL: _r, PARLEY_TEST_POSTGRES_URL: _p, CI: _ci, ...env } = process.env;
 
+const waiting = new Set(filesOfOtherDays());
 const folder = mkdtempSync(join(tmpdir(), 'parley-without-'));
 
 /**
- * Whether a file is in this run: all are in a whole one, and on a change those of the day. A file that starts a program
- * without naming it fails in every run anyway, see `switchOffUnasked`.
+ * Whether a file is in this run: all are in a whole one, and on a change those of the day, of those whose turn it is. A
+ * file that starts a program without naming it fails in every run anyway, see `switchOffUnasked`.
  */
 function isDue(file: string): boolean {
-  return isOfDay(hash('sha256', file, 'buffer').readUInt32BE(), DAYS);
+  return !waiting.has(file) && isOfDay(hash('sha256', file, 'buffer').readUInt32BE(), DAYS);
 }
 
 function titlesOf(services: readonly ServiceName[]): string {

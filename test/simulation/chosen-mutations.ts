@@ -167,7 +167,7 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
   {
     name: 'leases are a hundred times as long',
     breaks: 'D13',
-    file: 'packages/queue/src/lane.ts',
+    file: 'packages/queue/src/keep-leases.ts',
     text: 'export const LEASE_MS = 8_000;',
     by: 'export const LEASE_MS = 800_000;',
     scenes: ['shared'],

@@ -1,4 +1,5 @@
 import { CHOSEN_MUTATIONS } from './chosen-mutations.ts';
+import { TAKEOVER_MUTATIONS } from './takeover-mutations.ts';
 
 /** A fault that is planted in the product, to see that the simulation notices it. */
 export interface Mutation {
@@ -24,7 +25,6 @@ const INBOX = 'packages/store/src/inbox.ts';
 const OUTBOX = 'packages/store/src/outbox.ts';
 const DELIVER = 'packages/channels/src/delivery/deliver-chat.ts';
 const AFTER_FAILURE = 'packages/channels/src/delivery/after-failure.ts';
-const LANE = 'packages/queue/src/lane.ts';
 const LANE_WORKER = 'packages/queue/src/lane-worker.ts';
 
 /** Planted faults. `npm run simulation:mutations` looks for each of them. */
@@ -60,7 +60,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'leases are not renewed',
     breaks: 'D02',
-    file: LANE,
+    file: 'packages/queue/src/keep-leases.ts',
     text: 'looks = 0;\n    void renew();',
     by: 'looks = 0;',
     scenes: ['shared'],
@@ -337,4 +337,5 @@ export const MUTATIONS: readonly Mutation[] = [
     within: 10,
   },
   ...CHOSEN_MUTATIONS,
+  ...TAKEOVER_MUTATIONS,
 ];

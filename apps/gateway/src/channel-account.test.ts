@@ -11,8 +11,8 @@ import type { Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import type { AccountDeps } from './accounts/account.ts';
 import type { AccountRight, AccountRights } from './accounts/account-rights.ts';
-import type { AccountDeps } from './accounts/connect-account.ts';
 import { type AccountSweeps, sweepAccounts } from './accounts/sweep-accounts.ts';
 import { type ChannelAccount, openAccount } from './channel-account.ts';
 

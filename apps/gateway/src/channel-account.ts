@@ -8,12 +8,10 @@ import {
   stoppingDefect,
 } from '@parley/channels';
 import { type AdapterValues, Defects, type Logger, type ReplyRoute, reasonOf } from '@parley/core';
+import type { AccountDeps, AccountPlan, AccountStatus } from './accounts/account.ts';
 import { type AccountRight, type AccountRights, everyRight } from './accounts/account-rights.ts';
 import {
-  type AccountDeps,
-  type AccountPlan,
   type AccountSession,
-  type AccountStatus,
   connectAccount,
   makeAdapter,
   notifyOwnerOfFailure,

@@ -12,8 +12,8 @@ import {
 } from '@parley/core';
 import type { DeadLetterWake, Store } from '@parley/store';
 import { z } from 'zod';
+import type { AccountState, AccountStatus } from './accounts/account.ts';
 import type { AccountName } from './accounts/account-rights.ts';
-import type { AccountState, AccountStatus } from './accounts/connect-account.ts';
 
 /** The accounts from the settings: a gateway connects them, other processes only know them. */
 export interface Accounts {

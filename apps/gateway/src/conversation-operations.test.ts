@@ -34,9 +34,11 @@ let store: Store;
 const stopped: string[] = [];
 const woken: DeadLetterWake[] = [];
 let isQueueAway = false;
+let changes = 0;
 beforeEach(async () => {
   stopped.length = 0;
   woken.length = 0;
+  changes = 0;
   isQueueAway = false;
   store = await openMemoryStore({ clock: () => 0 });
 });
@@ -54,7 +56,16 @@ type Name =
   | 'take-over'
   | 'hand-back'
   | 'reply'
-  | 'takeovers';
+  | 'takeovers'
+  | 'rename'
+  | 'pin'
+  | 'archive'
+  | 'mark-read'
+  | 'mark-unread'
+  | 'begin-inbox'
+  | 'contents'
+  | 'delete'
+  | 'people';
 const ID = 'web:default:c%3A1';
 const CALL = { caller: { name: 'a browser', person: 'Ann', role: 'owner' } } as const;
 
@@ -68,6 +79,7 @@ function ask<N extends Name>(
     bus: {
       publish(event: LiveEvent) {
         if (event.type === 'stop-turn') stopped.push(event.conversationId);
+        if (event.type === 'inbox-changed') changes += 1;
       },
     },
     scrub: (text: string) => text.replaceAll(SECRET, '[secret]'),
@@ -75,6 +87,11 @@ function ask<N extends Name>(
       if (isQueueAway) throw new Error('the queue is away');
       woken.push(to);
     },
+    agents: async () => [{ name: 'main', isDefault: true, owners: ['web:boss'] }],
+    usage: async () => ({
+      dayAt: () => '2026-11-20',
+      caps: [{ name: 'perPersonDaily', tokens: 50 }],
+    }),
     situation: () => ({ agentName: 'Polly', model: 'm1', models: ['m2'] }),
   } as unknown as Services;
   return perform<`conversations/${N}`>(services, `conversations/${name}`, input, call);
@@ -144,6 +161,81 @@ describe('conversations', () => {
     expect(await ask('show', { id: ID })).toMatchObject({ waiting: 0, state: 'idle' });
     expect(await ask('new-session', { id: ID })).toEqual({ ok: true });
     await expect(ask('new-session', { id: 'nobody' })).rejects.toThrow('no such conversation');
+  });
+
+  it('[U12] have a name, a place and a read state in the inbox of each person, and pages hear of changes', async () => {
+    await store.inbox.accept(message('1', 'hello'));
+    expect(await ask('list', {})).toMatchObject({ isKnownReader: false, marks: [] });
+    await ask('begin-inbox', { titles: { [ID]: 'Harbor' }, archived: [ID] });
+    await ask('pin', { id: ID });
+    await ask('archive', { id: ID, archived: false });
+    await ask('mark-unread', { id: ID });
+    const mine = { id: ID, title: 'Harbor', isPinned: true, isArchived: false };
+    expect(await ask('list', {})).toMatchObject({ isKnownReader: true, marks: [mine] });
+    await ask('rename', { id: ID, title: ' ' });
+    await ask('mark-read', { id: ID });
+    expect(await ask('list', { before: 99 })).toMatchObject({ marks: [] });
+    expect((await ask('list', {})).marks).toEqual([{ ...mine, title: null }]);
+    expect(changes).toBe(6);
+    const bo = { caller: { ...CALL.caller, person: 'Bo' } };
+    expect(await ask('list', {}, bo)).toMatchObject({ isKnownReader: false, marks: [] });
+    for (const [name, more] of [['rename', { title: 'x' }], ['pin'], ['mark-read']] as const) {
+      await expect(ask(name, { id: 'nobody', ...more })).rejects.toThrow('no such conversation');
+    }
+  });
+
+  it('[U12] name their people with rights, linked accounts, use and limit, who wrote last first', async () => {
+    await store.inbox.accept(message('1', 'hello'));
+    const boss = message('2', 'hi');
+    const sender = { id: 'boss', name: 'Bo', isBot: false };
+    await store.inbox.accept({ ...boss, receivedAt: 7, message: { ...boss.message, sender } });
+    const job = message('3', 'a job');
+    await store.inbox.accept({ ...job, message: { ...job.message, trigger: 'cron' } });
+    const account = { day: '2026-11-20', personId: 'web:u', groupId: null };
+    await store.spend.add(account, { inputTokens: 20, outputTokens: 3, costUsd: 0.5 });
+    expect((await ask('people', { id: ID })).people).toEqual([
+      {
+        ...{ person: 'web:boss', name: 'Bo', lastAt: 7, role: 'owner', linked: [], cap: null },
+        today: { tokens: 0, costUsd: 0 },
+      },
+      {
+        ...{ person: 'web:u', name: 'Ann', lastAt: 5, role: 'guest', linked: [] },
+        ...{ today: { tokens: 23, costUsd: 0.5 }, cap: { tokens: 50 } },
+      },
+    ]);
+    expect(await ask('people', { id: 'nobody' })).toEqual({ people: [] });
+  });
+
+  it('[U12] keep pinned ones on the first page, however old they are', async () => {
+    await store.inbox.accept(message('1', 'old'));
+    await ask('pin', { id: ID });
+    const one = message('2', 'new');
+    const chat = { ...one.message.chat, id: 'c2' };
+    await store.inbox.accept({
+      ...{ ...one, conversationId: 'web:default:c2', route: { ...one.route, chatId: 'c2' } },
+      message: { ...one.message, chat },
+    });
+    const page = await ask('list', { limit: 1 });
+    expect(page.conversations.map(({ id }) => id)).toEqual(['web:default:c2', ID]);
+    const next = await ask('list', { limit: 1, before: page.next });
+    expect(next.conversations.map(({ id }) => id)).toEqual([ID]);
+  });
+
+  it('[U12] are deleted by owners alone, with what waits and runs, and the lane is woken', async () => {
+    await store.inbox.accept(message('1', 'hello'));
+    const operator = { caller: { ...CALL.caller, role: 'operator' } } as const;
+    for (const name of ['contents', 'delete'] as const) {
+      await expect(ask(name, { id: ID }, operator)).rejects.toThrow('owner');
+    }
+    expect(await ask('contents', { id: ID })).toMatchObject({ messages: 1, files: 0 });
+    await store.lanes.begin({ conversationId: ID, owner: 'w', leaseMs: 9 }, 'collect', 't1', 0);
+    isQueueAway = true;
+    expect(await ask('delete', { id: ID })).toMatchObject({ messages: 1 });
+    expect(stopped).toEqual([ID]);
+    expect((await ask('list', {})).conversations).toEqual([]);
+    for (const name of ['contents', 'delete', 'show'] as const) {
+      await expect(ask(name, { id: ID })).rejects.toMatchObject({ code: 'no-conversation' });
+    }
   });
 
   it('[U12] are taken over, answered and handed back, and the record names who did it', async () => {

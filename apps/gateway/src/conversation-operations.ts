@@ -15,11 +15,13 @@ import {
 import type { Scrub } from '@parley/core/telemetry/scrubber';
 import type { ConversationAction, DeadLetterWake, PageMark, Store } from '@parley/store';
 import { z } from 'zod';
+import { peopleOperations } from './conversation-people.ts';
+import { inboxOperations, missingConversation, readerOf } from './inbox-operations.ts';
 import { printMessages } from './printed-messages.ts';
 import { firstWords } from './why-operations.ts';
 
 interface ConversationNeeds {
-  readonly store: Pick<Store, 'conversations' | 'takeovers'>;
+  readonly store: Pick<Store, 'conversations' | 'conversationMarks' | 'takeovers'>;
   readonly clock: Clock;
   readonly log: Logger;
   readonly scrub: Scrub;
@@ -57,25 +59,16 @@ const OneConversation = { conversationId: Id.id };
  */
 export const operations = {
   list: read(
-    'Conversations, newest first; `next` is the `before` of the page after it',
+    'Conversations, newest first; `next` is the `before` of the page after it. The first page has all pinned ones, and your names, pins and archive as `marks`',
     { before: Count.positive().optional(), limit: Limit },
-    async (needs: ConversationNeeds, { before = null, limit }) => {
-      const { store, clock, scrub, defaultAgent } = needs;
-      const found = await store.conversations.list({ before, limit });
-      const conversations = found.map(({ last, ...rest }) => ({
-        ...rest,
-        agent: agentOfConversation(rest.id) ?? defaultAgent,
-        last: { ...last, text: firstWords(last.text, scrub) },
-      }));
-      const next = found.length < limit ? null : (found.at(-1)?.newest ?? null);
-      return { now: clock(), conversations, next };
-    },
+    listPage,
   ),
   show: read(
     'One conversation with its model, spend and files, and the models available to it',
     Id,
-    async ({ store, clock, situation }: ConversationNeeds, { id }) => {
-      const found = (await store.conversations.details(id, clock())) ?? missing();
+    async ({ store, clock, situation }: ConversationNeeds, { id }, { caller }) => {
+      const found =
+        (await store.conversations.details(id, clock(), readerOf(caller))) ?? missingConversation();
       const { agentName: agent, models, model } = await situation(agentOfConversation(id));
       return { ...found, now: clock(), agent, models, usualModel: model };
     },
@@ -167,7 +160,38 @@ export const operations = {
     { before: Count.positive().optional(), limit: Limit },
     listTakeovers,
   ),
+  ...inboxOperations,
+  ...peopleOperations,
 };
+
+/** A page of the list as the inbox of its caller shows it. */
+async function listPage(
+  { store, clock, scrub, defaultAgent }: ConversationNeeds,
+  { before, limit }: { readonly before?: number | undefined; readonly limit: number },
+  { caller }: Call,
+) {
+  const reader = readerOf(caller);
+  const isFirst = before === undefined;
+  const page = await store.conversations.list({ before: before ?? null, limit, reader });
+  const known = new Set(page.map(({ id }) => id));
+  const pinned = isFirst ? await store.conversations.pinned(reader) : [];
+  const found = [...page, ...pinned.filter(({ id }) => !known.has(id))];
+  const { marks, isKnown } = isFirst ? await store.conversationMarks.of(reader) : NO_MARKS;
+  return {
+    now: clock(),
+    conversations: found.map(({ last, ...rest }) => ({
+      ...rest,
+      agent: agentOfConversation(rest.id) ?? defaultAgent,
+      last: { ...last, text: firstWords(last.text, scrub) },
+    })),
+    next: page.length < limit ? null : (page.at(-1)?.newest ?? null),
+    marks,
+    /** The caller has used the inbox before; else nothing counts as unread, and `begin-inbox` begins it. */
+    isKnownReader: isKnown,
+  };
+}
+
+const NO_MARKS = { marks: [], isKnown: true } as const;
 
 /** The holder of the data folder's token has no name. */
 function callerName({ person = 'The owner' }: Caller): string {
@@ -181,11 +205,13 @@ async function takeOver(
 ): Promise<{ readonly by: string; readonly until: number }> {
   const by = callerName(caller);
   const { isForPeople } = await import('@parley/agent/person-reply');
-  const route = (await store.takeovers.newestRoute(conversationId)) ?? missing();
+  const route = (await store.takeovers.newestRoute(conversationId)) ?? missingConversation();
   if (!isForPeople(route)) throw noChatError();
   const lastsMs = minutes * 60_000;
-  const { until } = (await store.takeovers.takeOver({ conversationId, by, lastsMs })) ?? missing();
+  const { until } =
+    (await store.takeovers.takeOver({ conversationId, by, lastsMs })) ?? missingConversation();
   log.info({ conversation: conversationId, by, minutes }, 'a person took a conversation over');
+  bus.publish({ type: 'inbox-changed' });
   bus.publish({ type: 'stop-turn', conversationId });
   return { by, until };
 }
@@ -195,11 +221,12 @@ async function handBack(
   { conversationId }: { readonly conversationId: string },
   { caller }: Call,
 ): Promise<{ readonly handedBack: boolean }> {
-  const { store, log } = needs;
+  const { store, log, bus } = needs;
   const by = callerName(caller);
-  const handedBack = (await store.takeovers.handBack(conversationId, by)) ?? missing();
+  const handedBack = (await store.takeovers.handBack(conversationId, by)) ?? missingConversation();
   if (!handedBack) return { handedBack };
   log.info({ conversation: conversationId, by }, 'a person handed a conversation back');
+  bus.publish({ type: 'inbox-changed' });
   await wakeIfPossible(needs, { kind: 'conversation', conversationId });
   return { handedBack };
 }
@@ -229,7 +256,7 @@ async function reply(
   const sent = await sendPersonReply({ store, wake }, order, { name: by });
   switch (sent.kind) {
     case 'no-conversation':
-      return missing();
+      return missingConversation();
     case 'no-chat':
       throw noChatError();
     case 'empty':
@@ -277,16 +304,13 @@ async function act(
   id: string,
   action: ConversationAction,
 ): Promise<{ readonly ok: true }> {
-  const found = (await store.conversations.act(id, action, clock())) ?? missing();
+  const found = (await store.conversations.act(id, action, clock())) ?? missingConversation();
   log.info({ conversation: id, action: action.kind }, 'a conversation was changed from the page');
   for (const conversationId of found.stoppedSubAgents ?? []) {
     bus.publish({ type: 'stop-turn', conversationId });
   }
+  bus.publish({ type: 'inbox-changed' });
   return { ok: true };
-}
-
-function missing(): never {
-  throw refusal('no-conversation', 'There is no such conversation. It may have been forgotten.');
 }
 
 function markOf(mark: PageMark | null): string | null {

@@ -7,7 +7,7 @@ import { openMemoryStore } from '@parley/store/testing';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import type { AccountDeps } from './accounts/connect-account.ts';
+import type { AccountDeps } from './accounts/account.ts';
 import { type AccountSweeps, sweepAccounts } from './accounts/sweep-accounts.ts';
 import { type ChannelAccount, openAccount } from './channel-account.ts';
 import { healthOf } from './http/health.ts';

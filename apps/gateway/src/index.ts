@@ -1,4 +1,4 @@
-export type { AccountDeps, AccountPlan, AccountStatus } from './accounts/connect-account.ts';
+export type { AccountDeps, AccountPlan, AccountStatus } from './accounts/account.ts';
 export type { PlannedAccount } from './accounts/gateway-accounts.ts';
 export { notifyOwner } from './accounts/tell-owner.ts';
 export type { ShownAgent } from './agent-operations.ts';

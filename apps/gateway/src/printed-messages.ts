@@ -4,7 +4,11 @@ import type { MessagePage, ShownMessage } from '@parley/store';
 /**
  * A message, with an answer also as HTML from the page's printer; null when only its text is known.
  */
-type PrintedMessage = Omit<ShownMessage, 'sent'> & { readonly html: string | null };
+type PrintedMessage = Omit<ShownMessage, 'sent'> & {
+  readonly html: string | null;
+  /** The text is the answer of a command, or a notice: no model wrote it. */
+  readonly isNotice: boolean;
+};
 
 /**
  * Messages with the HTML of the answers. The first part of an answer carries all of it; the others
@@ -22,7 +26,8 @@ export async function printMessages({
     if (html) shown.add(turnId);
     // Whether the first part is on an earlier page.
     const isAlone = html === '' && !shown.has(turnId);
-    printed.push({ ...message, html: isAlone ? null : html });
+    const isNotice = sent?.turnId === null;
+    printed.push({ ...message, html: isAlone ? null : html, isNotice });
   }
   return printed;
 }

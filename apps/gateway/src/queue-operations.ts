@@ -35,7 +35,7 @@ const MAX_SHOWN = 50;
 
 async function lookAtQueue(store: QueueNeeds['store'], now: number) {
   const [backlog, parts, dead, processes] = await Promise.all([
-    store.backlog.read(MAX_SHOWN),
+    store.backlog.read(MAX_SHOWN, now),
     store.outbox.counts(),
     store.deadLetters.counts(),
     store.processes.list(),

@@ -1,7 +1,7 @@
 import { startPresence } from '@parley/channels';
 import { startSweep } from '@parley/queue';
+import type { AccountDeps, AccountStatus } from './accounts/account.ts';
 import type { AccountRights } from './accounts/account-rights.ts';
-import type { AccountDeps, AccountStatus } from './accounts/connect-account.ts';
 import { GatewayAccounts, type PlannedAccount } from './accounts/gateway-accounts.ts';
 import { sweepAccounts } from './accounts/sweep-accounts.ts';
 import type { StatusReport } from './http/api.ts';

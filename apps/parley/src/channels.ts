@@ -6,7 +6,7 @@ import { describeProblem } from '@parley/settings';
 import { accountPath, editSettings, readWritten, type SettingsChange } from '@parley/settings/edit';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
-import { CliError, type DataFolder } from './data-folder.ts';
+import { CliError, type DataFolder, UsageError } from './data-folder.ts';
 import { checkAs } from './settings.ts';
 
 export interface SettingsFileDeps {
@@ -30,7 +30,7 @@ export function channelSettings(deps: SettingsFileDeps): ChannelSettings {
   };
 }
 
-/** The id of a group as messages carry it. Throws CliError `not-a-group` for what can never be one. */
+/** The id of a group as messages carry it. Throws UsageError for what can never be one. */
 function groupId(channels: readonly ChannelDefinition[], channel: string, written: string): string {
   const form = channels.find(({ id }) => id === channel)?.ids?.group;
   if (form === undefined) return written;
@@ -38,7 +38,7 @@ function groupId(channels: readonly ChannelDefinition[], channel: string, writte
   const read = readId(written, [form]);
   if (read.kind === 'id') return read.id;
   const meant = read.nearest === undefined ? '' : ` Did you mean ${read.nearest}?`;
-  throw new CliError('not-a-group', `${JSON.stringify(written)} is not ${read.expected}.${meant}`);
+  throw new UsageError(`${JSON.stringify(written)} is not ${read.expected}.${meant}`);
 }
 
 /** Makes changes of the settings file, all or none. Throws CliError that begins with `failed`, with the file as it was. */

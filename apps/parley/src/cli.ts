@@ -51,7 +51,10 @@ export function addDefault(parent: Command, name: string, description: string): 
   command.description(`${description} (default)`);
   return command.hook('preAction', () => {
     const [word] = command.args;
-    if (word !== undefined) refuseWord(parent, word);
+    if (word === undefined) return;
+    const isTyped = parent.args[0] === name;
+    if (isTyped) command.error(`error: too many arguments for '${name}': it takes none`);
+    refuseWord(parent, word);
   });
 }
 

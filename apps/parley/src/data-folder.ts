@@ -262,6 +262,13 @@ export class CliError extends ParleyError {
   }
 }
 
+/** Options or arguments that do not go together, or have no such value: exit code 2, and the help is named. */
+export class UsageError extends CliError {
+  constructor(message: string) {
+    super('usage', message);
+  }
+}
+
 export const WORKSPACE_TEMPLATES = configPath('workspace');
 
 /**

@@ -1,9 +1,15 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ParleyError, visibleText } from '@parley/core';
-import { CommanderError } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import type { Cli, Run } from './cli.ts';
-import { CliError, type DataFolder, findInstance, locateDataFolder } from './data-folder.ts';
+import {
+  CliError,
+  type DataFolder,
+  findInstance,
+  locateDataFolder,
+  UsageError,
+} from './data-folder.ts';
 import { describeProgram } from './program.ts';
 
 interface GlobalFlags {
@@ -27,6 +33,7 @@ export async function main(
   const { env } = process;
   let code = 0;
   let asked: Pick<Cli, 'agent' | 'json'> = {};
+  let path = 'parley';
   let scrub = (text: string): string => text;
   const print = (text: string) => void stdout.write(`${visibleText(scrub(text))}\n`);
   const starting: Run = async (command) => {
@@ -52,18 +59,30 @@ export async function main(
   program.hook('preAction', (_program, command) => {
     const { agent, json } = command.optsWithGlobals<GlobalFlags>();
     asked = { agent, json };
+    path = pathOf(command);
   });
   try {
     await program.parseAsync([...args], { from: 'user' });
     return code;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof UsageError) {
+      const message = visibleText(scrub(error.message));
+      stderr.write(`error: ${message}\nSee "${path} --help".\n`);
+      return 2;
+    }
     if (error instanceof ParleyError) {
       stderr.write(`\n${visibleText(scrub(error.message))}\n`);
       return 1;
     }
     throw error;
   }
+}
+
+/** A command and those above it: `parley dead show`. */
+function pathOf(command: Command): string {
+  const { parent } = command;
+  return parent === null ? command.name() : `${pathOf(parent)} ${command.name()}`;
 }
 
 /** Throws CliError for an agent that the settings do not have, before anything is asked. */

@@ -8,8 +8,14 @@ import {
 } from '@parley/gateway/operations';
 import { type Cli, jsonText, notRunning, withStore } from './cli.ts';
 import { commandServices } from './command-services.ts';
-import { CliError } from './data-folder.ts';
-import { askGateway, findGateway, isRefused, ofAgent, otherVersion } from './running-gateway.ts';
+import {
+  askGateway,
+  findGateway,
+  isRefused,
+  ofAgent,
+  otherVersion,
+  refusedError,
+} from './running-gateway.ts';
 import { visible } from './terminal/text.ts';
 
 /** The caller where there is no gateway: this process can write the data folder, as its owner. */
@@ -72,7 +78,7 @@ async function workOffline(
 }
 
 function asRefusal(error: unknown): never {
-  throw error instanceof ParleyError ? new CliError('refused', error.message, error) : error;
+  throw error instanceof ParleyError ? refusedError(error.message, error.code) : error;
 }
 
 /** Performs one operation and prints its answer: as text, or with `--json` as it is. `codeOf` gives the exit code. */

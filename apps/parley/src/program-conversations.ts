@@ -11,7 +11,9 @@ import {
 } from './cli.ts';
 
 const NOTES = `While a person leads a conversation, its messages wait and the agent says nothing there. What the person answers needs no
-answer any more; the agent knows of it once the conversation is handed back. docs/conversations.md explains it.`;
+answer any more; the agent knows of it once the conversation is handed back. docs/conversations.md explains it.
+
+Names, pins, archive and what is unread belong to your inbox, and the page shows the same on each of your devices.`;
 
 interface Page {
   readonly limit: number;
@@ -22,7 +24,7 @@ interface Page {
 export function describeConversations(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/conversations.ts'));
   const what = 'list the chats of all channels, take one over, write into it, or hand it back';
-  const group = withJson(add(program, 'conversations', what));
+  const group = withJson(add(program, 'conversations', what)).alias('conversation');
   paged(addDefault(group, 'list', 'list conversations, newest first')).action(
     ({ limit, before }: Page) => work((m, cli) => m.listConversations(cli, limit, before)),
   );
@@ -52,6 +54,7 @@ export function describeConversations(program: Command, { run }: Runs): void {
         .choices(['self', 'agent'])
         .default('self'),
     );
+  describeMarks(group, work);
   const record = 'list who took over, wrote and handed back, newest first';
   const before = 'only those before this moment, in ms';
   paged(
@@ -67,9 +70,65 @@ export function describeConversations(program: Command, { run }: Runs): void {
       ['parley conversations take-over telegram:default:501 --minutes 30', ''],
       ['parley conversations reply telegram:default:501 "I am looking into it."', ''],
       ['parley conversations hand-back telegram:default:501', 'the agent answers again'],
+      ['parley conversations rename telegram:default:501 "Ann, harbor"', ''],
+      ['parley conversations pin telegram:default:501', ''],
+      ['parley conversations archive telegram:default:501 --off', 'back in your inbox'],
+      ['parley conversations mark-read telegram:default:501', 'on all your devices'],
+      ['parley conversations delete telegram:default:501', 'says what would be lost'],
     ],
     NOTES,
   );
+}
+
+type Work = ReturnType<typeof using<typeof import('./commands/conversations.ts')>>;
+
+/** The commands that change the caller's inbox, and the one that deletes a conversation. */
+function describeMarks(group: Command, work: Work): void {
+  const ID = 'its id, as the list shows it';
+  add(
+    group,
+    'rename',
+    'rename a conversation in your inbox',
+    (id: string, title: string | undefined) => work((m, cli) => m.rename(cli, id, title ?? '')),
+  )
+    .argument('<id>', ID)
+    .argument('[name]', 'without it: its own title again');
+  add(
+    group,
+    'pin',
+    'pin a conversation to the top of your inbox',
+    (id: string, { off }: { readonly off?: boolean }) =>
+      work((m, cli) => m.pin(cli, id, off !== true)),
+  )
+    .argument('<id>', ID)
+    .option('--off', 'unpin it');
+  add(
+    group,
+    'archive',
+    'archive a conversation until an approval waits in it',
+    (id: string, { off }: { readonly off?: boolean }) =>
+      work((m, cli) => m.archive(cli, id, off !== true)),
+  )
+    .argument('<id>', ID)
+    .option('--off', 'move it back');
+  add(
+    group,
+    'mark-read',
+    'mark a conversation as read',
+    (id: string, { off }: { readonly off?: boolean }) =>
+      work((m, cli) => m.markRead(cli, id, off !== true)),
+  )
+    .argument('<id>', ID)
+    .option('--off', 'mark its newest message as unread');
+  add(
+    group,
+    'delete',
+    'delete a conversation with all that was said in it',
+    (id: string, { yes }: { readonly yes?: boolean }) =>
+      work((m, cli) => m.deleteConversation(cli, id, yes === true)),
+  )
+    .argument('<id>', ID)
+    .option('--yes', 'delete it; without this, only what would be lost is shown');
 }
 
 function paged(command: Command, before = 'only those older than this number'): Command {

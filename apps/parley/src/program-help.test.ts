@@ -1,5 +1,7 @@
-import { readFileSync } from 'node:fs';
-import type { Command } from 'commander';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Command, Option } from 'commander';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { main } from './main.ts';
 import { describeProgram } from './program.ts';
@@ -41,13 +43,14 @@ const VERBS = new Set([
     'print',
     'propose',
   ],
+  ...['archive', 'delete', 'mark', 'pin', 'rename'],
   ...['rebuild', 'refuse', 'remove', 'report', 'restore', 'resume', 'return', 'revoke'],
   ...['rewrite', 'run', 'search', 'send', 'show', 'sign', 'start', 'stop', 'talk', 'use', 'write'],
 ]);
 
 async function helpOf(path: string): Promise<string> {
   written.out = '';
-  expect(await main([...path.split(' '), '--help'])).toBe(0);
+  expect(await main([...path.split(' ').filter((word) => word !== ''), '--help'])).toBe(0);
   return written.out;
 }
 
@@ -105,16 +108,20 @@ describe('docs/command-line.md', () => {
 describe('the examples in help', () => {
   it('[U02] are commands that are accepted', async () => {
     const seen = new Set<string>();
-    for (const [path] of ALL) {
+    const odd: string[] = [];
+    for (const path of ['', ...ALL.map(([path]) => path)]) {
       const [, examples = ''] = (await helpOf(path)).split('\nExamples:\n');
-      for (const line of examples.split('\n')) {
-        const [, words] = /^ {2}parley (.+?)(?: {2,}.*)?$/.exec(line) ?? [];
-        if (words !== undefined) seen.add(words);
+      for (const line of examples.split('\n\n')[0]?.split('\n') ?? []) {
+        const [, words = ''] = /^ {2}(\S.*?)(?: {2,}.*)?$/.exec(line) ?? [];
+        // In pipes, in substitutions, and two in one line.
+        const lines = [...words.matchAll(/(?:^|[|(,] ?)parley ((?:"[^"]*"|[^|,)"])+)/g)];
+        if (words !== '' && lines.length === 0) odd.push(words);
+        for (const [, one = ''] of lines) seen.add(one.trim());
       }
     }
+    expect(odd).toEqual([]);
     for (const words of seen) {
-      const [alone = ''] = words.split(' | ');
-      const args = [...alone.matchAll(/"([^"]*)"|([^\s"]+)/g)].map(([, a, b]) => a ?? b ?? '');
+      const args = [...words.matchAll(/"([^"]*)"|([^\s"]+)/g)].map(([, a, b]) => a ?? b ?? '');
       const again = describeProgram({ run: nothing, bare: nothing, starting: nothing });
       const parsed = again.parseAsync(args, { from: 'user' });
       await expect(parsed, `${words}\n${written.err}`).resolves.toBeDefined();
@@ -183,6 +190,30 @@ describe('parley help', () => {
   );
 });
 
+/** What can be wrong behind the words of a command; a group is asked for another one of its commands. */
+function mistakesIn(command: Command): readonly (readonly string[])[] {
+  const { registeredArguments: taken, options, commands } = command;
+  const needed = taken.filter(({ required }) => required);
+  const filled = needed.map(({ argChoices }) => argChoices?.[0] ?? '1');
+  const mandatory = options.filter((one) => one.mandatory).flatMap(filledOption);
+  const shown = options.filter(({ hidden }) => !hidden);
+  const isOpen = taken.some(({ variadic }) => variadic);
+  return [
+    ...(commands.length > 0 && taken.length === 0 ? [['no-such-command']] : []),
+    ...(commands.length > 0 || isOpen
+      ? []
+      : [[...mandatory, ...taken.map(() => filled[0] ?? '1'), 'more']]),
+    ...(needed.length > 0 ? [[...mandatory, ...filled.slice(1)]] : []),
+    ...shown.filter(({ required }) => required).map(({ long }) => [...filled, long ?? '']),
+    ...shown.filter(({ argChoices }) => argChoices).map(({ long }) => [...filled, long ?? '', '?']),
+  ];
+}
+
+const filledOption = ({ long, argChoices }: Option): readonly string[] => [
+  long ?? '',
+  argChoices?.[0] ?? '1',
+];
+
 describe('a usage error', () => {
   it.each(ALL)('[U02] ends with where the help of the command is: %s', async (path, command) => {
     written.err = '';
@@ -192,6 +223,41 @@ describe('a usage error', () => {
     expect(written.err).toContain(`error: ${mistake}`);
     const group = command.commands.length > 0 ? '(?: \\w+)?' : '';
     expect(written.err).toMatch(new RegExp(`\\nSee "parley ${path}${group} --help"\\.\\n$`));
+  });
+
+  it.each(ALL)('[U02] is one, whatever is wrong with the words: %s', async (path, command) => {
+    for (const words of mistakesIn(command)) {
+      written.err = '';
+      const line = `parley ${path} ${words.join(' ')}`;
+      expect(await main([...path.split(' '), ...words]), `${line}\n${written.err}`).toBe(2);
+      expect(written.err, line).toMatch(new RegExp(`\\nSee "parley ${path} --help"\\.\\n$`));
+    }
+  });
+
+  it('[U02] is found by the commands themselves, and by operations, as well', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'parley-usage-'));
+    const wrong: readonly (readonly [words: string, said: string, path: string])[] = [
+      ['prompt', 'Say which turn', 'prompt'],
+      ['prompt --channel web --layout none', '--layout is ', 'prompt'],
+      ['prompt --channel web --mode none-at-all', '--mode is ', 'prompt'],
+      ['prompt --channel web --chat nowhere', '--chat is ', 'prompt'],
+      ['prompt --channel nowhere', 'There is no channel "nowhere".', 'prompt'],
+      ['prompt --diff one', '--diff takes two turns', 'prompt'],
+      ['agents telegram', 'A chat is channel:chatId', 'agents'],
+      [`conversation reply ${'x'.repeat(800)} hello`, 'conversationId', 'conversations reply'],
+      [`conversations take-over ${'x'.repeat(800)}`, 'conversationId', 'conversations take-over'],
+    ];
+    try {
+      for (const [words, said, path] of wrong) {
+        written.err = '';
+        expect(await main(['--data', folder, ...words.split(' ')]), words).toBe(2);
+        expect(written.err).toContain(`error: `);
+        expect(written.err).toContain(said);
+        expect(written.err).toMatch(new RegExp(`\\nSee "parley ${path} --help"\\.\\n$`));
+      }
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it.each([

@@ -11,6 +11,7 @@ import {
   findInstance,
   type Instance,
   readToken,
+  UsageError,
 } from './data-folder.ts';
 import { checkSettings, type LoadedSettings } from './settings.ts';
 
@@ -108,13 +109,18 @@ export function otherVersion({ pid }: Pick<FoundGateway, 'pid'>, cause: unknown)
 
 const Refusal = z.object({ error: z.string(), code: z.string().optional() });
 
-/** Throws CliError `refused` with the reason that a route returns; the guard before it sends no JSON. */
+/** Throws CliError `refused`, or UsageError, with the reason that a route returns; the guard before it sends no JSON. */
 async function answerOf<Answer>(gateway: FoundGateway, response: Response): Promise<Answer> {
   if (response.ok) return JSON.parse(await response.text());
   const refusal = Refusal.safeParse(await response.json().catch(() => undefined));
   if (refusal.data?.code === 'no-operation') throw otherVersion(gateway, refusal.data.error);
-  if (refusal.success) throw new CliError('refused', refusal.data.error);
+  if (refusal.success) throw refusedError(refusal.data.error, refusal.data.code);
   throw new Error(`it answered ${response.status}`);
+}
+
+/** The error of a refusal: of values that the operation does not take it is one of usage. */
+export function refusedError(reason: string, code?: string): CliError {
+  return code === 'wrong-input' ? new UsageError(reason) : new CliError('refused', reason);
 }
 
 export function isRefused(error: unknown): error is CliError {

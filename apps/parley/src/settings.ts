@@ -19,10 +19,12 @@ export function checkSettings(
   folder: DataFolder,
   env: NodeJS.ProcessEnv,
   channels: readonly ChannelDefinition[] = CHANNEL_DEFINITIONS,
+  missingSecret?: (file: string) => string | undefined,
 ): SettingsResult<ModelSettings> {
   return loadSettings({
     file: folder.settingsFile,
     env,
+    missingSecret,
     dataFolder: folder.path,
     modelSchema: ModelSettings,
     modelChoices,
@@ -49,8 +51,9 @@ export function readSettings(
   folder: DataFolder,
   env: NodeJS.ProcessEnv,
   channels: readonly ChannelDefinition[] = CHANNEL_DEFINITIONS,
+  missingSecret?: (file: string) => string | undefined,
 ): LoadedSettings {
-  const result = checkSettings(folder, env, channels);
+  const result = checkSettings(folder, env, channels, missingSecret);
   if (result.kind === 'ok') return result;
   const problems = result.problems.map(describeProblem).join('\n\n');
   throw new CliError(

@@ -74,7 +74,7 @@ describe('SOUL.md as the settings say', () => {
     const proposal = { text: `${FIRST}\nLove the sea.`, reason: 'the sea' };
     expect(await propose(proposal)).toMatchObject({
       state: 'refused',
-      status: 'kept to copy from, and not used',
+      status: 'kept for reference, not used',
       text: proposal.text,
       can: [],
       findings: [{ text: expect.stringContaining('ask the agent') }],

@@ -33,7 +33,7 @@ export async function statusReport(
     const [turns, today, backlog, outbox, dead, processes, notes] = await Promise.all([
       store.turns.totals(clock() - DAY_MS),
       store.spend.day(localTime(clock()).date),
-      store.backlog.read(1),
+      store.backlog.read(1, clock()),
       store.outbox.counts(),
       store.deadLetters.counts(),
       store.processes.list(),
@@ -48,7 +48,7 @@ export async function statusReport(
       today,
       waiting: {
         messages: backlog.messages,
-        oldestMs: Math.max(0, clock() - (backlog.waiting[0]?.oldestAt ?? clock())),
+        oldestMs: Math.max(0, clock() - (backlog.oldestAt ?? clock())),
       },
       outbox,
       dead,
@@ -168,14 +168,14 @@ async function databaseGauges({
   const ping = (monotonic() - asked) / 1_000;
   const now = clock();
   const [backlog, dead, leases, processes, lastRound, setback] = await Promise.all([
-    store.backlog.read(MAX_ACCOUNTS),
+    store.backlog.read(MAX_ACCOUNTS, now),
     store.deadLetters.counts(),
     store.leases.held(),
     store.processes.list(),
     store.retention.last(),
     store.state.lastSetback(),
   ]);
-  const oldest = backlog.waiting[0]?.oldestAt ?? now;
+  const oldest = backlog.oldestAt ?? now;
   return [
     singleGauge('parley_database_up', 1),
     singleGauge('parley_retention_held_seconds', heldSeconds(lastRound, now)),

@@ -19,8 +19,8 @@ async function notice(key: string): Promise<void> {
   await postNotice(deps, { key, route, conversationId: OWNER_CHAT, markdown: RESUME });
 }
 
-describe('a notice of Parley itself', () => {
-  it('[P18] [G08] is marked in the chat, and the next turn has it as from Parley, in no person’s name', async () => {
+describe('a notice from Parley', () => {
+  it('[P18] [G08] is marked in the chat, and the next turn reads it as coming from Parley, not from a person', async () => {
     await scene.write('hello', { fromOwner: true });
     await scene.answerNext();
     await notice('cron:x1:5');
@@ -35,7 +35,7 @@ describe('a notice of Parley itself', () => {
     expect(JSON.stringify(messages.slice(0, -1))).not.toContain('paused the job');
   });
 
-  it('[P18] is there once however often it is sent, and in one turn only', async () => {
+  it('[P18] appears once no matter how often it is sent, and in a single turn', async () => {
     await scene.write('hello', { fromOwner: true });
     await scene.answerNext();
     await notice('cron:x1:5');

@@ -11,23 +11,26 @@ export interface PostDeps {
 }
 
 export interface NewMessage extends Pick<Post, 'key' | 'turn'> {
-  /** From what the store knows of the chat, never from what a model wrote. */
+  /** Built from what the store knows about the chat, never from what a model wrote. */
   readonly route: ReplyRoute;
   readonly markdown: string;
-  /** Sent with the text as its caption. */
+  /** A file to send; the text becomes its caption. */
   readonly file?: AgentFile;
-  /** With the system mark (G08), because its readers have not asked for it. */
+  /** Adds the system mark (G08), because the readers have not asked for this message. */
   readonly isMarked: boolean;
-  /** Below the last part; the text says how to decide without them. */
+  /**
+   * Shown below the last part. The text must say how to decide without buttons, because some
+   * platforms have none.
+   */
   readonly buttons?: readonly NonNullable<NewPart['buttons']>[number][];
 }
 
-/** `nothing`: no part of it is visible. */
+/** `nothing` means that no part of the message is visible. */
 export type PostedMessage = PostResult | { readonly kind: 'nothing' };
 
 /**
- * Sends a message that is no answer, through the outbox like answers, and once for each key. A crash at
- * any point doubles nothing and loses nothing (D04, G16).
+ * Sends a message that is not an answer. Like an answer it goes through the outbox, once per key,
+ * so a crash at any point neither duplicates nor loses it (D04, G16).
  */
 export async function postMessage(
   { store, deliver, clock }: PostDeps,
@@ -42,7 +45,8 @@ export async function postMessage(
   const parts = withButtons([first, ...others], buttons);
   const result = await store.outbox.post({ ...post, parts }, clock());
   if (!('chat' in result)) return result;
-  // Also for a known post: the call that stored it may have died before this.
+  // Delivery is woken for a known post, too: the call that stored it may have died before this
+  // line.
   await deliver(result.chat.channel, result.chat.account, result.chat.chatId);
   return result;
 }
@@ -51,7 +55,10 @@ export interface NoticeDeps extends PostDeps {
   readonly store: Pick<Store, 'outbox' | 'groupContext'>;
 }
 
-/** Sends a notice of Parley itself; the conversation's next turn knows of it, as people may answer it (P18). */
+/**
+ * Sends a notice from Parley. The conversation's next turn sees it, because people may reply to it
+ * (P18).
+ */
 export async function postNotice(
   deps: NoticeDeps,
   {
@@ -83,7 +90,7 @@ function withButtons(
   return [first, ...others.slice(0, -1), { ...last, buttons: [...buttons] }];
 }
 
-/** A file with a rendered text as its caption. */
+/** A part that carries a file, with a rendered text as its caption. */
 export function withFile(
   { bytes, ...file }: AgentFile,
   caption: NewPart | undefined,
@@ -93,7 +100,10 @@ export function withFile(
   return { route, body, file: { ...file, size: bytes.byteLength }, bytes };
 }
 
-/** Markdown as parts of the outbox; in steps, so that a long text holds up no other chat (M06). */
+/**
+ * Renders Markdown into parts of the outbox. Works in steps, so that a long text does not hold up
+ * other chats (M06).
+ */
 export async function renderParts(
   markdown: string,
   route: ReplyRoute,

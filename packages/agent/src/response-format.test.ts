@@ -11,9 +11,12 @@ const FORMAT: ResponseFormat = {
   additionalProperties: false,
 };
 const GOOD = '{"copies": 3}';
-/** One for all tests: starting a thread takes longer than its checks. */
+/** Shared by all tests: starting a thread takes longer than the checks it runs. */
 const checks = createCheckRunner();
-/** For checks that never end: their threads would use a processor for the whole time. */
+/**
+ * Used for checks that never end: with the default timeout their threads would occupy a processor
+ * for its whole length.
+ */
 const impatient = () => createCheckRunner({ timeoutMs: 300 });
 
 let scene: TurnScene;
@@ -36,20 +39,23 @@ const lastRequest = () => scene.model.asked.at(-1);
 
 describe('an answer with a response format', () => {
   it.each([
-    ['as it is', GOOD],
+    ['plain', GOOD],
     ['in a code fence', `\`\`\`json\n${GOOD}\n\`\`\``],
-    ['in a fence of another kind', `~~~\n${GOOD}\n~~~\n`],
-  ])('[P04] that fits is delivered bare, and asked for once: %s', async (_, answer) => {
-    expect(await ask(FORMAT, [answer])).toEqual([GOOD]);
-    expect(scene.model.asked).toHaveLength(1);
-    const prompt =
-      lastRequest()
-        ?.system.map(({ text }) => text)
-        .join('\n') ?? '';
-    expect(prompt).toContain('## Response Format');
-    expect(prompt).toContain('"copies"');
-    expect(lastRequest()?.format).toEqual(FORMAT);
-  });
+    ['in a tilde fence', `~~~\n${GOOD}\n~~~\n`],
+  ])(
+    '[P04] is delivered without its fence and requested once when it fits: %s',
+    async (_, answer) => {
+      expect(await ask(FORMAT, [answer])).toEqual([GOOD]);
+      expect(scene.model.asked).toHaveLength(1);
+      const prompt =
+        lastRequest()
+          ?.system.map(({ text }) => text)
+          .join('\n') ?? '';
+      expect(prompt).toContain('## Response Format');
+      expect(prompt).toContain('"copies"');
+      expect(lastRequest()?.format).toEqual(FORMAT);
+    },
+  );
 
   it.each([
     ['{"copies": -1}', 'copies: Too small'],
@@ -57,20 +63,23 @@ describe('an answer with a response format', () => {
     ['Three copies.', 'it is no JSON'],
     ['NO_REPLY', 'it is no JSON'],
     ['[1]', 'expected object'],
-  ])('[P04] that does not fit is asked for once more, with what is wrong: %s', async (bad, why) => {
-    expect(await ask(FORMAT, [bad, GOOD])).toEqual([GOOD]);
-    const [, answered, repair] = lastRequest()?.messages ?? [];
-    expect(answered).toMatchObject({ role: 'assistant', content: bad });
-    expect(repair).toMatchObject({ role: 'user', content: expect.stringContaining(why) });
-    expect(scene.outcome()).toBe('answered');
-  });
+  ])(
+    '[P04] is requested once more, with the fault named, when it does not fit: %s',
+    async (bad, why) => {
+      expect(await ask(FORMAT, [bad, GOOD])).toEqual([GOOD]);
+      const [, answered, repair] = lastRequest()?.messages ?? [];
+      expect(answered).toMatchObject({ role: 'assistant', content: bad });
+      expect(repair).toMatchObject({ role: 'user', content: expect.stringContaining(why) });
+      expect(scene.outcome()).toBe('answered');
+    },
+  );
 
   const [ambiguous] = HOSTILE_SCHEMAS;
   const [slow] = SLOW_SCHEMAS;
   it.each([
-    ['stored by a version that accepted more', ambiguous],
-    ['slow with this answer', slow],
-  ])('[D13] whose check never ends is a failure that says so, once: %s', async (_, format) => {
+    ['a schema stored by an earlier, more permissive version', ambiguous],
+    ['a schema that is slow on this answer', slow],
+  ])('[D13] fails once, with an explanation, when its check never ends: %s', async (_, format) => {
     let turns = 0;
     const timer = setInterval(() => (turns += 1), 10);
     const owed = await ask(format?.schema, [JSON.stringify(format?.value)], {
@@ -78,15 +87,15 @@ describe('an answer with a response format', () => {
     });
     clearInterval(timer);
     expect(owed.join(' ')).toMatch(
-      /^⚙️ Whether the model’s answer fits the response format is not known.* took longer than 0\.3 s .* Make the schema simpler/,
+      /^⚙️ Could not check whether the model’s answer fits the response format.* took longer than 0\.3 s .* Simplify the schema/,
     );
     expect(scene.model.asked).toHaveLength(1);
     expect(scene.outcome()).toBe('failed');
-    // The event loop went on meanwhile.
+    // The event loop kept running in the meantime.
     expect(turns).toBeGreaterThan(5);
   });
 
-  it('[G16] whose check never ends is a failure as well where the turn is resumed, and holds up no other', async () => {
+  it('[G16] also fails in a resumed turn when its check never ends, and does not block the next message', async () => {
     scene = await openTurnScene({}, { checks: impatient() });
     await scene.write('how many?', { responseFormat: ambiguous?.schema ?? {} });
     await scene.write('and now?');
@@ -107,21 +116,21 @@ describe('an answer with a response format', () => {
     expect(scene.outcome()).toBe('failed');
     await scene.answerNext();
     const owed = await scene.owed();
-    expect(owed[0]).toContain('is not known');
+    expect(owed[0]).toContain('Could not check');
     expect(owed.at(-1)).toBe('Three.');
   });
 
-  it('[P04] that does not fit twice is a failure that says so, and no JSON', async () => {
+  it('[P04] fails with a notice and delivers no JSON when it does not fit twice', async () => {
     const [notice, ...others] = await ask(FORMAT, ['{"copies": -1}', '{"copies": -2}', GOOD]);
     expect(notice).toMatch(/^⚙️ The model’s answer does not fit the response format/);
     expect(others).toEqual([]);
     expect(scene.model.asked).toHaveLength(2);
     expect(scene.outcome()).toBe('failed');
-    // What both answers cost is counted.
+    // The cost of both answers is counted.
     expect(scene.logged.join()).toContain('"reason":"response-format"');
   });
 
-  it('[P04] is shown when it is known to fit, and not while it grows', async () => {
+  it('[P04] is not streamed while it grows, unlike an answer in words', async () => {
     await ask(FORMAT, ['{"copies": "many"} and so on', GOOD]);
     expect(shown()).toEqual([]);
     await scene.write('and in words?');
@@ -129,19 +138,19 @@ describe('an answer with a response format', () => {
     expect(shown()).not.toEqual([]);
   });
 
-  it('[P04] may be any JSON object where no schema is given', async () => {
+  it('[P04] may be any JSON object when no schema is given', async () => {
     expect(await ask('json', ['[1, 2]', '{"a_b": "*c* [[reply_to_current]]"}'])).toEqual([
       '{"a_b": "*c* [[reply_to_current]]"}',
     ]);
     expect(scene.model.asked).toHaveLength(2);
   });
 
-  it('[P04] is the agent’s own where the message names none', async () => {
+  it('[P04] uses the agent’s own format when the message names none', async () => {
     const agent = { ...agentIn('/w', 'Europe/Berlin'), responseFormat: FORMAT };
     expect(await ask(undefined, ['Three.', GOOD], { agent })).toEqual([GOOD]);
   });
 
-  it('[P04] [D03] is of a turn of its own: other messages neither share nor join it', async () => {
+  it('[P04] [D03] gets a turn of its own, which other messages neither share nor join', async () => {
     scene = await openTurnScene({}, { busy: 'steer' });
     await scene.write('first');
     await scene.write('how many?', { responseFormat: FORMAT });
@@ -152,7 +161,7 @@ describe('an answer with a response format', () => {
   });
 
   it.each([1, 2, 3, 4])(
-    '[G16] is asked for no more often when the turn dies after step %i',
+    '[G16] is not requested more often when the turn dies after step %i',
     async (number) => {
       const { tool, calls } = countingTool('parrot');
       scene = await openTurnScene({}, { tools: [tool] });

@@ -7,14 +7,17 @@ import { housePrompt, openTurnScene, type TurnScene } from './testing/turn-scene
 let scene: TurnScene;
 afterEach(() => scene.close());
 
-/** As a provider reads it: the system prompt, the talk so far, the new message. */
+/** The request in the order a provider reads it: system prompt, earlier messages, new message. */
 function bytesOf(request: ModelRequest | undefined): Buffer {
   const { system = [], messages = [] } = request ?? {};
   const said = messages.map(({ role, content }) => `${role}: ${content}`);
   return Buffer.from([...system.map(({ text }) => text), ...said].join('\n\n'));
 }
 
-/** The last two requests of a long talk, nine minutes apart within ten minutes of the clock. */
+/**
+ * Returns the last two requests of a long conversation, nine minutes apart and within the same
+ * ten-minute window.
+ */
 async function talk(layout: string): Promise<readonly [Buffer, Buffer]> {
   const history = { entries: 100, tokens: 50_000 };
   scene = await openTurnScene({}, { prompt: housePrompt(layout), history });
@@ -25,7 +28,7 @@ async function talk(layout: string): Promise<readonly [Buffer, Buffer]> {
     await scene.write(`What of number ${said}? `.repeat(10));
     await scene.answerNext();
   }
-  // It is 14:05: from here on a new window of ten minutes.
+  // At 14:05, a new ten-minute window begins.
   scene.later(5 * 60_000);
   for (const text of ['and now?', 'thanks']) {
     await scene.write(text);
@@ -43,7 +46,7 @@ it.each([
   ['zeus', 0.95],
   ['openclaw', 0.95],
   ['neomagi', 0.95],
-  // Its files are in the user message.
+  // This layout puts the workspace files into the user message.
   ['lab', 0.9],
 ] as const)(
   '[P04] [P06] [P09] in layout %s two requests nine minutes apart share at least %d of their bytes',

@@ -3,7 +3,7 @@ import { capText, reachedCap, type SpendCaps } from './spend.ts';
 import { countingTool } from './testing/tool-scene.ts';
 import { openTurnScene, type SceneExtras, type TurnScene } from './testing/turn-scene.ts';
 
-/** Tokens and dollars, as tables write them. */
+/** Short form of a spend for the tables below. */
 const of = (tokens: number, costUsd = 0) => ({ tokens, costUsd });
 const NONE = { person: of(0), group: of(0), total: of(0) };
 
@@ -88,11 +88,11 @@ describe('a spend cap', () => {
     },
   );
 
-  it('[G17] is reported in a sentence without figures, and its setting to owners alone', () => {
+  it('[G17] is reported in a sentence without figures, and names its setting only to owners', () => {
     const told = (toOwner: boolean) =>
       capText('totalDaily', { timeZone: 'Europe/Berlin', toOwner });
     expect(told(false)).toBe(
-      'I have used up what I may use of my model in a day. I can answer again after midnight (Europe/Berlin).',
+      'I have used up my daily allowance. I can answer again after midnight (Europe/Berlin).',
     );
     expect(told(true)).toContain('spend.totalDaily');
     expect(told(true)).not.toMatch(/\d/);
@@ -103,7 +103,7 @@ describe('a spend cap', () => {
     ['2026-11-21T16:10:00Z', 'about seven hours'],
     ['2026-11-21T22:00:00Z', 'about an hour'],
     ['2026-11-21T22:45:00Z', 'less than an hour'],
-  ])('[G17] says at %s that it goes on in %s, and why there is a cap', (now, wait) => {
+  ])('[G17] says at %s that answers resume in %s, and why there is a cap', (now, wait) => {
     const place = { timeZone: 'Europe/Berlin', toOwner: false, now: Date.parse(now) };
     const told = capText('perStrangerDaily', place);
     expect(told).toContain(`after midnight (Europe/Berlin), in ${wait}.`);
@@ -115,14 +115,14 @@ describe('a spend cap', () => {
 describe('the spend of turns', () => {
   const BO = { id: '2', name: 'Bo', isBot: false };
   const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
-  /** The account of the day on which all scenes play. */
+  /** The day on whose account all scenes spend. */
   const ADA = { day: '2026-11-21', personId: 'test:1', groupId: null };
   const OF_BO = { day: '2026-11-21', personId: 'test:2', groupId: 'test:default:-9' };
 
   let scene: TurnScene;
   afterEach(() => scene?.close());
 
-  /** Every step of the model uses 12 tokens and half a dollar. */
+  /** Each model step uses 12 tokens and costs half a dollar. */
   async function open(caps: SceneExtras['caps'], extras: SceneExtras = {}): Promise<void> {
     scene = await openTurnScene({}, { ...extras, ...(caps && { caps }) });
   }
@@ -131,10 +131,10 @@ describe('the spend of turns', () => {
     await scene.answerNext(chat?.id);
     return (await scene.owed(chat?.id)).at(-1);
   };
-  const USED_UP = '⚙️ You have used up what you may use of my model in a day.';
+  const USED_UP = '⚙️ You have used up your daily allowance.';
 
-  describe('what turns use', () => {
-    it('[G17] is on the account of who asked and of the group, all steps together', async () => {
+  describe('the usage of a turn', () => {
+    it('[G17] is charged to the person who asked and to the group, for all steps together', async () => {
       const parrot = countingTool('parrot').tool;
       await open(undefined, { tools: [parrot] });
       const calls = [{ name: 'parrot', with: { word: 'a' } }];
@@ -148,7 +148,7 @@ describe('the spend of turns', () => {
       });
     });
 
-    it('[U07] adds up as on the account, by person, with what came from a cache', async () => {
+    it('[U07] adds up to the account, per person, including cached input', async () => {
       await open(undefined, { tools: [countingTool('parrot').tool] });
       scene.model.next({ say: '', calls: [{ name: 'parrot', with: { word: 'a' } }] });
       await asks(GROUP, BO);
@@ -165,7 +165,7 @@ describe('the spend of turns', () => {
       expect(total.inputTokens + total.outputTokens).toBe(36);
     });
 
-    it('[G17] counts where the turn fails later, or says nothing', async () => {
+    it('[G17] counts even when the turn later fails or stays silent', async () => {
       await open(undefined, { tools: [countingTool('parrot').tool] });
       const calls = [{ name: 'parrot', with: { word: 'a' } }];
       scene.model.next({ say: '', calls }, { fail: { kind: 'overloaded' } }, { say: 'NO_REPLY' });
@@ -176,7 +176,7 @@ describe('the spend of turns', () => {
     });
   });
 
-  describe('a turn that is stopped', () => {
+  describe('a stopped turn', () => {
     const stop = async () => {
       const [asked] = await scene.store.inbox.recent(
         { channel: 'test', account: 'default', chatId: 'c' },
@@ -188,7 +188,7 @@ describe('the spend of turns', () => {
       await scene.store.inbox.command(stopping, (command) => command.stop());
     };
 
-    it('[G17] has used what its steps have, and roughly what was under way', async () => {
+    it('[G17] counts its steps, and an estimate of the call that was running', async () => {
       const halt = new AbortController();
       await open(undefined, { tools: [countingTool('parrot').tool] });
       const calls = [{ name: 'parrot', with: { word: 'a' } }];
@@ -201,14 +201,14 @@ describe('the spend of turns', () => {
       halt.abort('stopped');
       await running;
       const { person } = await scene.store.spend.of(ADA);
-      // The prompt was sent and is paid for.
+      // The prompt had been sent, so it is charged.
       expect(person.tokens).toBeGreaterThan(500);
       const { inputTokens, outputTokens } = await scene.store.turns.totals(0);
       expect(inputTokens + outputTokens).toBe(person.tokens);
       expect(person.costUsd).toBe(0.5);
     });
 
-    it('[G17] while it waits for an approval has used what its steps have', async () => {
+    it('[G17] counts its steps while it waits for an approval', async () => {
       const { tool } = countingTool('parrot', 'write');
       await open(undefined, { tools: [{ ...tool, approval: 'ask' }] });
       scene.model.next({ say: '', calls: [{ name: 'parrot', with: { word: 'a' } }] });
@@ -219,7 +219,7 @@ describe('the spend of turns', () => {
   });
 
   describe('a person over the cap', () => {
-    it('[G17] is notified without the model being asked, and it is logged once', async () => {
+    it('[G17] gets a notice without the model being asked, and a log line records it', async () => {
       await open({ perPersonDaily: { tokens: 20 }, capOwners: false });
       for (const _ of [1, 2]) expect(await asks(GROUP, BO)).toBe('fine');
       expect(await asks(GROUP, BO)).toContain(USED_UP);
@@ -229,7 +229,7 @@ describe('the spend of turns', () => {
       expect(await asks()).toBe('fine');
     });
 
-    it('[G17] is notified in the middle of a turn, too, and what it has used counts', async () => {
+    it('[G17] gets the notice in the middle of a turn, too, and the usage so far counts', async () => {
       const parrot = countingTool('parrot');
       await open({ perPersonDaily: { usd: 1 }, capOwners: false }, { tools: [parrot.tool] });
       const calls = (word: string) => ({ say: '', calls: [{ name: 'parrot', with: { word } }] });
@@ -239,15 +239,15 @@ describe('the spend of turns', () => {
       expect((await scene.store.spend.of(OF_BO)).person.costUsd).toBe(1);
     });
 
-    it('[G17] may be a stranger with open access only', async () => {
+    it('[G17] can be a stranger who has only open access', async () => {
       await open({ perStrangerDaily: { tokens: 20 }, capOwners: false });
       for (const _ of [1, 2]) expect(await asks(GROUP, BO)).toBe('fine');
       expect(await asks(GROUP, BO)).toContain(USED_UP);
-      // Only the group is open.
+      // Only the group has open access.
       for (const _ of [1, 2, 3]) expect(await asks(undefined, BO)).toBe('fine');
     });
 
-    it('[G17] may be an owner only for the total of all', async () => {
+    it('[G17] may be an owner only if the cap is on the total of all people', async () => {
       await open({ perPersonDaily: { tokens: 1 }, totalDaily: { tokens: 30 }, capOwners: false });
       for (const _ of [1, 2, 3]) expect(await asks()).toBe('fine');
       expect(await asks()).toContain('spend.totalDaily');

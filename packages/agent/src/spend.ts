@@ -17,7 +17,7 @@ import type { StepUsage } from './loop/turn-journal.ts';
 import { localTimeIn } from './time.ts';
 import type { AgentProfile, Turn } from './turn/turn.ts';
 
-/** A cap is used up, so the model is not asked. The message is for the person. */
+/** A spend cap is used up, so the model is not asked. The message is written for the person. */
 export class SpendCapError extends ParleyError {
   readonly cap: ReachedCap;
   constructor(cap: ReachedCap, words: string) {
@@ -31,16 +31,21 @@ export interface Spending {
   readonly used: StepUsage | null;
   readonly byOwner: boolean;
   readonly reader: Reader;
-  /** The place of their question; absent when no person asks. */
+  /** Where the question was asked; absent when no person asked it. */
   readonly at?: SpendScope;
 }
 
 export type SpendScope = Pick<RuntimeFacts, 'channel' | 'account' | 'channelUserId' | 'groupId'>;
 
-/** Throws SpendCapError where a cap forbids to ask the model (G17). Looks at the account each time. */
+/**
+ * Throws SpendCapError when a cap forbids another model call (G17). Reads the account on each call.
+ */
 export type SpendGuard = (spending: Spending) => Promise<void>;
 
-/** Asks the guard before a call of the model. `used`: by this turn, on no account yet. Throws SpendCapError. */
+/**
+ * Asks the guard before a model call. `used` is the usage of this turn that is not on the account
+ * yet. Throws SpendCapError.
+ */
 export async function assertWithinBudget(
   { spendGuard }: { readonly spendGuard?: SpendGuard },
   { account, byOwner, reader, facts }: Turn,
@@ -49,7 +54,10 @@ export async function assertWithinBudget(
   await spendGuard?.({ account, used, byOwner, reader, at: facts });
 }
 
-/** Counts what a call has used that was ended from outside: nothing can be stored with its turn any more. */
+/**
+ * Counts the usage of a model call that was ended from outside. By then nothing more can be stored
+ * with its turn.
+ */
 export async function countCutOff(
   { store, log }: { readonly store: Pick<Store, 'turns'>; readonly log: Logger },
   { turnId, account }: Turn,
@@ -65,16 +73,19 @@ export async function countCutOff(
 interface SpendServices {
   readonly store: Pick<Store, 'spend'>;
   readonly log: Logger;
-  /** For the notice, which says in how many hours it goes on; without it only when. */
+  /**
+   * Used for the notice to say in how many hours answers resume. Without a clock the notice says
+   * only when.
+   */
   readonly clock?: Clock;
-  /** Without it no sender is a stranger. */
+  /** Without this function no sender counts as a stranger. */
   readonly isStranger?: (at: SpendScope) => boolean;
 }
 
 /**
- * Makes the guard of an installation; each cap that is reached is logged once a day. Model calls that run
- * at the same time do not see each other's usage, so together they can exceed a cap. `caps` hold for what all agents
- * use together, `own` for this agent alone (F14).
+ * Creates the spend guard of an installation. Each cap that is reached is logged once a day.
+ * Concurrent model calls do not see each other's usage, so together they can exceed a cap. `caps`
+ * apply to all agents together, `own` only to this agent (F14).
  */
 export function createSpendGuard(
   { store, log, clock, isStranger = () => false }: SpendServices,
@@ -104,7 +115,7 @@ export function createSpendGuard(
   return async ({ account, used, byOwner, reader, at }) => {
     const known = at !== undefined && isStranger(at) ? 'stranger' : 'known';
     const by = byOwner ? 'owner' : known;
-    // No query for a cap that does not apply.
+    // Skips the query when no cap applies.
     if (!hasCaps && (by !== 'stranger' || perStrangerDaily === undefined)) return;
     const turn = {
       tokens: used === null ? 0 : countedInput(used) + used.outputTokens,
@@ -137,19 +148,22 @@ export interface SpendCap {
 /** The daily spending caps (G17), as in the settings. */
 export interface SpendCaps {
   readonly perPersonDaily?: SpendCap | undefined;
-  /** The cap of people whom only open access allows; holds besides `perPersonDaily`. */
+  /** The cap for people who have only open access. It applies in addition to `perPersonDaily`. */
   readonly perStrangerDaily?: SpendCap | undefined;
   readonly perGroupDaily?: SpendCap | undefined;
-  /** Holds for owners, too: it is what they want to pay in all. */
+  /** Applies to owners, too: it limits what they pay in total. */
   readonly totalDaily?: SpendCap | undefined;
-  /** Those of a person and of a group hold for owners as well. */
+  /** Whether the caps per person and per group apply to owners as well. */
   readonly capOwners: boolean;
 }
 
 type ReachedCap = Exclude<keyof SpendCaps, 'capOwners'>;
 type Spender = 'owner' | 'known' | 'stranger';
 
-/** Which cap forbids to ask the model once more; null where none does. `turn`: what is not counted yet. */
+/**
+ * Returns the cap that forbids another model call, or null. `turn` is the usage that is not on the
+ * account yet.
+ */
 export function reachedCap(
   caps: SpendCaps,
   spent: Omit<SpentOfDay, 'ofAgent'>,
@@ -166,32 +180,36 @@ export function reachedCap(
 }
 
 const SENTENCES: Readonly<Record<ReachedCap, string>> = {
-  perPersonDaily: 'You have used up what you may use of my model in a day.',
-  perStrangerDaily: 'You have used up what you may use of my model in a day.',
-  perGroupDaily: 'This group has used up what it may use of my model in a day.',
-  totalDaily: 'I have used up what I may use of my model in a day.',
+  perPersonDaily: 'You have used up your daily allowance.',
+  perStrangerDaily: 'You have used up your daily allowance.',
+  perGroupDaily: 'This group has used up its daily allowance.',
+  totalDaily: 'I have used up my daily allowance.',
 };
 
-/** Why there is such a bound, for those who have reached it. */
+/** Explains to people who have reached a cap why it exists. */
 const REASONS: Readonly<Record<ReachedCap, string>> = {
-  perPersonDaily: 'Each answer costs money, so each person has a share for a day.',
+  perPersonDaily: 'Each answer costs money, so each person has a daily limit.',
   perStrangerDaily:
-    'Everyone may write to me here and each answer costs money, so each person has a share for a day.',
-  perGroupDaily: 'Each answer costs money, so each group has a share for a day.',
-  totalDaily: 'Each answer costs money, and this bounds it.',
+    'Everyone may write to me here and each answer costs money, so each person has a daily limit.',
+  perGroupDaily: 'Each answer costs money, so each group has a daily limit.',
+  totalDaily: 'Each answer costs money, so there is a daily limit.',
 };
 
 interface CapNotice {
   readonly timeZone: string;
   readonly toOwner: boolean;
   readonly section?: string;
-  /** In ms; absent: the notice says neither why nor in how many hours. */
+  /**
+   * The current time, in ms. When absent, the notice gives neither the reason nor the hours that
+   * remain.
+   */
   readonly now?: number | undefined;
 }
 
 /**
- * The notice to a person: why, when it continues, and for owners which setting it is; no figures of others. Only the
- * agent's time zone is known, so the notice gives the hours until then, which are the same in every zone.
+ * Builds the notice to a person: why answers stopped, when they resume and, for owners, which
+ * setting is the cap. It reveals no one else's figures. Only the agent's time zone is known, so the
+ * notice gives the hours until midnight there, which are the same in every zone.
  */
 export function capText(
   cap: ReachedCap,
@@ -205,7 +223,7 @@ export function capText(
 
 const DAY_MINUTES = 24 * 60;
 
-/** An hour more or less on days when clocks change. */
+/** Off by up to an hour on days when the clocks change. */
 function minutesToMidnight(now: number, timeZone: string): number {
   const [hours = 0, minutes = 0] = localTimeIn(timeZone)(now).time.split(':').map(Number);
   return DAY_MINUTES - (hours * 60 + minutes);
@@ -216,7 +234,10 @@ const NUMBERS =
     ' ',
   );
 
-/** `about seven hours`, in words: the notice holds no figures that could be taken for those of the cap. */
+/**
+ * Spells out the wait, such as `about seven hours`, so that no figure in the notice can be mistaken
+ * for a figure of the cap.
+ */
 function hoursText(minutes: number): string {
   const hours = Math.round(minutes / 60);
   if (hours < 1) return 'less than an hour';

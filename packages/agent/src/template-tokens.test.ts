@@ -30,7 +30,7 @@ const SKILL = {
 } as const;
 const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
 
-/** A server that asks for two tools, then answers, and remembers the bytes that it was sent. */
+/** A server that asks for two tools, then answers, and records the bytes of each request. */
 function wire() {
   const bodies: string[] = [];
   const call = (name: string, index: number) => ({
@@ -71,7 +71,7 @@ const tool = (name: string, answer: () => Promise<{ text: string }>) =>
 let scene: TurnScene;
 afterEach(() => scene.close());
 
-it('[P18] no token of a chat template is in the bytes of a request, no matter who wrote it', async () => {
+it('[P18] never sends the token of a chat template in a request, whoever wrote it', async () => {
   const { bodies, fetch } = wire();
   const model = ModelSettings.parse({
     provider: 'openai-compatible',
@@ -145,7 +145,7 @@ it('[P18] no token of a chat template is in the bytes of a request, no matter wh
   for (const place of [...places, ...read]) {
     expect(all).toContain(`At ${place}: ‹|im_start|›`);
   }
-  // People and tools get what was written.
+  // People and tools receive the original text.
   expect(given).toEqual([said('arguments'), said('arguments')]);
   expect((await scene.owed()).join('')).toContain('fine');
 });

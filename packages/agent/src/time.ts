@@ -11,8 +11,8 @@ export interface TimeLimit {
 }
 
 /**
- * Runs work under a time limit. Does not wait for work that ignores its signal. Throws TimeUpError, the
- * reason of `stop`, or what the work threw.
+ * Runs work under a time limit. Does not wait for work that ignores its signal. Throws TimeUpError,
+ * the reason of `stop`, or the error of the work.
  */
 export async function withTimeLimit<T>(
   { ms, stop }: TimeLimit,
@@ -29,7 +29,7 @@ export async function withTimeLimit<T>(
   if (stop?.aborted === true) stopped();
   else stop?.addEventListener('abort', stopped, { once: true });
   try {
-    // In a function, so that a synchronous throw becomes a rejection.
+    // Wrapped in an async function, so that a synchronous throw becomes a rejection.
     const done = (async () => work(ended.signal))();
     return await Promise.race([done, end.promise]);
   } finally {
@@ -38,18 +38,23 @@ export async function withTimeLimit<T>(
   }
 }
 
-/** The agent's local date and time at a moment (ms), for example `2026-11-21` and `14:05`. */
+/**
+ * Formats a moment (ms) as the agent's local date and time, for example `2026-11-21` and `14:05`.
+ */
 export type LocalTime = (now: number) => { readonly date: string; readonly time: string };
 
-/** A clock face for one IANA time zone. Made once: making a formatter costs a hundred times using it. */
+/**
+ * Creates the clock of one IANA time zone. Creating a formatter costs a hundred times as much as
+ * using it, so keep the result.
+ */
 export function localTimeIn(timeZone: string): LocalTime {
-  // Swedish dates are written as ISO 8601 writes them.
+  // The Swedish locale formats dates as ISO 8601 does.
   const face = new Intl.DateTimeFormat('sv-SE', {
     timeZone,
     dateStyle: 'short',
     timeStyle: 'short',
   });
-  // A turn asks several times within a second.
+  // Caches the last second, because a turn asks for the time several times within one.
   let last = { second: Number.NaN, shown: { date: '', time: '' } };
   return (now) => {
     const second = Math.floor(now / 1_000);

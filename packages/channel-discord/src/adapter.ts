@@ -17,7 +17,8 @@ import { Streams } from './stream.ts';
 import { Threads } from './threads.ts';
 
 const CAPABILITIES: Capabilities = {
-  // Which characters Discord counts it does not say; UTF-16 units are never fewer, so they are safe.
+  // Discord does not document which units it counts. UTF-16 units are never fewer, so counting
+  // those is safe.
   target: { dialect: 'discord', maxLength: MAX_TEXT, unit: 'utf16' },
   idempotentSend: true,
   // Discord remembers a nonce for "the past few minutes": https://discord.com/developers/docs/resources/message
@@ -30,21 +31,25 @@ const CAPABILITIES: Capabilities = {
   quotes: true,
   buttons: true,
   inputs: true,
-  // A menu of 25 choices, a button that asks for words, and the way out.
+  // A menu of 25 choices, a button that asks for text, and a button to cancel.
   maxButtons: 27,
   streaming: 'replace',
   media: ['image', 'audio', 'voice', 'video', 'document'],
-  // What every server takes; boosted ones take more.
+  // The limit that every server accepts; boosted servers accept larger files.
   maxFileBytes: 10 * 1024 * 1024,
-  // No rates: discord.js keeps to the buckets that Discord names in each response.
+  // No rates are declared: discord.js respects the rate limit buckets that Discord names in each
+  // response.
 };
 
-/** Discord shows "typing" for 10 s. */
+/** Discord shows "typing" for 10 s. In ms. */
 const TYPING_REPEAT_MS = 8_000;
-/** Discord allows five edits in five seconds in a channel; this leaves some for other messages. In ms. */
+/**
+ * Discord allows five edits in five seconds per channel; this leaves some for other messages. In
+ * ms.
+ */
 const EDIT_INTERVAL_MS = 1_200;
 
-/** One Discord bot. No network traffic before `start`. */
+/** One Discord bot. There is no network traffic before `start`. */
 export function createDiscordAdapter(
   context: ChannelContext<DiscordSettings>,
   env: ChannelEnv = realEnv,
@@ -85,14 +90,14 @@ export function createDiscordAdapter(
     },
     streaming: {
       minIntervalMs: EDIT_INTERVAL_MS,
-      // To a command Discord shows "thinking" until the answer is whole.
+      // Discord shows "thinking" below a command until the answer is complete.
       update: async (address, turnId, answer) => {
         if (address.response !== undefined) return;
         await translateFailure(address.threadId ?? address.chatId, async () =>
           streams.update(await threads.open(address), turnId, answer),
         );
       },
-      // The parts of the finished answer replace the messages that are shown.
+      // The parts of the finished answer replace the streamed messages.
       end: async (address, turnId, comes) => {
         if (comes !== 'nothing') return;
         if (address.response === undefined) await streams.discard(threads.known(address), turnId);

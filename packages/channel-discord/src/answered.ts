@@ -9,12 +9,14 @@ interface AnsweredDeps {
   readonly signal: AbortSignal;
 }
 
-/** The message waits so long for the one that it answers, in ms; without it a reply is still a message. */
+/**
+ * How long a message waits for the message it answers, in ms. Afterwards it is admitted without it.
+ */
 const FETCH_WITHIN_MS = 5_000;
 
 /**
- * The message with the one that it answers. Discord sends both, but promises only the reference; what was deleted is
- * not asked for.
+ * Adds the answered message to a reply. Discord usually sends both, but guarantees only the
+ * reference. A deleted message is not requested.
  */
 export async function withAnswered(
   message: WireMessage,

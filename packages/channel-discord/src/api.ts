@@ -16,7 +16,7 @@ import { WireMessage } from './wire-message.ts';
 /** The request body that creates or changes a message, in the form of Discord's API. */
 export type MessageBody = Readonly<Record<string, unknown>>;
 
-/** The content of a call beside its body. */
+/** The options of a call beside its body. */
 export interface CallExtras {
   readonly files?: RawFile[] | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -27,7 +27,7 @@ export interface OwnMessage {
   readonly id: string;
   readonly content: string;
   readonly flags?: number;
-  /** The text of a card is in its components. */
+  /** The components, which hold the text of a card. */
   readonly components?: unknown;
 }
 
@@ -38,13 +38,16 @@ export const MenuCommand = z.object({
   options: z
     .array(z.object({ type: z.int(), name: z.string(), description: z.string() }))
     .default([]),
-  /** The people who may use it, and the places; null: as set in the portal. */
+  /** Who may use the command, and where; null as set in the developer portal. */
   integration_types: z.array(z.int()).nullish(),
   contexts: z.array(z.int()).nullish(),
 });
 export type MenuCommand = z.infer<typeof MenuCommand>;
 
-/** Longer waits for a rate limit are left to the delivery, which serves other chats meanwhile. In ms. */
+/**
+ * The longest rate limit that a call waits for, in ms. Longer waits are left to delivery, which
+ * meanwhile serves other chats.
+ */
 const MAX_OWN_WAIT_MS = 6_000;
 const Own = z.object({
   id: Snowflake,
@@ -55,18 +58,21 @@ const Own = z.object({
 const Member = z.object({ roles: z.array(Snowflake) });
 const PAGE = 100;
 const ELSEWHERE = 'Another gateway may serve this Discord account now.';
-const CLOCK_SET_BACK = 'The clock of this machine was set back; the call is made again.';
+const CLOCK_SET_BACK = 'The clock of this machine was set back; the call will be repeated.';
 
 /**
- * The calls Parley makes, through discord.js's REST client: with its rate buckets and without its retries.
- * They reject with what discord.js throws; `callFailureOf` reads it.
+ * The calls that Parley makes, through discord.js's REST client with its rate buckets but without
+ * its retries. They reject with the errors of discord.js, which `callFailureOf` interprets.
  */
 export class DiscordApi {
   readonly #rest: REST;
   readonly #token: string;
   readonly #wasSetBack: () => boolean;
 
-  /** Nothing is requested once `holdsAccount` says no: another gateway may have finished what is shown. */
+  /**
+   * Requests nothing once `holdsAccount` returns false, because another gateway may already have
+   * sent the finished answer.
+   */
   constructor(
     { apiRoot, token }: DiscordSettings,
     {
@@ -78,9 +84,10 @@ export class DiscordApi {
     this.#wasSetBack = watchClock(time);
     this.#rest = new REST({
       api: apiRoot.replace(/\/$/, ''),
-      // It would retry at once after a reset or a 500; the delivery does so later, and once.
+      // discord.js would retry immediately after a reset or a 500; delivery retries later, and only
+      // once.
       retries: 0,
-      // The last moment: a request may have waited for a rate limit.
+      // Checked at the last moment, because a request may have waited for a rate limit.
       makeRequest: async (...request) => {
         if (!holdsAccount())
           throw new ChannelError({ kind: 'transient', untried: true }, ELSEWHERE);
@@ -129,7 +136,7 @@ export class DiscordApi {
     return this.#call(async (rest) => WireUser.parse(await rest.get(Routes.user(userId))));
   }
 
-  /** The roles of a member of a server. */
+  /** The role ids of a server member. */
   async rolesOf(guildId: string, userId: string, signal: AbortSignal): Promise<string[]> {
     const route = Routes.guildMember(guildId, userId);
     const member = await this.#call((rest) => rest.get(route, { signal }));
@@ -150,7 +157,7 @@ export class DiscordApi {
     });
   }
 
-  /** The thread gets the id of the message. */
+  /** Starts a thread, which gets the id of the message. */
   async startThread(channelId: string, messageId: string, name: string): Promise<void> {
     const route = Routes.threads(channelId, messageId);
     await this.#call((rest) => rest.post(route, { body: { name } }));
@@ -180,13 +187,13 @@ export class DiscordApi {
     await this.#call((rest) => rest.put(route, { body: commands }));
   }
 
-  /** The first answer to a command or a pressed button; possible for 3 s. */
+  /** Sends the first answer to a command or a pressed button, which is possible for 3 s. */
   async answer(interactionId: string, token: string, body: MessageBody): Promise<void> {
     const route = Routes.interactionCallback(interactionId, token);
     await this.#call((rest) => rest.post(route, { body, auth: false }));
   }
 
-  /** Changes the first answer; possible for 15 min, as are the next three. */
+  /** Changes the first answer, which is possible for 15 min, as are the next three calls. */
   changeAnswer(
     applicationId: string,
     token: string,
@@ -242,7 +249,7 @@ export class DiscordApi {
         forgetRates(this.#rest);
         throw new ChannelError({ kind: 'transient', untried: true }, CLOCK_SET_BACK, thrown);
       }
-      // discord.js forgets the token after one 401, which would outlive the cause.
+      // discord.js drops the token after one 401 and would keep failing after the cause is fixed.
       if (thrown instanceof DiscordAPIError && thrown.status === 401)
         this.#rest.setToken(this.#token);
       throw thrown;
@@ -250,10 +257,13 @@ export class DiscordApi {
   }
 }
 
-/** Smaller steps cost a call as much more waiting as the clock was set back. In ms. */
+/**
+ * The smallest clock step that is handled, in ms. A smaller one only delays a call by the length of
+ * the step.
+ */
 const MIN_STEP_MS = 1_000;
 
-/** Returns whether the wall clock was set back since it was asked last. */
+/** Returns whether the wall clock was set back since the last check. */
 function watchClock({
   clock,
   monotonic,
@@ -267,8 +277,9 @@ function watchClock({
 }
 
 /**
- * discord.js keeps until when a rate limit holds in wall-clock time: after the clock was set back a full bucket
- * would hold up its channel for as long. Discord itself still says when there are too many calls.
+ * Clears discord.js's rate limits, whose ends are wall-clock times. After the clock was set back by
+ * an hour, a full bucket would block its channel for an hour. Discord still reports when there are
+ * too many calls.
  */
 function forgetRates(rest: REST): void {
   rest.handlers.clear();

@@ -15,9 +15,9 @@ export type Attachment = NonNullable<InboundMessage['attachments']>[number];
 /** The contract's limits; Discord itself allows ten files and three stickers. */
 const MAX_FILES = 32;
 const MAX_REF = 4_096;
-/** Pictures of embeds are fetched, too, as people see them; of more, the text names the address. */
+/** The most pictures of embeds that are downloaded. For further ones the text contains the URL. */
 const MAX_PICTURES = 4;
-/** File extensions of stickers by Discord's format number; 3 (Lottie) is not a picture. */
+/** File extensions of stickers by Discord's format number. Format 3 (Lottie) is not a picture. */
 const STICKER_FORMATS: ReadonlyMap<number, string> = new Map([
   [1, 'png'],
   [2, 'png'],
@@ -25,8 +25,8 @@ const STICKER_FORMATS: ReadonlyMap<number, string> = new Map([
 ]);
 
 /**
- * The files, stickers and pictures of a message, and of those that it forwards. Where it has none, those of the
- * message it replies to: "what is this?" below a picture means the picture.
+ * The files, stickers and pictures of a message, and of those that it forwards. A message without
+ * any gets those of the message it replies to: "what is this?" below a picture means the picture.
  */
 export function messageAttachments(message: WireMessage): Attachment[] {
   const { channel_id: channelId, referenced_message: answered } = message;
@@ -35,7 +35,7 @@ export function messageAttachments(message: WireMessage): Attachment[] {
   return ownAttachments(answered, { channelId, messageId: answered.id }).slice(0, MAX_FILES);
 }
 
-/** Which message has fresh addresses of the files. */
+/** The message that can provide fresh URLs of the files. */
 interface Holder {
   readonly channelId: string;
   readonly messageId: string;
@@ -73,12 +73,15 @@ function contentAttachments(content: WireContent, holder: Holder): Attachment[] 
   ];
 }
 
-/** ATTACHMENT flag: hidden until it is clicked. */
+/** Attachment flag: the file is hidden until it is clicked. */
 const IS_SPOILER = 1 << 3;
-/** Discord's own mark of such a file in its name. */
+/** The prefix with which Discord marks such a file in its name. */
 const SPOILER = 'SPOILER_';
 
-/** `shown`: how a component shows the file, where one does. */
+/**
+ * Converts a file to an attachment; `shown` is the component that displays the file, if there is
+ * one.
+ */
 function toAttachment(
   file: WireAttachment,
   { channelId, messageId }: Holder,
@@ -98,10 +101,10 @@ function toAttachment(
   };
 }
 
-/** Discord's limit. In characters. */
+/** Discord's limit for a description, in characters. */
 const MAX_DESCRIPTION = 1_024;
 
-/** The name that people see: Discord takes signs such as blanks out of the other. */
+/** The name that people see. Discord removes characters such as spaces from the other one. */
 function displayFilename({ title, filename }: WireAttachment): string {
   if (title === undefined || title === '') return filename;
   const [ending = ''] = /\.\w{1,10}$/.exec(filename) ?? [];
@@ -117,7 +120,7 @@ function attachmentKind(contentType: string | undefined): Attachment['kind'] {
   return family === 'image' || family === 'audio' || family === 'video' ? family : 'document';
 }
 
-/** A file in a component. Discord has a copy of those that are elsewhere, from which they are fetched. */
+/** A file in a component. Discord keeps a copy of external files, which is downloaded instead. */
 function mediaOf(media: ShownMedia, { channelId, messageId }: Holder): Attachment[] {
   const { url, content_type, attachment_id, description, isSpoiler, name } = media;
   const address = mediaUrl(media);
@@ -137,7 +140,7 @@ function mediaOf(media: ShownMedia, { channelId, messageId }: Holder): Attachmen
   ];
 }
 
-/** The picture that an embed consists of, or contains; not the small ones beside previews of pages. */
+/** The main picture of an embed, but not the thumbnail beside the preview of a page. */
 function picturesOf({ type, image, thumbnail }: WireEmbed): Attachment[] {
   const isPicture = type === 'image' || type === 'gifv';
   const picture = isPicture ? (thumbnail ?? image) : type === 'rich' ? image : undefined;
@@ -147,7 +150,7 @@ function picturesOf({ type, image, thumbnail }: WireEmbed): Attachment[] {
   return [{ kind: 'image', ...(isImage && { mimeType: content_type }), ref: writeRef({ url }) }];
 }
 
-/** The stickers of a message, in the newer form where both came. */
+/** The stickers of a message, in the newer form if both are present. */
 function stickersOf({ sticker_items, stickers }: WireContent): readonly WireSticker[] {
   return sticker_items.length > 0 ? sticker_items : stickers;
 }
@@ -159,7 +162,7 @@ function stickerFile({ id, name, format_type }: WireSticker): Attachment[] {
   return [{ kind: 'sticker', name, mimeType: `image/${extension}`, ref: writeRef({ url }) }];
 }
 
-/** The names of stickers that are no pictures: moving drawings, and formats of which nothing is known. */
+/** The names of stickers that are not pictures: animated drawings and unknown formats. */
 export function stickersWithoutPicture(content: WireContent): readonly string[] {
   return stickersOf(content).flatMap(({ name, format_type }) =>
     STICKER_FORMATS.has(format_type) ? [] : [name],

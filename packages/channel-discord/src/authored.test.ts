@@ -30,7 +30,7 @@ describe('what the sender of a Discord message typed or spoke', () => {
   it.each<[what: string, fields: object, authored: Authored, outside: boolean, type?: 'group']>([
     ['a text', { content: 'hi' }, { text: true }, false],
     [
-      'a text below a file',
+      'a text sent with a file',
       { content: 'hi', attachments: [FILE] },
       { text: true, voice: true },
       true,
@@ -45,14 +45,14 @@ describe('what the sender of a Discord message typed or spoke', () => {
     ['a text with a preview', { content: 'hi', embeds: [{ title: 'x' }] }, { text: true }, true],
     ['a text above a poll', { content: 'hi', poll: POLL }, { text: true }, true],
     [
-      'a text with a moving sticker',
+      'a text with an animated sticker',
       { content: 'hi', sticker_items: [LOTTIE] },
       { text: true },
       true,
     ],
     ['an embed', { embeds: [{ title: '/new' }] }, {}, true],
     ['components', { components: [{ type: 10, content: '/new' }] }, {}, true],
-    ['an invitation into a game', { activity: { type: 1 } }, {}, true],
+    ['an invitation to a game', { activity: { type: 1 } }, {}, true],
     ['a message of a new type', { type: 77, content: '/new' }, {}, true],
     ['a message of a webhook', { content: 'hi', webhook_id: '9' }, {}, true],
     ['a reply to themselves', reply(ANN), { text: true, quote: true }, false],
@@ -71,9 +71,9 @@ describe('what the sender of a Discord message typed or spoke', () => {
       { text: true },
       true,
     ],
-    ['a reply to another', reply(BOB), { text: true }, true, 'group'],
+    ['a reply to another person', reply(BOB), { text: true }, true, 'group'],
     [
-      'a reply to a voice message of another',
+      "a reply to another person's voice message",
       reply(BOB, { content: '', attachments: [VOICE] }),
       { text: true },
       true,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ChannelPages } from './channel-pages.ts';
 
-it('[D07] beyond 50,000 channels the one that was silent longest is dropped and reported', () => {
+it('[D07] drops and reports the channel that was silent longest when there are more than 50,000', () => {
   const dropped: string[] = [];
   const pages = new ChannelPages((channelId) => dropped.push(channelId));
   for (let n = 1; n <= 50_000; n += 1) pages.advance(String(n), String(100_000 + n));
@@ -14,7 +14,7 @@ it('[D07] beyond 50,000 channels the one that was silent longest is dropped and 
   expect(pages.has('2')).toBe(false);
 });
 
-it('[D01] a position never moves back', () => {
+it('[D01] never moves a position back', () => {
   const pages = new ChannelPages(() => {});
   pages.advance('1', '20');
   pages.advance('1', '3');

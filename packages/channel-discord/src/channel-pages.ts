@@ -1,6 +1,6 @@
 import { isLater, laterId } from './positions.ts';
 
-/** Channels of one page: a stored value of about 45 KB. */
+/** The number of channels in one page, which is stored as a value of about 45 KB. */
 const PAGE_SIZE = 1_000;
 const MAX_PAGES = 50;
 
@@ -8,8 +8,9 @@ const MAX_PAGES = 50;
 type Page = Map<string, string>;
 
 /**
- * The newest stored message of each channel that is served, in pages: a write rewrites only the pages that
- * changed. Beyond 50,000 channels the one that was silent longest is dropped and reported.
+ * The newest stored message of each served channel, in pages, so that a write rewrites only the
+ * pages that changed. Beyond 50,000 channels the one that was silent longest is dropped and
+ * reported.
  */
 export class ChannelPages {
   readonly #pages: Page[] = [new Map()];
@@ -37,7 +38,7 @@ export class ChannelPages {
     return new Map(this.#pages.flatMap((page) => [...page]));
   }
 
-  /** Adds a channel or moves it forward, never back. */
+  /** Adds a channel or moves its position forward, never back. */
   advance(channelId: string, messageId: string): void {
     const index = this.#pageOf.get(channelId) ?? this.#roomFor(channelId);
     const page = this.#pages[index];
@@ -53,19 +54,19 @@ export class ChannelPages {
     this.#changed.add(index);
   }
 
-  /** The first page, and how many follow it. */
+  /** The first page, and the number of pages after it. */
   get first(): { readonly channels: Record<string, string>; readonly pages: number } {
     return { channels: Object.fromEntries(this.#pages[0] ?? []), pages: this.#pages.length - 1 };
   }
 
-  /** The pages after the first that changed since the last call, by number. */
+  /** Takes the pages after the first that changed since the last call, by page number. */
   takeChanged(): Map<number, Record<string, string>> {
     const changed = [...this.#changed].filter((index) => index > 0);
     this.#changed.clear();
     return new Map(changed.map((index) => [index, Object.fromEntries(this.#pages[index] ?? [])]));
   }
 
-  /** The pages could not be written. */
+  /** Marks pages as changed again, because they could not be written. */
   putBack(pages: Iterable<number>): void {
     for (const index of pages) this.#changed.add(index);
   }
@@ -78,7 +79,7 @@ export class ChannelPages {
     return index;
   }
 
-  /** Returns the page that has room then. */
+  /** Drops the channel that was silent longest and returns the page that now has space. */
   #dropSilent(): number {
     let silent: readonly [channelId: string, messageId: string] | undefined;
     for (const page of this.#pages) {

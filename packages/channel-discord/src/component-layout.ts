@@ -2,23 +2,23 @@ import type { Button, OutboundPart } from '@parley/core';
 import { z } from 'zod';
 import type { MessageBody } from './api.ts';
 
-/** `flags`: the message is made of components alone. It cannot be taken back. */
+/** Message flag: the message consists only of components. The flag cannot be removed later. */
 const COMPONENTS_V2 = 1 << 15;
-/** Kinds of components: https://discord.com/developers/docs/components/reference */
+/** Types of components: https://discord.com/developers/docs/components/reference */
 const [ROW, BUTTON, SELECT, TEXT_INPUT, TEXT, CONTAINER, LABEL] = [1, 2, 3, 4, 10, 17, 18];
 const BUTTONS_IN_A_ROW = 5;
 const [PLAIN, STYLES] = [2, { primary: 1, success: 3, danger: 4 }] as const;
-/** Most options of a select, and most characters of the texts of a form. */
+/** The most options of a select, and the most characters in the texts of a form. */
 const MAX_OPTIONS = 25;
 const MAX_WORDS = 4_000;
-/** `style` of an input of several lines. */
+/** The `style` of a multi-line text input. */
 const PARAGRAPH = 2;
-/** The select of a message, and the input of a form: each has one. */
+/** Ids of the select of a message and the input of a form. There is one of each. */
 const [MENU, WORDS] = ['menu', 'words'];
 
 /**
- * The buttons of a part as rows. More than five choices become a menu; what is no choice stays a button below it: the
- * last one, which is the way out, and those with a color or that ask for words.
+ * Arranges the buttons of a part in rows. More than five choices become a menu. Other buttons stay
+ * below it: the last one, which cancels, and those with a color or that ask for text.
  */
 export function layOutButtons(buttons: readonly Button[]): MessageBody[] {
   const placed = buttons.map((button, place) => ({ button, place }));
@@ -60,8 +60,8 @@ function buttonRows(buttons: readonly PlacedButton[]): MessageBody[] {
 }
 
 /**
- * A question to approve or deny something as a card: its whole text, with the buttons inside the same frame. Undefined:
- * the part is no such question.
+ * Renders an approval request as a card: its whole text with the buttons inside the same frame.
+ * Returns undefined when the part is not such a request.
  */
 export function cardOf(part: OutboundPart, base: MessageBody): MessageBody | undefined {
   const { buttons = [], file, body } = part;
@@ -77,20 +77,20 @@ export function cardOf(part: OutboundPart, base: MessageBody): MessageBody | und
   };
 }
 
-/** A text in place of that of a message of components, without its buttons. */
+/** A text that replaces the content of a message made of components, without buttons. */
 export function textCard(base: MessageBody, text: string): MessageBody {
   const { content: _content, flags = 0, ...others } = base;
   const components = [{ type: TEXT, content: text }];
   return { ...others, flags: Number(flags) | COMPONENTS_V2, components };
 }
 
-/** A message of the bot as an interaction brings it. */
+/** A message of the bot as it is contained in an interaction. */
 interface ShownMessage {
   readonly flags?: number | undefined;
   readonly components?: readonly unknown[] | undefined;
 }
 
-/** Takes the buttons of a message away; its text stays, which in a card is a component as well. */
+/** Removes the buttons of a message and keeps its text, which in a card is a component too. */
 export function withoutButtons({ flags = 0, components = [] }: ShownMessage): MessageBody {
   if ((flags & COMPONENTS_V2) === 0) return { components: [] };
   return { flags: COMPONENTS_V2, components: withoutRows(components) };
@@ -112,7 +112,7 @@ function withoutRows(components: readonly unknown[]): readonly unknown[] {
 
 const TextDisplay = z.object({ type: z.literal(TEXT), content: z.string() });
 
-/** The visible text of a message: its own, or the texts of its components. */
+/** The visible text of a message: its own, or that of its components. */
 export function shownText(message: {
   readonly content?: unknown;
   readonly components?: unknown;
@@ -132,7 +132,7 @@ function textsIn(components: unknown): readonly string[] {
   });
 }
 
-/** The form in which a person writes the words that a button asks for. */
+/** The form in which a person enters the text that a button asks for. */
 export function questionForm({ asks, data }: Asking): MessageBody {
   const input = {
     type: TEXT_INPUT,
@@ -149,27 +149,33 @@ export function questionForm({ asks, data }: Asking): MessageBody {
   };
 }
 
-/** Discord refuses two buttons with the same id, so each starts with its index. At most 67 of 100 characters. */
+/**
+ * The id of a button. Discord refuses two buttons with the same id, so each starts with its index.
+ * At most 67 of 100 characters.
+ */
 function writeButtonId(place: number, data: string): string {
   return `${place}:${data}`;
 }
 
-/** The name of a field may contain anything but is bounded, so its length comes before it. */
+/**
+ * The id of a button that asks for text. A field name may contain any character, so it is preceded
+ * by its length.
+ */
 function writeAskId(asks: string, data: string): string {
   return data.length + asks.length < MAX_ID - 4 ? `?${asks.length}:${asks}${data}` : `?0:${data}`;
 }
 
-/** Longest id of a component. */
+/** The longest id of a component, in characters. */
 const MAX_ID = 100;
 const USUAL_NAME = 'Your answer';
 
-/** The words that a button asks for, and the text before them. */
+/** The field that a button asks for, and the text before the value. */
 export interface Asking {
   readonly asks: string;
   readonly data: string;
 }
 
-/** A person's use of a component of the bot. */
+/** What a person did with a component of the bot. */
 export type Pressed =
   | { readonly kind: 'wrote'; readonly text: string }
   | ({ readonly kind: 'asks' } & Asking);
@@ -181,7 +187,10 @@ export interface PressData {
   readonly components?: unknown;
 }
 
-/** Reads a pressed button, a choice or a filled-in form; undefined when it is none of Parley. */
+/**
+ * Reads a pressed button, a choice or a filled-in form; undefined when it does not belong to
+ * Parley.
+ */
 export function readPress({
   custom_id: id = '',
   values,
@@ -203,7 +212,7 @@ function toWritten(text: string | undefined): Pressed | undefined {
   return text === undefined ? undefined : { kind: 'wrote', text };
 }
 
-/** The data of a pressed button; undefined when it is not a button of Parley. */
+/** The data of a pressed button; undefined when the button does not belong to Parley. */
 export function readButtonId(customId: string): string | undefined {
   return /^\d{1,2}:([\s\S]+)$/.exec(customId)?.[1];
 }
@@ -211,7 +220,7 @@ export function readButtonId(customId: string): string | undefined {
 const Input = z.object({ custom_id: z.literal(WORDS), value: z.string() });
 const Labelled = z.object({ component: z.record(z.string(), z.unknown()) });
 
-/** The value of the input of a form, in a label or in a row. */
+/** The value of the input of a form, whose parent is a label or a row. */
 function readFormInput(components: unknown): string {
   if (!Array.isArray(components)) return '';
   for (const component of components as readonly unknown[]) {

@@ -17,7 +17,7 @@ const Media = z.object({
 });
 const Nested = z.array(z.unknown()).catch([]);
 
-/** All that any type of component shows; each type has some of it. */
+/** The fields of all types of components; each type has some of them. */
 const WireComponent = z.object({
   type: kindNumber,
   content: text,
@@ -41,13 +41,16 @@ const WireComponent = z.object({
 });
 type WireComponent = z.infer<typeof WireComponent>;
 
-/** A file that a component shows. */
+/** A file shown by a component. */
 export interface ShownMedia extends WireMedia {
   readonly isSpoiler: boolean;
   readonly name?: string;
 }
 
-/** The content of components: text as people read it, the files in them, and the names of unreadable kinds. */
+/**
+ * The content of components: their text as people read it, their files, and the names of unreadable
+ * kinds.
+ */
 export interface ShownComponents {
   readonly lines: readonly string[];
   readonly media: readonly ShownMedia[];
@@ -55,11 +58,14 @@ export interface ShownComponents {
 }
 
 const NOTHING: ShownComponents = { lines: [], media: [], unread: [] };
-/** Discord nests three levels and has 40 components in a message. */
+/**
+ * The deepest nesting that is read. Discord nests three levels and allows 40 components in a
+ * message.
+ */
 const MAX_DEPTH = 8;
 const MAX_COMPONENTS = 100;
 
-/** Reads the components of a message, nested ones where they stand. */
+/** Reads the components of a message, with nested ones in their place. */
 export function readComponents(
   components: readonly unknown[],
   naming: Naming,
@@ -76,15 +82,15 @@ export function readComponents(
 }
 
 /**
- * The address from which a file can be fetched: it is Discord's own, or Discord has a copy of it. Undefined for
- * others.
+ * The URL from which a file can be downloaded: Discord's own, or that of Discord's copy. Undefined
+ * for all others.
  */
 export function mediaUrl({ url, proxy_url, attachment_id }: WireMedia): string | undefined {
   const address = attachment_id === undefined ? proxy_url : url;
   return address !== undefined && /^https?:/.test(address) ? address : undefined;
 }
 
-/** A file that cannot be fetched still has an address that people may open. */
+/** A line for a file that cannot be downloaded, with the URL that people may open. */
 function mediaLine({ url, description, name }: ShownMedia): string {
   return `[File] ${[name, description, url].filter(Boolean).join(' ')}`;
 }
@@ -122,7 +128,10 @@ const MENUS: ReadonlySet<number> = new Set([3, 5, 6, 7, 8]);
 const SEPARATOR = 14;
 const ENTRY = 16;
 const CONTAINER = 17;
-/** Kinds that may be empty: rows, sections, separators, containers and labels arrange what is in them. */
+/**
+ * Kinds that may be empty: rows, sections, separators, containers and labels only arrange their
+ * content.
+ */
 const SILENT: ReadonlySet<number> = new Set([ROW, 9, SEPARATOR, CONTAINER, 18]);
 
 function nameOfKind(type: number): string {
@@ -131,7 +140,7 @@ function nameOfKind(type: number): string {
   return `a part of the message (component type ${type})`;
 }
 
-/** The lines of the component itself; nested ones follow. */
+/** The lines of the component itself, without nested ones. */
 function ownLines(component: WireComponent, naming: Naming): string[] {
   const { type, label, url, emoji, divider, content, description, value } = component;
   if (type === SEPARATOR) return divider === false ? [] : ['---'];
@@ -164,7 +173,7 @@ function optionText({ label, value, description }: z.infer<typeof Option>): stri
   return description === '' ? words : `${words}: ${description}`;
 }
 
-/** The emoji itself, or the name of a server's own between colons. */
+/** The emoji itself, or the name of a server's custom emoji between colons. */
 export function emojiText(
   emoji: { id?: string | undefined; name?: string | undefined } | undefined,
 ) {

@@ -18,7 +18,7 @@ import {
 import { afterConnectionFailure, callFailureOf, type Ending } from './failures.ts';
 import type { DiscordSettings } from './settings.ts';
 
-/** Name, data and sequence number of an event. */
+/** The name, data and sequence number of an event. */
 export interface GatewayEvent {
   readonly t: string;
   readonly d: unknown;
@@ -31,24 +31,24 @@ interface ConnectionDeps extends ChannelEnv {
   readonly log: Logger;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
-  /** Called with each event of the gateway as received. */
+  /** Called with each event of the gateway, unchanged. */
   readonly onEvent: (event: GatewayEvent, shard: number) => void;
-  /** A shard starts a new session, which does not deliver earlier events. */
+  /** Called when a shard starts a new session, which does not deliver earlier events. */
   readonly onSessionStart: (shard: number) => void;
-  /** The shard knows its servers and channels. */
+  /** Called when the shard knows its servers and channels. */
   readonly onShardReady: (shard: number, client: Client) => void;
-  /** discord.js could not read an event, which `onEvent` has had before it. */
+  /** Called when discord.js cannot read an event, which was passed to `onEvent` before. */
   readonly onUnreadable: (event: GatewayEvent, thrown: unknown) => void;
 }
 
 /** A connection that lasted this long resets the count of failures, in ms. */
 const STABLE_AFTER_MS = 60_000;
-/** discord.js reconnects after this long, in ms. */
+/** How long discord.js waits before it reconnects, in ms. */
 const OWN_RETRY_MS = 500;
 
 /**
- * The gateway connection of an account. discord.js resumes and identifies by itself; where it gives up,
- * this reconnects, unless a person has to do something.
+ * The gateway connection of an account. discord.js resumes and identifies on its own. When it gives
+ * up, this class reconnects, unless a person has to act first.
  */
 export class Connection {
   readonly #deps: ConnectionDeps;
@@ -58,12 +58,12 @@ export class Connection {
     this.#deps = deps;
   }
 
-  /** The caches of discord.js: servers, channels and the bot itself. */
+  /** The discord.js client with its caches of servers, channels and the bot itself. */
   get client(): Client | undefined {
     return this.#client;
   }
 
-  /** Connects until the signal is aborted or it has to give up. Never rejects. */
+  /** Stays connected until the signal is aborted or it has to give up. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, monotonic, random } = this.#deps;
     for (let failures = 0; !signal.aborted; failures += 1) {
@@ -144,12 +144,13 @@ export class Connection {
   }
 }
 
-/** Without what these say there is no session, so the adapter has to start again. */
+/** Without these events there is no session, so the adapter must restart. */
 const SESSION_EVENTS: ReadonlySet<string> = new Set(['READY', 'RESUMED']);
 
 /**
- * Keeps an event that discord.js cannot read from ending more than its own handling. Otherwise it would be thrown out
- * of the socket's listener, where no caller waits: the adapter would restart, and other events would wait for that.
+ * Limits the effect of an event that discord.js cannot read to that event. Otherwise the error
+ * would be thrown from the socket's listener, where no caller handles it: the adapter would restart
+ * and delay other events.
  */
 function survivePackets(
   client: Client,
@@ -158,14 +159,14 @@ function survivePackets(
   const handle: unknown = Reflect.get(client.ws, 'handlePacket');
   if (typeof handle !== 'function') return;
   Reflect.defineProperty(client.ws, 'handlePacket', {
-    // discord.js calls it without a packet, too, to go on with those that wait.
+    // discord.js also calls it without a packet, to continue with queued ones.
     value: (packet: GatewayEvent | undefined, shard: unknown): unknown => {
       try {
         return handle.call(client.ws, packet, shard);
       } catch (thrown) {
         if (packet === undefined || SESSION_EVENTS.has(packet.t)) throw thrown;
         onUnreadable(packet, thrown);
-        // discord.js looks into the data of a server once more, to count those that are there.
+        // discord.js reads the data of a server again to count the available ones.
         if (packet.d == null) Reflect.set(packet, 'd', {});
         return true;
       }
@@ -173,7 +174,7 @@ function survivePackets(
   });
 }
 
-/** Caches neither people nor messages: each event carries both. */
+/** Creates a client that caches neither people nor messages, because each event contains both. */
 function newClient({ apiRoot, messageContent, shards }: DiscordSettings): Client {
   return new Client({
     intents: [
@@ -209,17 +210,17 @@ function endingOf(thrown: unknown): Ending {
     : { reason };
 }
 
-/** The deadline of the close handshake, in ms; a dead peer never answers. */
+/** The deadline of the close handshake, in ms. A dead peer never answers. */
 const CLOSE_WITHIN_MS = 2_000;
-/** The close code of Discord's own libraries that keeps the session resumable. */
+/** The close code with which Discord's own libraries keep the session resumable. */
 const RESUMING = 4200;
-/** `readyState` of a connection that has ended. */
+/** The `readyState` of a connection that has ended. */
 const CLOSED = 3;
 
 /**
- * discord.js's own sharding with a `destroy` that ends it. A shard that waits for its next attempt would
- * otherwise continue after `destroy`, and a connection that is still being opened, or whose peer is dead,
- * would stay for half a minute.
+ * discord.js's own sharding with a `destroy` that really ends it. Otherwise a shard waiting for its
+ * next attempt would continue after `destroy`, and a connection that is still being opened, or
+ * whose peer is dead, would stay for half a minute.
  */
 class EndingSharding extends SimpleShardingStrategy {
   override async destroy(...options: Parameters<SimpleShardingStrategy['destroy']>): Promise<void> {
@@ -229,14 +230,14 @@ class EndingSharding extends SimpleShardingStrategy {
       Reflect.defineProperty(shard, 'internalConnect', { value: () => Promise.resolve() });
     const closed = new AbortController();
     const late = realEnv.wait(CLOSE_WITHIN_MS, closed.signal).then(() => terminate(all));
-    // After 1000 the session could not be resumed by the next process.
+    // After a close with 1000 the next process could not resume the session.
     await super.destroy({ ...options[0], code: RESUMING });
     closed.abort();
     await late;
   }
 }
 
-/** Terminates the connections that are still open; no listener is left for their errors. */
+/** Terminates the connections that are still open. Nothing listens for their errors any more. */
 function terminate(shards: readonly object[]): void {
   for (const shard of shards) {
     const connection: unknown = Reflect.get(shard, 'connection');
@@ -248,7 +249,10 @@ function terminate(shards: readonly object[]): void {
   }
 }
 
-/** Calls back once after `ms` without keeping the process alive; returns a function that cancels it. */
+/**
+ * Runs a task once after `ms` without keeping the process alive; returns a function that cancels
+ * it.
+ */
 export function startTimer(task: () => void, ms: number): () => void {
   const timer = setTimeout(guarded('timer', task), ms).unref();
   return () => clearTimeout(timer);

@@ -29,15 +29,15 @@ const read = (fields: object, place = GROUP) => {
 const me = { id: ME, username: 'parley' };
 const file = { id: '3', filename: 'a.bin', size: 5, url: 'https://cdn.discordapp.com/a?ex=1' };
 
-describe('[F01] a Discord message as the core knows it', () => {
+describe('[F01] the inbound message of a Discord message', () => {
   it.each([
-    ['who wrote it, by the name of this server', { member: { nick: 'Annie' } }, 'Annie'],
+    ["the sender's nickname in the server", { member: { nick: 'Annie' } }, 'Annie'],
     [
-      'else by their own',
+      "otherwise the sender's display name",
       { author: { id: '1', username: 'ann', global_name: 'Ann A.' } },
       'Ann A.',
     ],
-    ['else by the one of the account', {}, 'ann'],
+    ['otherwise the account name', {}, 'ann'],
   ])('says %s', (_, fields, name) => {
     expect(read(fields)?.sender.name).toBe(name);
   });
@@ -46,14 +46,14 @@ describe('[F01] a Discord message as the core knows it', () => {
     ['a direct chat', {}, DIRECT, true],
     ['nobody', {}, GROUP, false],
     ['a mention', { content: 'so <@900>', mentions: [me] }, GROUP, true],
-    ['a mention in front', { content: '<@!900>, so' }, GROUP, true],
-    ['the role that has the name of the bot', { mention_roles: ['77'] }, GROUP, true],
+    ['a mention at the beginning', { content: '<@!900>, so' }, GROUP, true],
+    ["the role with the bot's name", { mention_roles: ['77'] }, GROUP, true],
     ['another role', { mention_roles: ['78'] }, GROUP, false],
-    ['a mention of somebody else', { mentions: [{ id: '5', username: 'ben' }] }, GROUP, false],
+    ['a mention of another user', { mentions: [{ id: '5', username: 'ben' }] }, GROUP, false],
     ['everybody', { content: '@everyone' }, GROUP, false],
     ['a reply to the bot', { type: 19, referenced_message: { author: me } }, GROUP, true],
     [
-      'a reply to somebody else',
+      'a reply to another user',
       { type: 19, referenced_message: { author: { id: '5', username: 'ben' } } },
       GROUP,
       false,
@@ -68,7 +68,7 @@ describe('[F01] a Discord message as the core knows it', () => {
     ['<@&77> hello', 'hello'],
     ['hello <@900>', 'hello <@900>'],
     ['<@900>', ''],
-  ])('[F09] has no name of the bot in front: %s', (content, text) => {
+  ])('[F09] has no leading mention of the bot: %s', (content, text) => {
     expect(read({ content })?.text).toBe(text);
   });
 
@@ -76,9 +76,9 @@ describe('[F01] a Discord message as the core knows it', () => {
     [7, 'joined'],
     [6, 'pinned'],
     [18, 'started a thread'],
-    [21, 'the copy of the message a thread began with'],
+    [21, 'the copy of the message that a thread was started from'],
     [46, 'a poll ended'],
-  ])('[F07] is none when Discord wrote it: type %i, %s', (type) => {
+  ])('[F07] is undefined when Discord wrote the message: type %i, %s', (type) => {
     expect(read({ type })).toBeUndefined();
   });
 
@@ -87,15 +87,15 @@ describe('[F01] a Discord message as the core knows it', () => {
     [{ author: { id: '1', username: 'd', system: true } }, true],
     [{ webhook_id: '1' }, true],
     [{}, false],
-  ])('[F07] reports who is no person: %o', (fields, isBot) => {
+  ])('[F07] reports who is not a person: %o', (fields, isBot) => {
     expect(read(fields)?.sender.isBot).toBe(isBot);
   });
 
-  it('[F07] is none when the bot wrote it itself', () => {
+  it("[F07] is undefined for the bot's own messages", () => {
     expect(read({ author: me })).toBeUndefined();
   });
 
-  it('[F10] brings voice notes, files and stickers', () => {
+  it('[F10] contains voice notes, files and stickers', () => {
     const voice = { ...file, content_type: 'audio/ogg', waveform: 'AAA' };
     const stickers = [
       { id: '8', name: 'wave', format_type: 1 },
@@ -120,7 +120,7 @@ describe('[F01] a Discord message as the core knows it', () => {
     ]);
   });
 
-  it('[F09] [G13] has the text and files of a message that it forwards, which are no command', () => {
+  it('[F09] [G13] contains the text and files of a forwarded message, which are not a command', () => {
     const forwarded = { message: { content: '/new', attachments: [file] } };
     const message = read({
       content: '',
@@ -134,7 +134,7 @@ describe('[F01] a Discord message as the core knows it', () => {
     expect(message).not.toHaveProperty('replyTo');
   });
 
-  it('[F10] brings the files of the message it answers, where it has none itself', () => {
+  it('[F10] contains the files of the answered message when it has none itself', () => {
     const author = { id: '5', username: 'ben' };
     const answered = {
       id: '50',
@@ -154,18 +154,18 @@ describe('[F01] a Discord message as the core knows it', () => {
     ]);
   });
 
-  it('has the question and the answers of a poll as text', () => {
+  it('contains the question and the answers of a poll as text', () => {
     const answers = ['Tea', 'Coffee'].map((text) => ({ poll_media: { text } }));
     const message = read({ content: '', poll: { question: { text: 'What?' }, answers } });
     expect(message?.text).toBe('Poll: What?\n- Tea\n- Coffee');
   });
 
-  it('loses no text to decorations that are not as expected', () => {
+  it('keeps the text when embeds, polls or components are malformed', () => {
     const strange = { sticker_items: 5, poll: 'x', message_snapshots: {}, referenced_message: [] };
     expect(read(strange)?.text).toBe('hi');
   });
 
-  it('answers a message that was deleted since', () => {
+  it('still answers a message that has been deleted', () => {
     const fields = { type: 19, message_reference: { message_id: '50' }, referenced_message: null };
     expect(read(fields)?.replyTo).toEqual({ messageId: '50' });
   });

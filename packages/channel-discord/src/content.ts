@@ -11,8 +11,9 @@ import type { WireMember, WireUser } from './wire.ts';
 import type { WireMessage } from './wire-message.ts';
 
 /**
- * Normalises a Discord message (F01). Undefined for the bot's own messages and for those that Discord
- * writes itself ("started a thread", joins, pins) (F07). Of a type that is newer than Parley it reads what there is.
+ * Converts a Discord message into an inbound message (F01). Returns undefined for the bot's own
+ * messages and for those that Discord itself writes ("started a thread", joins, pins) (F07). Of a
+ * message type newer than Parley it reads what it can.
  */
 export function toInbound(
   message: WireMessage,
@@ -34,7 +35,7 @@ export function toInbound(
   const isDirect = place.chat.type === 'direct';
   const addressed = isDirect || named || replied || namesRole(message, place);
   const perThread = threads === 'per-conversation' && !isDirect;
-  // In a thread that the bot has started one need not mention it, but may address others.
+  // In a thread that the bot has started, people need not mention it, but they may address others.
   const goesOn = perThread && place.threadOwner === me && mentions.length === 0;
   const opens = perThread && addressed && !sender.isBot && place.takesThreads === true;
   return {
@@ -54,13 +55,15 @@ export function toInbound(
   };
 }
 
-/** The report of a message of Discord itself; undefined for messages of people and bots. */
+/** What a message written by Discord itself reports; undefined for messages of people and bots. */
 export function noticeIn({ type }: Pick<WireMessage, 'type'>): string | undefined {
   const kind = messageKind(type);
   return kind?.kind === 'notice' ? kind.what : undefined;
 }
 
-/** Milliseconds since 1970: as the message says, else by its id. */
+/**
+ * The time of the message, in ms since 1970; taken from its id when the timestamp is unreadable.
+ */
 export function sentAt({ id, timestamp }: Pick<WireMessage, 'id' | 'timestamp'>): number {
   const at = Date.parse(timestamp);
   return Number.isNaN(at) || at < 0 ? snowflakeTime(id) : at;
@@ -71,16 +74,16 @@ function messageSender({ author, member, webhook_id }: WireMessage): InboundMess
   return toSender(author, member, isBot);
 }
 
-/** The thread that the answer will start from this message; it has the id of the message. */
+/** The thread that the answer will start from this message. It will have the id of the message. */
 function threadOf(message: WireMessage, { chat }: Place, me: string): InboundMessage['chat'] {
   const title = [chat.title, `#${threadName(message, me)}`].filter(Boolean).join(' › ');
   return { ...chat, type: 'thread', threadId: message.id, title };
 }
 
-/** Longest name of a thread that the bot starts; Discord allows 100 characters. */
+/** The longest name of a thread that the bot starts; Discord allows 100 characters. */
 const MAX_NAME = 60;
 
-/** A thread is called by the first words of its message. */
+/** The name of a thread: the first words of its message. */
 export function threadName(
   { content, mentions, author }: WireMessage,
   me: string | undefined,
@@ -94,10 +97,10 @@ export function threadName(
   return `${cut.replace(/\s\S*$/, '')} …`;
 }
 
-/** The contract's limit; a server has 250 roles. */
+/** The contract's limit; a server has at most 250 roles. */
 const MAX_ROLES = 500;
 
-/** A person; in a server with their name and their roles there. */
+/** Converts a user into a sender, in a server with their nickname and roles there. */
 export function toSender(
   user: WireUser,
   member: WireMember | null | undefined,
@@ -108,12 +111,15 @@ export function toSender(
   return { id, name: displayName(user, member?.nick), username, isBot, ...(roles && { roles }) };
 }
 
-/** Discord's autocompletion offers a bot's role beside the bot itself, with the same name. */
+/**
+ * Whether the bot's own role is mentioned. Discord's autocompletion offers it beside the bot, under
+ * the same name.
+ */
 function namesRole({ mention_roles }: WireMessage, { botRole }: Place): boolean {
   return botRole !== undefined && mention_roles.includes(botRole);
 }
 
-/** The words of its author, without a leading mention of the bot. */
+/** The author's words without a leading mention of the bot. */
 function ownWords(
   message: WireMessage,
   place: Place,
@@ -129,7 +135,7 @@ function ownWords(
   return { own: namingOf(message, place)(text), leading: text !== content };
 }
 
-/** The content of a message: the words of its author, and everything else it shows. */
+/** The content of a message: its author's words, and everything else it shows. */
 interface MessageParts {
   readonly own: string;
   readonly shown: ShownContent;
@@ -137,8 +143,9 @@ interface MessageParts {
 }
 
 /**
- * The words of the sender stay alone in `text`, so that they can be a command or an approval; what the message shows besides
- * is quoted. Without words of their own it is the text.
+ * The text of a message. The sender's words stay separate in `text`, so that they can be a command
+ * or an approval; everything else the message shows is quoted. Without words of their own the rest
+ * becomes the text.
  */
 function messageWords(
   message: WireMessage,
@@ -153,20 +160,21 @@ function messageWords(
   const text = [shown.text, ...unread(type)].filter(Boolean).join('\n');
   if (text !== '' || hasFiles) return { text };
   if (messageKind(message.type) === undefined) return { text: unreadText(NEW_KIND, type) };
-  // In a group Discord withholds words; in a direct chat a person has sent something.
+  // In a group Discord may withhold the words; in a direct chat a person has sent something.
   const isMention = message.content.trim() !== '';
   return { text: type === 'direct' && !isMention ? unreadText('something', type) : '' };
 }
 
-/** To whom the sender wrote. */
+/** The context that decides which words count as the sender's. */
 interface Typing {
   readonly me: string;
   readonly isDirect: boolean;
 }
 
 /**
- * The text that the sender typed or spoke: `content` is always theirs, except for unknown types of messages. Other
- * content of a message is no request of theirs; the files of a forwarded message may hold another person's voice.
+ * The text that the sender typed or spoke. `content` is always theirs, except in messages of
+ * unknown types. Other content of a message is not a request of theirs, and the files of a
+ * forwarded message may contain another person's voice.
  */
 function findAuthored(
   message: WireMessage,
@@ -193,7 +201,7 @@ function isQuoteOfTheirs(
   const isMine = isDirect && answered.author.id === me;
   if (!isMine && answered.author.id !== author.id) return false;
   if (messageKind(answered.type)?.kind !== 'written') return false;
-  // Components of the bot are its own words, too.
+  // The bot's components are its own words too.
   const others = isMine ? { ...answered, components: [] } : answered;
   return shownContent(others, place).text === '';
 }
@@ -203,7 +211,8 @@ function readReply(message: WireMessage, place: Place): Pick<InboundMessage, 're
   const messageId = isReply(message) ? reference?.message_id : undefined;
   if (messageId === undefined) return {};
   if (answered === undefined) return { replyTo: { messageId } };
-  // Its files come along where the message has none itself; else people still see that they are there.
+  // The files of the answered message are attached when the message has none itself; otherwise the
+  // text mentions that they exist.
   const files = ownAttachments(message).length === 0 ? [] : ownAttachments(answered);
   const names = files.map(({ kind, name }) => `[${kind}${name === undefined ? '' : `: ${name}`}]`);
   const around = [{ ...message.author, member: message.member }, ...message.mentions];
@@ -213,7 +222,7 @@ function readReply(message: WireMessage, place: Place): Pick<InboundMessage, 're
   };
 }
 
-/** For whom messages are normalised. */
+/** The account that receives the messages. */
 export interface Receiving {
   readonly account: string;
   /** The bot's own id. */

@@ -5,13 +5,17 @@ import { dateOf, isLater, laterId, type Position, snowflakeAt } from './position
 import { type Resumed, type ResumeEnding, resumeSession } from './resume.ts';
 import type { Seen } from './seen.ts';
 
-/** The time for which messages of a new session wait for those that an earlier one still has to deliver, in ms. */
+/**
+ * How long messages of a new session wait for those that an earlier session still has to deliver,
+ * in ms.
+ */
 const TIMEOUT_MS = 5_000;
-/** In a direct chat that is new, messages that were written so long before a session was left are not looked for, in ms. */
+/** How far before the end of a session the messages of a new direct chat are fetched, in ms. */
 const LOOK_BACK_MS = 7 * 24 * 60 * 60_000;
 /**
- * A gap that begins so long ago is closed, in ms. Since it begins a week before the session was left at most, whoever wrote in
- * it has another week to write again, also where the bot heard nothing for months, or never before.
+ * The age at which a gap is closed, in ms. A gap begins at most a week before its session ended, so
+ * anyone who wrote in it has another week to write again, even if the bot had received nothing for
+ * months, or ever.
  */
 const GAP_ENDS_MS = 2 * LOOK_BACK_MS;
 
@@ -27,31 +31,32 @@ interface EarlierDeps
   readonly onEvent: (name: string, data: unknown, before: Position) => void;
 }
 
-/** Each resolves when the session has come so far, or has ended. */
+/** The progress of an earlier session. Both promises also resolve when the session has ended. */
 interface Pending {
   readonly caughtUp: Promise<void>;
   readonly done: Promise<void>;
 }
 
 /**
- * Sessions of the gateway that a newer one has replaced. Only they deliver first direct messages that were
- * written before, so each is resumed again and again until it has delivered everything or Discord says that
- * it is gone; until then it stays stored for the next process. Of one that is gone, first direct messages
- * may be missing: that is the gap, and such chats are read from there once they are written to again.
+ * Gateway sessions that were replaced by a newer one. Only they deliver the first direct messages
+ * from new people that were sent before. Each is therefore resumed until it has delivered
+ * everything or Discord says that it no longer exists, and until then it stays stored for the next
+ * process. When a session is gone, first direct messages may be missing. This is the gap: new
+ * direct chats are read from its start once somebody writes in them again.
  */
 export class EarlierSessions {
   readonly #deps: EarlierDeps;
-  /** By session. */
+  /** Earlier sessions by session id. */
   readonly #pending = new Map<string, Pending>();
   readonly #replaced = Promise.withResolvers<'replaced'>();
-  /** The gap before the pending sessions left theirs. */
+  /** The gap as it was before the pending sessions extended it. */
   #gapBefore: string | undefined;
 
   constructor(deps: EarlierDeps) {
     this.#deps = deps;
   }
 
-  /** Resumes the sessions that earlier processes have left. */
+  /** Resumes the sessions that earlier processes left behind. */
   start(signal: AbortSignal): void {
     const { seen, clock } = this.#deps;
     if (seen.gap !== undefined && isLater(snowflakeAt(clock() - GAP_ENDS_MS), seen.gap))
@@ -59,23 +64,28 @@ export class EarlierSessions {
     for (const position of seen.sessions) this.#add(position, signal);
   }
 
-  /** A new session is ready; `before` is the one of this process that it replaces, if any. */
+  /**
+   * Called when a new session is ready; `before` is the session of this process that it replaces,
+   * if any.
+   */
   replace(before: Position | undefined, signal: AbortSignal): void {
     this.#replaced.resolve('replaced');
     if (before !== undefined) this.#add(before, signal);
   }
 
-  /** Whether one may still deliver messages. */
+  /** Whether an earlier session may still deliver messages. */
   get arePending(): boolean {
     return this.#pending.size > 0;
   }
 
-  /** Resolves when all have delivered what they missed, or they take too long. Never rejects. */
+  /**
+   * Resolves when all sessions have delivered what they missed, or take too long. Never rejects.
+   */
   caughtUp(signal: AbortSignal): Promise<void> {
     return this.#patiently(({ caughtUp }) => caughtUp, signal);
   }
 
-  /** Resolves when all have ended, or they take too long. Never rejects. */
+  /** Resolves when all sessions have ended, or take too long. Never rejects. */
   settled(signal: AbortSignal): Promise<void> {
     return this.#patiently(({ done }) => done, signal);
   }
@@ -88,7 +98,7 @@ export class EarlierSessions {
     over.abort();
   }
 
-  /** Discord is asked about so many sessions at most: this one is given up. */
+  /** Gives up a session because there are too many. */
   giveUp(position: Position): void {
     if (!this.#pending.delete(position.session)) return;
     this.#gapBefore = this.#deps.seen.gap;
@@ -118,7 +128,7 @@ export class EarlierSessions {
     seen.end(session);
   }
 
-  /** The gap is stored as long as it is not certain that there is none. */
+  /** Stores the gap until it is certain that nothing is missing. */
   #openGap(from: Position): void {
     const { seen } = this.#deps;
     if (!this.arePending) this.#gapBefore = seen.gap;
@@ -126,14 +136,16 @@ export class EarlierSessions {
     if (seen.gap === undefined || isLater(seen.gap, start)) seen.setGap(start);
   }
 
-  /** After this message a session may have had first direct messages. */
+  /** The message after which a session may have missed first direct messages. */
   #startOf({ newest }: Position): string {
     const { seen, clock } = this.#deps;
     const start = newest ?? seen.cursors().newest ?? snowflakeAt(clock());
     return laterId(start, snowflakeAt(clock() - LOOK_BACK_MS));
   }
 
-  /** Resumes a session until it has delivered all that was sent before a newer one was ready. */
+  /**
+   * Resumes a session until it has delivered everything that was sent before a newer one was ready.
+   */
   async #finish(first: Position, onCaughtUp: () => void, signal: AbortSignal): Promise<Outcome> {
     const { log, random, wait } = this.#deps;
     let from = first;
@@ -149,7 +161,7 @@ export class EarlierSessions {
       const afterMs = reconnectBackoff(failures, random());
       log.warn(
         { afterMs },
-        'Discord does not resume the earlier session yet, which may have direct messages of new people; it is asked again',
+        'Discord does not resume the earlier session yet, which may hold direct messages from new people; trying again',
       );
       await wait(afterMs, signal);
     }
@@ -171,17 +183,17 @@ export class EarlierSessions {
     const since = start === undefined ? 'while Parley was away' : `since ${dateOf(start)}`;
     log.warn(
       { session, since },
-      'Discord no longer has the earlier session: a first direct message of a new person may be missing until they write again',
+      'Discord no longer has the earlier session: the first direct messages of new people may be missing until they write again',
     );
     const day = new Date(clock()).toISOString().slice(0, 10);
-    const note = `Discord no longer reports who wrote to the bot directly for the first time ${since}: Parley was disconnected for too long. Servers and all direct chats that it knows are read. A new person without an answer has to write again; then their earlier messages are read, too. The log names each time; this note comes once a day.`;
+    const note = `Parley was disconnected for too long, so Discord no longer reports who wrote to the bot directly for the first time ${since}. Servers and all known direct chats were read. A new person who got no answer has to write again; then their earlier messages are read too. The log lists every case; this note is sent once a day.`;
     notifyOwner(`first messages ${day}`, note).catch((thrown: unknown) =>
       log.warn({ reason: reasonOf(thrown) }, 'the owner could not be notified'),
     );
   }
 }
 
-/** Closes a resumed connection and returns its end. */
+/** Closes a resumed connection and returns how it ended. */
 async function closeResumed(resumed: Resumed): Promise<ResumeEnding> {
   resumed.close();
   return resumed.ended;

@@ -1,27 +1,30 @@
 import { type Naming, shownTime } from './mentions.ts';
 import type { WireEmbed, WireMedia } from './wire-message.ts';
 
-/** The shown text of the page behind a link, in characters: it stands beside the words that contain the link. */
+/** The longest preview of a linked page, in characters. The linked words stand beside it. */
 const MAX_PREVIEW = 500;
-/** The same of a post, which Discord shows whole. */
+/** The longest preview of a post, which Discord shows in full. In characters. */
 const MAX_POST = 1_500;
-/** Discord's limit for all embeds of one message. In characters. */
+/** Discord's limit for all embeds of one message, in characters. */
 const MAX_EMBED = 6_000;
 
-/** The text above the embed, the links of its author, and the form of marks in it. */
+/** The text above the embed, the links in it, and how its marks are rendered. */
 export interface EmbedContext {
   readonly naming: Naming;
   readonly content: string;
 }
 
-/** Kinds of embed that Discord makes from a link; those of bots and webhooks, and some posts, are `rich`. */
+/**
+ * Types of embed that Discord creates from a link. Those of bots and webhooks, and some posts, are
+ * `rich`.
+ */
 const PREVIEWS: ReadonlySet<string> = new Set(['link', 'article', 'video', 'image', 'gifv']);
 
 function isPreview({ type }: WireEmbed): boolean {
   return type !== undefined && PREVIEWS.has(type);
 }
 
-/** An embed as text; empty where it shows nothing that can be written. */
+/** An embed as text; empty when it shows nothing that text can express. */
 export function embedText(embed: WireEmbed, context: EmbedContext): string {
   if (embed.type === 'poll_result') return pollResultText(embed);
   if (isPreview(embed)) return renderPreview(embed, context);
@@ -30,7 +33,10 @@ export function embedText(embed: WireEmbed, context: EmbedContext): string {
   return cutText(richText(embed, context.naming), isPost ? MAX_POST : MAX_EMBED);
 }
 
-/** The name of an embed that shows nothing that can be read, as one of a new kind; undefined for all others. */
+/**
+ * The name of an embed without readable content, such as one of a new kind; undefined for all
+ * others.
+ */
 export function unreadEmbed(embed: WireEmbed, context: EmbedContext): string | undefined {
   if (isPreview(embed) || embedText(embed, context) !== '') return undefined;
   return embed.type === undefined || embed.type === 'rich'
@@ -38,7 +44,7 @@ export function unreadEmbed(embed: WireEmbed, context: EmbedContext): string | u
     : `an embed (${embed.type})`;
 }
 
-/** `[Preview of https://…] Site · Title: first words`, in one line. */
+/** `[Preview of https://…] Site · Title: first words`, on one line. */
 function renderPreview(
   { url, title, description, provider, author }: WireEmbed,
   { naming, content }: EmbedContext,
@@ -47,7 +53,7 @@ function renderPreview(
   const about = [title, description].filter(Boolean).join(': ');
   const words = [from, about].filter(Boolean).join(' · ').replace(/\s+/g, ' ').trim();
   const isKnown = url === undefined || content.includes(url);
-  // A preview without words still shows a link that is not in the text.
+  // A preview without words is still shown when its link is not in the text.
   if (words === '' && isKnown) return '';
   return `[Preview${url === undefined ? '' : ` of ${url}`}] ${cutText(naming(words), MAX_PREVIEW)}`.trim();
 }
@@ -70,7 +76,7 @@ function richText(embed: WireEmbed, naming: Naming): string {
   return lines.length === 0 ? '' : ['[Embed]', ...lines].join('\n');
 }
 
-/** `[Build 77](https://…)`, as masked links are written. */
+/** A link in the form `[Build 77](https://…)`. */
 export function maskedLink(words: string, url: string | undefined): string {
   if (url === undefined || url === '' || words === url) return words || (url ?? '');
   return words.trim() === '' ? url : `[${words}](${url})`;
@@ -82,7 +88,7 @@ function pictureLine(what: string, media: WireMedia | undefined): string | undef
   return `${what}: ${[description, url].filter(Boolean).join(' ')}`;
 }
 
-/** The result of a poll: Discord writes it into the fields of an embed. */
+/** The result of a poll, which Discord writes into the fields of an embed. */
 function pollResultText({ fields }: WireEmbed): string {
   const value = (name: string) => fields.find((one) => one.name === name)?.value ?? '';
   const question = value('poll_question_text');
@@ -98,7 +104,7 @@ function pollResultText({ fields }: WireEmbed): string {
   return `Poll closed: ${question}\n${result}`;
 }
 
-/** The first characters of a text; where more follows it says so, with the length of the whole (P10). */
+/** Cuts a text to a length. A cut text says so, with the original length (P10). */
 export function cutText(text: string, length: number): string {
   if (text.length <= length) return text;
   return `${text.slice(0, length).toWellFormed()}… [cut: ${length} of ${text.length} characters]`;

@@ -3,7 +3,7 @@ import { afterConnectionFailure } from './failures.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00.000Z');
 
-describe('after a login that failed or a connection that ended', () => {
+describe('after a failed login or a lost connection', () => {
   it.each([
     ['An invalid token was provided.', undefined, 'Reset Token'],
     ['Authentication failed', undefined, 'Reset Token'],
@@ -14,7 +14,7 @@ describe('after a login that failed or a connection that ended', () => {
     ['Invalid shard', undefined, 'shards'],
     ['Used invalid intents', undefined, 'Update'],
     ['Used an invalid API version', undefined, 'Update'],
-  ])('the failure names its fix: %s', (reason, closeCode, fix) => {
+  ])('gives up and tells how to fix it: %s', (reason, closeCode, fix) => {
     const decision = afterConnectionFailure({ reason, closeCode }, 0, 0, NOW);
     expect(decision).toMatchObject({ kind: 'give-up', fix: expect.stringContaining(fix) });
   });
@@ -24,15 +24,12 @@ describe('after a login that failed or a connection that ended', () => {
     [0, 0.999, 1_000],
     [3, 0, 4_000],
     [20, 0.999, 59_970],
-  ])(
-    'it is tried again, after the %i-th failure with chance %d in %i ms',
-    (failures, random, ms) => {
-      const decision = afterConnectionFailure({ reason: 'ECONNREFUSED' }, failures, random, NOW);
-      expect(decision).toMatchObject({ kind: 'retry', afterMs: ms });
-    },
-  );
+  ])('tries again after failure %i with random value %d in %i ms', (failures, random, ms) => {
+    const decision = afterConnectionFailure({ reason: 'ECONNREFUSED' }, failures, random, NOW);
+    expect(decision).toMatchObject({ kind: 'retry', afterMs: ms });
+  });
 
-  it('Discord says when, where it does', () => {
+  it('waits as long as Discord says', () => {
     expect(afterConnectionFailure({ reason: 'r', retryAfterMs: 77_000 }, 0, 0, NOW)).toMatchObject({
       afterMs: 77_000,
     });

@@ -7,25 +7,28 @@ import {
 import { ChannelError, type ChannelFailure, reasonOf } from '@parley/core';
 import { DiscordAPIError, HTTPError, RateLimitError } from 'discord.js';
 
-/** Why a call failed; what matters is whether Discord may have executed it. */
+/** Why a call failed. The kinds differ in whether Discord may have executed it. */
 type CallFailure =
-  /** Discord refused it and did nothing. */
+  /** Discord refused the call and did nothing. */
   | {
       readonly kind: 'refused';
-      /** As HTTP: 400, 401, 403, 404, 413. */
+      /** An HTTP status: 400, 401, 403, 404 or 413. */
       readonly status: number;
-      /** Discord's error code, for example 50035; 0 where it has none. */
+      /** Discord's error code, for example 50035; 0 if it sent none. */
       readonly code: number;
       readonly reason: string;
     }
-  /** It was not sent, or Discord refused it: too many requests. */
+  /** There were too many requests: the call was not sent, or Discord refused it. */
   | { readonly kind: 'rate-limited'; readonly retryAfterMs: number; readonly global: boolean }
   /** No connection was opened. */
   | { readonly kind: 'not-sent'; readonly reason: string }
-  /** The request may have arrived: connection reset, timeout, an error page of a proxy. */
+  /**
+   * The request may have arrived: the connection was reset, the call timed out, or a proxy sent an
+   * error page.
+   */
   | { readonly kind: 'unknown'; readonly reason: string };
 
-/** Reads what discord.js threw. */
+/** Classifies an error of discord.js. */
 export function callFailureOf(thrown: unknown): CallFailure {
   if (thrown instanceof RateLimitError) {
     const { retryAfter, timeToReset, sublimitTimeout, global } = thrown;
@@ -45,17 +48,20 @@ export function callFailureOf(thrown: unknown): CallFailure {
   return { kind: 'unknown', reason: aborted ? 'no answer in time' : reason };
 }
 
-/** Slow mode states no time; a channel can have up to six hours. In ms. */
+/**
+ * The wait in slow mode, whose error states no time, in ms. A channel can have a slow mode of up to
+ * six hours.
+ */
 const SLOW_MODE_MS = 10_000;
 
 /** Discord's error codes that mean something else than their HTTP status. */
 const BY_CODE: ReadonlyMap<number, ChannelFailure> = new Map<number, ChannelFailure>([
-  // Unknown channel, server.
+  // Unknown channel or server.
   [10003, { kind: 'gone' }],
   [10004, { kind: 'gone' }],
   // Unknown message: the channel exists, the message does not.
   [10008, { kind: 'refused' }],
-  // Slow mode, write limit of a channel.
+  // Slow mode, or the write limit of a channel.
   [20016, { kind: 'rate-limited', retryAfterMs: SLOW_MODE_MS, scope: 'chat' }],
   [20028, { kind: 'rate-limited', retryAfterMs: SLOW_MODE_MS, scope: 'chat' }],
   [130000, { kind: 'transient' }],
@@ -66,7 +72,7 @@ const BY_CODE: ReadonlyMap<number, ChannelFailure> = new Map<number, ChannelFail
   [200001, { kind: 'refused' }],
 ]);
 
-/** A failed call as the error that delivery handles. */
+/** Converts a failed call into the error that delivery handles. */
 export function discordSendError(
   failure: CallFailure,
   channelId: string,
@@ -77,13 +83,13 @@ export function discordSendError(
     case 'rate-limited': {
       const { retryAfterMs, global } = failure;
       const scope = global ? 'account' : 'chat';
-      const message = `${what} too many messages; it is sent in ${retryAfterMs} ms.`;
+      const message = `${what} too many messages; it will be sent in ${retryAfterMs} ms.`;
       return new ChannelError({ kind: 'rate-limited', retryAfterMs, scope }, message, cause);
     }
     case 'not-sent':
       return new ChannelError(
         { kind: 'transient', untried: true },
-        `${what} Discord was not reached (${failure.reason}); it is retried.`,
+        `${what} Discord could not be reached (${failure.reason}); Parley will try again.`,
         cause,
       );
     case 'unknown':
@@ -105,7 +111,7 @@ function refusalFailure({
 }: Extract<CallFailure, { kind: 'refused' }>): ChannelFailure {
   const known = BY_CODE.get(code);
   if (known !== undefined) return known;
-  // The account is refused, not this part: it may be sent once the token is fixed.
+  // The account is refused, not this part: it can be sent once the token is fixed.
   if (status === 401) return { kind: 'transient' };
   if (status === 403) return { kind: 'forbidden' };
   return status === 404 ? { kind: 'gone' } : { kind: 'refused' };
@@ -138,20 +144,23 @@ export async function translateFailure<T>(channelId: string, call: () => Promise
 /** Why a login failed or a connection ended. */
 export interface Ending {
   readonly reason: string;
-  /** The gateway's close code, where it is known. */
+  /** The gateway's close code, if known. */
   readonly closeCode?: number | undefined;
-  /** The wait that Discord names, in ms. */
+  /** The wait that Discord asks for, in ms. */
   readonly retryAfterMs?: number | undefined;
 }
 
-/** Discord allows 1,000 logins a day; this interval makes 480. In ms. */
+/** Discord allows 1,000 logins a day; this interval makes at most 480. In ms. */
 const BETWEEN_LOGINS_MS = 180_000;
-/** The count of logins is reset each day; a later time means that this machine's clock is wrong. In ms. */
+/**
+ * The longest pause before a login, in ms. Discord resets the count daily, so a later time means
+ * that this machine's clock is wrong.
+ */
 const MAX_LOGIN_PAUSE_MS = 24 * 60 * 60_000;
 
 const PORTAL = 'discord.com/developers/applications → your application → Bot';
 
-/** discord.js's messages for the gateway's close codes and the API's 401. */
+/** discord.js's messages for the gateway's close codes and for a 401 of the API. */
 const CODE_OF_MESSAGE: readonly (readonly [RegExp, number])[] = [
   [/invalid token|authentication failed/i, 4004],
   [/invalid shard/i, 4010],
@@ -161,7 +170,7 @@ const CODE_OF_MESSAGE: readonly (readonly [RegExp, number])[] = [
   [/disallowed intents/i, 4014],
 ];
 
-/** The gateway's close code where the Message Content Intent is not enabled. */
+/** The gateway's close code when the Message Content Intent is not enabled. */
 export const NO_CONTENT = 4014;
 
 const GIVE_UP: ReadonlyMap<number, readonly [reason: string, fix: string]> = new Map([
@@ -175,7 +184,10 @@ const GIVE_UP: ReadonlyMap<number, readonly [reason: string, fix: string]> = new
   [4010, ['Discord refuses the shard', 'Set channels.discord.shards to auto.']],
   [
     4011,
-    ['The bot is in too many servers for so few shards', 'Set channels.discord.shards to auto.'],
+    [
+      'The bot is in too many servers for this number of shards',
+      'Set channels.discord.shards to auto.',
+    ],
   ],
   [4012, ['Discord no longer supports this API version', 'Update Parley.']],
   [4013, ['Discord does not know a requested intent', 'Update Parley.']],
@@ -189,8 +201,9 @@ const GIVE_UP: ReadonlyMap<number, readonly [reason: string, fix: string]> = new
 ]);
 
 /**
- * Decides after the n-th failure in a row (from 0). `random` is in [0, 1), `now` in ms. Gives up where a person
- * has to act: Discord resets the token of a bot that keeps logging in.
+ * Decides what to do after the n-th failure in a row (from 0). `random` is in [0, 1), `now` in ms.
+ * Gives up when a person has to act, because Discord resets the token of a bot that keeps logging
+ * in.
  */
 export function afterConnectionFailure(
   { reason, closeCode, retryAfterMs }: Ending,

@@ -32,7 +32,7 @@ describe('[F10] the reference of a file', () => {
     expect(mayFetch(url, api)).toBe(allowed);
   });
 
-  it('is old when its signature says so', () => {
+  it('has expired when its signature says so', () => {
     expect(hasExpired('https://h/a?ex=10&hm=x', 15_999)).toBe(false);
     expect(hasExpired('https://h/a?ex=10&hm=x', 16_000)).toBe(true);
     expect(hasExpired('https://h/a', 16_000)).toBe(false);

@@ -11,10 +11,10 @@ interface FilesDeps {
   readonly clock: Clock;
 }
 
-/** The largest file Discord allows. */
+/** The largest file that Discord allows. */
 const LARGEST_BYTES = 500 * 1024 * 1024;
 
-/** Fetches files from Discord's own hosts only; expired URLs are requested again. */
+/** Downloads files only from Discord's own hosts. Expired URLs are requested again. */
 export function createFiles(deps: FilesDeps): FilesCapability {
   return {
     maxBytes: LARGEST_BYTES,
@@ -36,7 +36,7 @@ export function createFiles(deps: FilesDeps): FilesCapability {
   };
 }
 
-/** The message has a new URL, if it still exists. */
+/** Requests a new URL from the message, if it still exists. */
 async function freshUrl(
   { api }: FilesDeps,
   { channelId, messageId, fileId }: FileRef,
@@ -58,7 +58,7 @@ async function freshUrl(
   throw gone;
 }
 
-/** The address of an attachment, or of a file that stands in a component alone. */
+/** The URL of an attachment, or of a file that is only in a component. */
 function urlOf({ attachments, components }: WireContent, fileId: string | undefined) {
   const { media } = readComponents(components, (text) => text);
   return (
@@ -67,14 +67,14 @@ function urlOf({ attachments, components }: WireContent, fileId: string | undefi
   );
 }
 
-/** The address of an account's picture. */
+/** The URL of an account's picture. */
 export function pictureUrl(apiRoot: string, id: string, avatar: string): string {
   const { hostname, origin } = new URL(apiRoot);
   const root = isLoopbackHost(hostname) ? origin : 'https://cdn.discordapp.com';
   return `${root}/avatars/${id}/${avatar}.png?size=128`;
 }
 
-/** Undefined when the file is not at the URL (any more). */
+/** Downloads a file; undefined when it is not, or no longer, at the URL. */
 export async function downloadDiscordFile(
   { apiRoot }: Pick<FilesDeps, 'apiRoot'>,
   url: string,
@@ -110,10 +110,10 @@ function fileTooLargeError(limit: number): ChannelError {
 }
 
 function fileRefusedError(why: string): ChannelError {
-  return new ChannelError({ kind: 'refused' }, `The file is not fetched: ${why}.`);
+  return new ChannelError({ kind: 'refused' }, `The file was not downloaded: ${why}.`);
 }
 
-/** The URL of a file, and the message that has a fresh one when this one has expired. */
+/** The URL of a file, and the message that provides a fresh one when this one has expired. */
 interface FileRef {
   readonly url: string;
   readonly channelId?: string;
@@ -121,12 +121,12 @@ interface FileRef {
   readonly fileId?: string;
 }
 
-/** The reference that is stored: the URL, and after `#` the ids. */
+/** Formats the reference that is stored: the URL, and the ids after `#`. */
 export function writeRef({ url, channelId, messageId, fileId }: FileRef): string {
   return fileId === undefined ? url : `${url}#${channelId}/${messageId}/${fileId}`;
 }
 
-/** Undefined when it is not a reference of this adapter. */
+/** Parses a reference; undefined when it is not one of this adapter. */
 export function readRef(ref: string): FileRef | undefined {
   const [, url, ids] = /^(https?:\/\/[^#\s]+)(?:#(\d+\/\d+\/\d+))?$/.exec(ref) ?? [];
   if (url === undefined) return undefined;
@@ -135,7 +135,10 @@ export function readRef(ref: string): FileRef | undefined {
   return { url, channelId, messageId, fileId };
 }
 
-/** The last two have copies of pictures from elsewhere, which Discord has fetched itself. */
+/**
+ * Hosts to download from. The last two hold copies of external pictures, which Discord has fetched
+ * itself.
+ */
 const HOSTS: ReadonlySet<string> = new Set([
   'cdn.discordapp.com',
   'media.discordapp.net',
@@ -144,8 +147,8 @@ const HOSTS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether a URL may be requested: Discord's own file hosts by https, or, in a test, the loopback host of
- * the API. The sender of a message must not decide where this machine connects to.
+ * Whether a URL may be requested: Discord's own file hosts over https or, in tests, the loopback
+ * host of the API. The sender of a message must not decide where this machine connects to.
  */
 export function mayFetch(url: string, apiRoot: string): boolean {
   const address = URL.parse(url);
@@ -156,7 +159,7 @@ export function mayFetch(url: string, apiRoot: string): boolean {
   return api !== null && isLoopbackHost(api.hostname) && address.origin === api.origin;
 }
 
-/** Whether the signature of a URL has expired: `ex` is a time in seconds, in hex. */
+/** Whether the signature of a URL has expired; `ex` is a time in seconds, in hex. */
 export function hasExpired(url: string, now: number): boolean {
   const ex = URL.parse(url)?.searchParams.get('ex') ?? '';
   return /^[\da-f]{1,12}$/.test(ex) && Number.parseInt(ex, 16) * 1000 <= now;

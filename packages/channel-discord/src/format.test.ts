@@ -14,7 +14,7 @@ const part = (more: Partial<OutboundPart>): OutboundPart => ({
   ...more,
 });
 
-it('[M05] a message notifies nobody unless mentions live', () => {
+it('[M05] a message notifies nobody unless mentions are live', () => {
   expect(partBody(part({}), true)).toEqual({
     content: 'a',
     allowed_mentions: { parse: [], replied_user: false },
@@ -25,7 +25,7 @@ it('[M05] a message notifies nobody unless mentions live', () => {
   });
 });
 
-it('[F09] what a button says comes back from its id, also where two say the same', () => {
+it("[F09] a button's data is read back from its id, even if two buttons have the same data", () => {
   const data = `${'x'.repeat(62)}:y`;
   const { components } = partBody(
     part({

@@ -2,10 +2,13 @@ import type { OutboundPart, ReplyRoute } from '@parley/core';
 import type { MessageBody } from './api.ts';
 import { layOutButtons } from './component-layout.ts';
 
-/** `flags`: no previews of linked pages. */
+/** Message flag: no previews of linked pages. */
 const SUPPRESS_EMBEDS = 1 << 2;
 
-/** Text of a message to create or change. It notifies no one unless the settings allow mentions (M05). */
+/**
+ * The text of a message to create or change. It notifies no one unless the settings allow mentions
+ * (M05).
+ */
 export function contentBody(
   text: string,
   target: Pick<ReplyRoute['target'], 'mentions'>,
@@ -19,19 +22,19 @@ export function contentBody(
   };
 }
 
-/** Fields of a new message only: the idempotency key, and the message it replies to. */
+/** Fields of only a new message: the idempotency key, and the message it replies to. */
 export function originBody(nonce: string, replyTo: string | undefined): MessageBody {
   return {
     nonce,
     enforce_nonce: true,
-    // The answer is sent even when the question is deleted by now.
+    // The answer is sent even if the question has been deleted.
     ...(replyTo === undefined
       ? {}
       : { message_reference: { message_id: replyTo, fail_if_not_exists: false } }),
   };
 }
 
-/** A part's text and buttons. */
+/** The text and buttons of a part. */
 export function partBody(part: OutboundPart, linkPreviews: boolean): MessageBody {
   const { body, buttons, route } = part;
   return {

@@ -3,7 +3,7 @@ import { bareId, type ChannelIds, type IdForm } from '@parley/core';
 const COPY =
   'Switch on Developer Mode in Discord (Settings, Advanced), right-click, and choose "Copy ID"';
 
-/** Ids of Discord: its first ones had 15 digits, and there can be 20. */
+/** The form of Discord's ids. The first ones had 15 digits, and there can be 20. */
 const SNOWFLAKE = /^\d{15,20}$/;
 
 function explainWrongId(written: string): string | undefined {
@@ -13,12 +13,15 @@ function explainWrongId(written: string): string | undefined {
   if (/^@!?\d/.test(bare)) return 'this is the id of a person';
   if (/discord(?:app)?\.com\/channels\/\d+\/?$/i.test(bare))
     return 'this is a server, which has many channels';
-  if (/discord(?:app)?\.(?:gg|com\/invite)/i.test(bare)) return 'an invitation is no id';
-  if (/^\d+$/.test(bare)) return `ids of Discord have at least 15 digits, this has ${bare.length}`;
+  if (/discord(?:app)?\.(?:gg|com\/invite)/i.test(bare)) return 'an invitation is not an id';
+  if (/^\d+$/.test(bare)) return `Discord ids have at least 15 digits, this one has ${bare.length}`;
   return /\p{L}/u.test(bare) ? 'names can change, so they do not count' : undefined;
 }
 
-/** `kind`: what is before the digits where an id is copied as a mention; `link`: its address, with the id as a group. */
+/**
+ * The form of one kind of id. `kind` matches what precedes the digits when an id is copied as a
+ * mention; `link` matches its URL, with the id as a group.
+ */
 function idForm(expected: string, kind: RegExp, link: RegExp): IdForm {
   return {
     expected,
@@ -41,7 +44,10 @@ const group = idForm(
   channelLink,
 );
 
-/** The ids of Discord. A server is served channel by channel; threads belong to the channel they are in. */
+/**
+ * The forms of Discord's ids. Access to a server is granted channel by channel; threads belong to
+ * their channel.
+ */
 export const DISCORD_IDS: ChannelIds = {
   person: idForm(
     'a user id of Discord, such as 123456789012345678',

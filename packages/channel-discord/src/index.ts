@@ -11,7 +11,10 @@ import { DISCORD_MENU, DiscordSettings, MAX_TEXT } from './settings.ts';
 /** Creates the adapter of one account; tests replace `env`. */
 type ConnectDiscord = (context: ChannelContext<unknown>, env?: ChannelEnv) => ChannelAdapter;
 
-/** Discord bots through the gateway. This import loads the settings schema only; `load` loads discord.js. */
+/**
+ * The Discord channel, which connects bots through the gateway. This import loads only the settings
+ * schema; `load` loads discord.js.
+ */
 export const discord = withOptionalLibrary(
   {
     id: 'discord',

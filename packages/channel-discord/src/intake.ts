@@ -33,32 +33,38 @@ interface IntakeDeps
 
 const FIRST_BACKOFF_MS = 1_000;
 const MAX_BACKOFF_MS = 30_000;
-/** Ids of fetched messages that are kept; the inbox recognises the others. */
+/**
+ * The most ids of fetched messages that are remembered; the inbox recognizes the others as
+ * duplicates.
+ */
 const MAX_FETCHED = 5_000;
 const MAX_WITH_HISTORY = 5_000;
 const MAX_COVERED = 5_000;
-/** Channels read at a time: Discord allows 50 calls a second, and answers need some. */
+/**
+ * The number of channels that are read concurrently. Discord allows 50 calls a second, and answers
+ * need some of them.
+ */
 const MAX_READING = 5;
 
 /**
- * Admits the gateway's messages and those that were missed, each channel in order. Discord delivers an
- * event once, so a message that cannot be stored is retried until it can; what a stop leaves is fetched
- * after the next start.
+ * Admits the messages of the gateway and missed ones, each channel in order. Discord delivers an
+ * event only once, so a message that cannot be stored is retried until it can be. Messages left at
+ * a stop are fetched after the next start.
  */
 export class Intake {
   readonly #deps: IntakeDeps;
   readonly #log: Logger;
   readonly #lanes = new Lanes();
   readonly #stopping = new AbortController();
-  /** Fetched messages that the gateway may deliver, too. */
+  /** Fetched messages that the gateway may deliver as well. */
   readonly #fetched = new Set<string>();
   /** Channels and threads whose earlier messages were read since the start. */
   readonly #withHistory = new BoundedMap<string, true>(MAX_WITH_HISTORY);
   readonly #missed: MissedMessages;
-  /** New direct chats that were read from the gap on. */
+  /** New direct chats that were read from the start of the gap. */
   readonly #covered = new BoundedMap<string, true>(MAX_COVERED);
   readonly #slots = new Slots(MAX_READING);
-  /** Records what is skipped, one channel after the other. */
+  /** Records skipped messages, one channel after the other. */
   #explaining: Promise<void> = Promise.resolve();
   /** Shards that have been ready in this process. */
   readonly #readyShards = new Set<number>();
@@ -76,7 +82,7 @@ export class Intake {
     });
   }
 
-  /** MESSAGE_CREATE; a session resumed at `before` delivers it again. */
+  /** Handles MESSAGE_CREATE; a session resumed at `before` delivers the message again. */
   created(data: unknown, before?: Position): void {
     const message = this.#read(data);
     if (message === undefined) {
@@ -86,7 +92,7 @@ export class Intake {
     const { channel_id: channelId, id } = message;
     this.#deps.seen.track(id, before);
     this.#coverGap(message);
-    // A stop leaves the message to be fetched later.
+    // After a stop the message stays tracked, so that it is fetched later.
     const drop = () => {
       if (!this.#stopping.signal.aborted) this.#deps.seen.drop(id);
     };
@@ -101,11 +107,13 @@ export class Intake {
         drop();
       },
     );
-    // What is fetched instead keeps the stored position before it.
+    // The fetch that replaces this task keeps the stored position before the message.
     if (placed === 'left') this.#deps.seen.drop(id);
   }
 
-  /** A message without what makes one, as its author: `why` knows that it came. */
+  /**
+   * Records a message that lacks a required field such as its author, so that `why` can explain it.
+   */
   #noteUnreadable(data: unknown): void {
     const parsed = WireMessageIds.safeParse(data);
     if (!parsed.success) return;
@@ -113,11 +121,11 @@ export class Intake {
     this.#push(channelId, async () => {
       const { chat } = await this.#deps.findPlace(channelId);
       const event = { chatId: chat.id, messageId, at: snowflakeTime(messageId) };
-      await this.#deps.ignored(event, 'Discord sent this message in a form that is not known');
+      await this.#deps.ignored(event, 'Discord sent this message in an unknown form');
     });
   }
 
-  /** In a direct chat that is new, earlier messages may have been lost with a session. */
+  /** Fetches the earlier messages of a new direct chat, which may have been lost with a session. */
   #coverGap({ channel_id: channelId, guild_id }: WireMessage): void {
     const { seen } = this.#deps;
     const { gap } = seen;
@@ -127,7 +135,10 @@ export class Intake {
     this.#lanes.push(channelId, () => this.#fetch(channelId, gap));
   }
 
-  /** MESSAGE_UPDATE. Discord also sends it, not always complete, when it has made the preview of a link. */
+  /**
+   * Handles MESSAGE_UPDATE, which Discord also sends, sometimes incomplete, when it has created the
+   * preview of a link.
+   */
   updated(data: unknown): void {
     const parsed = WireMessage.safeParse(data);
     if (!parsed.success || parsed.data.edited_timestamp == null) return;
@@ -140,7 +151,7 @@ export class Intake {
     });
   }
 
-  /** MESSAGE_DELETE and MESSAGE_DELETE_BULK. */
+  /** Handles MESSAGE_DELETE and MESSAGE_DELETE_BULK. */
   deleted(data: unknown): void {
     const deletion = WireDeletion.safeParse(data);
     if (!deletion.success) return;
@@ -152,17 +163,19 @@ export class Intake {
     });
   }
 
-  /** MESSAGE_REACTION_ADD and MESSAGE_REACTION_REMOVE, after the messages that came before. */
+  /**
+   * Handles MESSAGE_REACTION_ADD and MESSAGE_REACTION_REMOVE, after the messages received before.
+   */
   reacted(reaction: Reacted | undefined): void {
     if (reaction !== undefined) this.#push(reaction.channelId, reaction.work);
   }
 
-  /** A shard starts a session: its messages wait until the missed ones are queued. */
+  /** Called when a shard starts a session, whose messages wait until the missed ones are queued. */
   hold(shard: number): void {
     this.#lanes.hold(shard);
   }
 
-  /** The shard knows its channels: missed messages come first. */
+  /** Called when the shard knows its channels. Missed messages are queued first. */
   catchUp(shard: number, known: readonly KnownChannel[]): void {
     const { seen } = this.#deps;
     const isFirst = seen.isNew && !this.#readyShards.has(shard);
@@ -181,7 +194,7 @@ export class Intake {
     this.#lanes.release(shard);
   }
 
-  /** Resolves when messages in progress are stored. */
+  /** Resolves when the messages in progress are stored. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await Promise.all([this.#lanes.close(), this.#explaining]);
@@ -206,7 +219,7 @@ export class Intake {
   async #inbound(message: WireMessage) {
     const { account, settings, findPlace, me } = this.#deps;
     const own = me();
-    if (own === undefined) throw new Error('the id of the bot is not known yet');
+    if (own === undefined) throw new Error("the bot's id is not known yet");
     const place = await findPlace(message.channel_id);
     const whole = await withAnswered(message, { ...this.#deps, signal: this.#stopping.signal });
     return {
@@ -230,7 +243,7 @@ export class Intake {
     await this.#deps.seen.note(message.channel_id, message.id, served);
   }
 
-  /** Notes a notice of Discord about a chat. It starts no turn; `why` knows it. */
+  /** Records a message that Discord itself wrote. It starts no turn, but `why` can explain it. */
   async #noteNotice(message: WireMessage, { chat }: Place): Promise<void> {
     const what = noticeIn(message);
     if (what === undefined) return;
@@ -239,7 +252,7 @@ export class Intake {
     await this.#deps.ignored(event, `written by Discord: ${what}`);
   }
 
-  /** The messages before the first one there since the start that may get a turn. */
+  /** Earlier messages as context, for the first message since the start in a channel or thread. */
   #earlier(
     { id, channel_id }: WireMessage,
     { chat: { threadId, type } }: InboundMessage,
@@ -262,7 +275,7 @@ export class Intake {
     };
   }
 
-  /** Reads a channel from a message on, as far as the bound allows: the newest are kept. */
+  /** Reads a channel from a message on. Beyond the limit only the newest messages are kept. */
   async #fetch(channelId: string, after: string): Promise<void> {
     await this.#retry(channelId, async () => {
       const { kept, skipped } = await this.#slots.run(() => this.#missed.newest(channelId, after));
@@ -286,10 +299,10 @@ export class Intake {
     const { notifyOwner, clock } = this.#deps;
     this.#log.error(
       { channels: left },
-      'too many channels with missed messages; these are not read',
+      'too many channels with missed messages; the remaining ones are not read',
     );
     const day = new Date(clock()).toISOString().slice(0, 10);
-    const text = `While the bot was away, messages were written in more Discord channels than it reads after a start; ${left} are not read.`;
+    const text = `While the bot was away, messages were written in more Discord channels than it can read after a start; ${left} channels were not read.`;
     await this.#retry('', () => notifyOwner(`channels not read ${day}`, text));
   }
 
@@ -302,20 +315,21 @@ export class Intake {
         const reason = reasonOf(thrown);
         const failure = callFailureOf(thrown);
         if (failure.kind === 'refused' && (failure.status === 403 || failure.status === 404)) {
-          // A right may come back, and with it the messages since this position.
+          // On other refusals the position is kept, because a permission may return, and with it
+          // the messages since then.
           if (failure.status === 404) this.#deps.seen.forget(channelId);
           this.#log.warn({ channelId, reason }, 'the channel cannot be read');
           return;
         }
         if (thrown instanceof ParleyError && thrown.code === 'inbound-invalid') {
-          this.#log.error({ channelId, reason }, 'the message is invalid; it is skipped');
+          this.#log.error({ channelId, reason }, 'the message is invalid and skipped');
           return;
         }
         const backoff = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** failures);
         const afterMs = failure.kind === 'rate-limited' ? failure.retryAfterMs : backoff;
         this.#log.warn(
           { channelId, afterMs, reason },
-          'the message is not stored yet; it is retried',
+          'the message could not be stored; trying again',
         );
         await this.#deps.wait(afterMs, this.#stopping.signal);
       }
@@ -323,7 +337,7 @@ export class Intake {
   }
 }
 
-/** Runs so many tasks at a time; others wait in order. */
+/** Runs a limited number of tasks concurrently; others wait in order. */
 class Slots {
   #free: number;
   readonly #waiting: (() => void)[] = [];

@@ -4,12 +4,15 @@ import { callFailureOf } from './failures.ts';
 import type { FindPlace } from './places.ts';
 import type { BroughtChannel, WireInteraction } from './wire-interaction.ts';
 
-/** Direct messages with the bot, and private channels of other people. */
+/** Interaction contexts: direct messages with the bot, and private channels of other people. */
 const [BOT_DIRECT, PRIVATE] = [1, 2];
-/** A group of friends. */
+/** The channel type of a group of friends. */
 const GROUP_DIRECT = 3;
 
-/** The chat of an interaction. `isBound`: the bot cannot write there, so only answers to interactions reach it. */
+/**
+ * The chat of an interaction. When `isBound` is true the bot cannot write there, so only answers to
+ * interactions reach it.
+ */
 export interface InteractionLocation {
   readonly chat: InboundMessage['chat'];
   readonly isBound: boolean;
@@ -21,10 +24,10 @@ export function isSharedPlace({ guild_id, context }: WireInteraction): boolean {
 }
 
 /**
- * The place where a command was used or a button pressed. A person can bring the app along on their account, to
- * servers where the bot is no member and to chats of other people: the bot cannot ask about these, so what the
- * interaction says itself counts. Such a chat is never the direct chat of its sender, because others read along
- * (W02).
+ * The chat in which a command was used or a button pressed. A person can bring the app along on
+ * their account to servers without the bot and to chats of other people. The bot cannot request
+ * these, so the data of the interaction itself is used. Such a chat is never the direct chat of its
+ * sender, because others can read it (W02).
  */
 export async function placeOfInteraction(
   interaction: WireInteraction & { readonly channel_id: string },
@@ -46,7 +49,10 @@ export async function placeOfInteraction(
   }
 }
 
-/** Discord says with each interaction of a server what the bot may do in the channel. */
+/**
+ * Whether the bot may write in the channel. Discord sends its permissions with each interaction in
+ * a server.
+ */
 function mayWrite({ app_permissions }: WireInteraction, { type }: InboundMessage['chat']): boolean {
   if (app_permissions === undefined) return true;
   const { ViewChannel, SendMessages, SendMessagesInThreads } = PermissionFlagsBits;
@@ -54,7 +60,9 @@ function mayWrite({ app_permissions }: WireInteraction, { type }: InboundMessage
   return new PermissionsBitField(BigInt(app_permissions)).has(ViewChannel | send);
 }
 
-/** The bot may not see the channel, or it does not exist for the bot. */
+/**
+ * HTTP statuses that mean the bot may not see the channel, or the channel does not exist for it.
+ */
 const NOT_THERE: ReadonlySet<number> = new Set([403, 404]);
 
 function privatePlace(id: string, channel: BroughtChannel | undefined): InteractionLocation {

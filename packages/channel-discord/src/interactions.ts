@@ -22,24 +22,31 @@ export interface InteractionDeps
   readonly responses: Pick<Responses, 'expect' | 'pressed'>;
   readonly findPlace: FindPlace;
   readonly factsOf: (author: GuildAuthor) => SenderFacts;
-  /** A direct chat is served now. */
+  /** Called when a direct chat is served from now on. */
   readonly served: (channelId: string, interactionId: string) => Promise<void>;
   readonly log: Logger;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 const [COMMAND, PRESS, FORM] = [2, 3, 5];
-/** Discord shows a failure after 3 s; what takes longer than this shows "thinking". In ms. */
+/**
+ * Discord shows a failure after 3 s; an interaction that takes longer than this shows "thinking"
+ * first. In ms.
+ */
 const TIMEOUT_MS = 1_500;
-/** First answers: a message or "thinking"; for a button nothing, a change of its message, or a form. */
+/**
+ * Types of first answers: a message or "thinking"; for a button nothing, a change of its message,
+ * or a form.
+ */
 const ANSWER = { message: 4, thinking: 5, nothing: 6, change: 7, form: 9 } as const;
-const FAILED = 'That did not arrive: my memory does not work right now. Please try again.';
+const FAILED = "I couldn't receive that: my memory isn't working right now. Please try again.";
 
 type Interaction = WireInteraction & { readonly channel_id: string };
 
 /**
- * Admits a slash command, a pressed button, a choice or a filled-in form as a message, and acknowledges it within Discord's
- * 3 s. The answer takes the place of "thinking" (`Responses`); what is shown here only the sender sees. Never rejects.
+ * Admits a slash command, a pressed button, a choice or a filled-in form as a message, and
+ * acknowledges it within Discord's 3 s. The answer replaces "thinking" (`Responses`). Texts sent
+ * from here are visible only to the sender. Never rejects.
  */
 export async function admitInteraction(deps: InteractionDeps, data: unknown): Promise<void> {
   const interaction = await readInteraction(deps, data);
@@ -49,14 +56,14 @@ export async function admitInteraction(deps: InteractionDeps, data: unknown): Pr
   try {
     await acknowledgeInteraction(deps, interaction);
   } catch (thrown) {
-    // The message is admitted all the same; only Discord shows that the application was slow.
+    // The message is admitted anyway; Discord just shows that the application did not respond.
     deps.log.warn({ reason: reasonOf(thrown) }, 'the interaction was not acknowledged');
   } finally {
     resolve();
   }
 }
 
-/** Undefined: it cannot be handled, which `why` then knows. */
+/** Reads an interaction; undefined when it cannot be handled, which is recorded for `why`. */
 async function readInteraction(
   deps: InteractionDeps,
   data: unknown,
@@ -70,7 +77,7 @@ async function readInteraction(
       await recordIgnored(
         deps,
         { chatId: ids.channel_id, messageId: ids.id, at: clock() },
-        'an interaction in a form that is not known',
+        'an interaction in an unknown form',
       );
     return undefined;
   }
@@ -87,14 +94,14 @@ async function readInteraction(
   return undefined;
 }
 
-/** Records an interaction that starts nothing, so that `why` knows it. Never rejects. */
+/** Records an interaction that starts nothing, so that `why` can explain it. Never rejects. */
 async function recordIgnored(
   { log, ignored }: InteractionDeps,
   event: Parameters<InteractionDeps['ignored']>[0],
   reason: string,
 ): Promise<void> {
   await ignored(event, reason).catch((thrown: unknown) =>
-    log.warn({ reason: reasonOf(thrown) }, 'it could not be noted'),
+    log.warn({ reason: reasonOf(thrown) }, 'it could not be recorded'),
   );
 }
 
@@ -103,12 +110,13 @@ async function acknowledgeInteraction(
   interaction: Interaction,
 ): Promise<void> {
   const pressed = interaction.type === PRESS ? readPress(interaction.data ?? {}) : undefined;
-  // A form can only be the first answer. What is written into it comes as an interaction of its own.
+  // A form can only be the first answer. Its input arrives as a separate interaction.
   if (pressed?.kind === 'asks') {
     return answerNow(deps, interaction, { type: ANSWER.form, data: questionForm(pressed) });
   }
   const { id, type, channel_id, application_id: application, token } = interaction;
-  // A message after a command would take the place of its "thinking"; after a form comes no message.
+  // After a command, the token could only be used in place of its "thinking", so commands are not
+  // recorded here.
   if (type !== COMMAND) deps.responses.pressed(channel_id, { id, application, token });
   const admitting = tryAdmit(deps, interaction);
   const patience = new AbortController();
@@ -120,7 +128,10 @@ async function acknowledgeInteraction(
   return answerNow(deps, interaction, firstAnswer(interaction, soon, isPrivate));
 }
 
-/** Whether the answer is for the sender alone. In a direct chat it is anyway, and lasts. */
+/**
+ * Whether only the sender may see the answer. In a direct chat that is always so, and there the
+ * answer stays.
+ */
 function isPrivateCommand(commands: readonly CommandInfo[], interaction: Interaction): boolean {
   if (interaction.type !== COMMAND || !isSharedPlace(interaction)) return false;
   const own = commands.filter((command) => command.private);
@@ -128,9 +139,9 @@ function isPrivateCommand(commands: readonly CommandInfo[], interaction: Interac
 }
 
 interface Admitted {
-  /** Shown to the sender instead of an answer; null where one comes. */
+  /** The text shown to the sender instead of an answer; null when an answer follows. */
   readonly text: string | null;
-  /** The question is decided: its buttons have no effect any more. */
+  /** Whether the request is decided, so that its buttons no longer have an effect. */
   readonly isSettled?: boolean;
 }
 
@@ -140,8 +151,8 @@ async function tryAdmit(deps: InteractionDeps, interaction: Interaction): Promis
     if (message === undefined) {
       const { id: messageId, channel_id: chatId, member, user } = interaction;
       const event = { chatId, messageId, senderId: (member?.user ?? user)?.id, at: deps.clock() };
-      await recordIgnored(deps, event, 'the pressed button is none that does anything');
-      return { text: 'That button does nothing any more.' };
+      await recordIgnored(deps, event, 'the pressed button no longer does anything');
+      return { text: 'That button no longer works.' };
     }
     const { guild_id: guildId, member } = interaction;
     const facts = deps.factsOf({ guildId, userId: message.sender.id, member });
@@ -177,7 +188,8 @@ async function inboundOf(
     chat,
     sender: toSender(user, member, user.bot === true),
     text,
-    // Typed behind a command or into a form, or a press of a button of this bot.
+    // The text was typed with a command or into a form, or comes from a button of this bot that the
+    // person pressed.
     authored: { text: true },
     ...(message === undefined ? {} : { replyTo: { messageId: message.id } }),
     ...(type !== COMMAND && message !== undefined && { pressed: message.id }),
@@ -190,8 +202,9 @@ async function inboundOf(
 }
 
 /**
- * The place of the answer. To a command in the place of "thinking"; below a button it is an ordinary message, except
- * where the bot cannot write one, and where the button is in a message that its sender alone sees.
+ * Where the answer is sent. A command is answered in place of "thinking". A button is answered by
+ * an ordinary message, unless the bot cannot write one or the button is in a message that only its
+ * sender sees.
  */
 function responseTo(
   { type, application_id: application, token, message }: Interaction,
@@ -208,7 +221,7 @@ function responseTo(
   return writePlace({ ...place, ...(isAlone && { only: person }) });
 }
 
-/** `/name text`, the text of `/ask` alone, or what a button, a choice or a form says. */
+/** `/name text`, only the text for `/ask`, or the text of a button, a choice or a form. */
 function interactionText(
   commands: readonly CommandInfo[],
   { type, data }: Interaction,
@@ -235,11 +248,11 @@ function optionWords({ name, value, options = [] }: CommandOption): string[] {
 }
 
 function silenceOf(outcome: IngressOutcome): Admitted['text'] {
-  if (outcome.kind === 'refused') return `I may not do that here: ${outcome.reason}.`;
+  if (outcome.kind === 'refused') return `I'm not allowed to do that here: ${outcome.reason}.`;
   return outcome.kind === 'ignored' ? `I stay silent: ${outcome.reason}.` : null;
 }
 
-/** A snowflake starts with its time, in ms since 2015. */
+/** The time encoded in a snowflake, which counts ms since 2015. */
 function snowflakeMs(snowflake: string): number {
   return Number((BigInt(snowflake) >> 22n) + 1_420_070_400_000n);
 }
@@ -252,7 +265,8 @@ async function answerNow(
   try {
     await api.answer(id, token, body);
   } catch (thrown) {
-    // An idle connection may be dead; Discord refuses a second answer, it does not show it twice.
+    // The idle connection may be dead. A second answer is safe, because Discord refuses it instead
+    // of showing it twice.
     log.debug({ reason: reasonOf(thrown) }, 'the interaction is acknowledged again');
     await api.answer(id, token, body);
   }
@@ -270,7 +284,7 @@ function firstAnswer(
   return type === COMMAND ? thinkingBody(isPrivate) : noAnswer(message);
 }
 
-/** Without a message that the form belongs to, something has to be shown. */
+/** A form that does not belong to a message needs some visible confirmation. */
 function noAnswer(message: Interaction['message']): MessageBody {
   return message === undefined
     ? { type: ANSWER.message, data: ephemeral('Received.') }
@@ -289,7 +303,7 @@ async function answerWhenAdmitted(
 ): Promise<void> {
   await api.answer(id, token, type === COMMAND ? thinkingBody(isPrivate) : noAnswer(message));
   const { text, isSettled } = await admitting;
-  // The first answer of a button is the message it belongs to.
+  // For a button, the first answer is the message it belongs to.
   if (isSettled && message !== undefined)
     await api.changeAnswer(application, token, withoutButtons(message));
   if (text === null) return;

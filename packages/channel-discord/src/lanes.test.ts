@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Lanes } from './lanes.ts';
 
-/** Work that notes its name when it begins, and ends when told. */
+/** Tasks that record their name when they start, and end on request. */
 function noted() {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
@@ -16,7 +16,7 @@ function noted() {
   return { begun, work, end };
 }
 
-it('[D02] the work of a channel is done in order, channels side by side', async () => {
+it('[D02] runs the tasks of a channel in order, and channels concurrently', async () => {
   const { begun, work, end } = noted();
   const lanes = new Lanes();
   lanes.push('a', work('a1'));
@@ -27,7 +27,7 @@ it('[D02] the work of a channel is done in order, channels side by side', async 
   expect(begun).toEqual(['a1', 'b1', 'a2']);
 });
 
-it('[D01] what was missed comes before what came while it was held', async () => {
+it('[D01] runs missed messages before those that arrived while the lane was held', async () => {
   const { begun, work, end } = noted();
   const lanes = new Lanes();
   lanes.hold(0);
@@ -41,7 +41,7 @@ it('[D01] what was missed comes before what came while it was held', async () =>
   expect(begun).toEqual(['missed', 'new']);
 });
 
-it('[D07] a lane that is full takes one piece of work instead of all that follow', async () => {
+it('[D07] queues a single replacement task when a lane is full', async () => {
   const lanes = new Lanes();
   const done: string[] = [];
   const work = (name: string) => async () => void done.push(name);
@@ -54,7 +54,7 @@ it('[D07] a lane that is full takes one piece of work instead of all that follow
   expect(done.at(-1)).toBe('instead');
 });
 
-it('[D11] a close waits for what is under way and drops the rest', async () => {
+it('[D11] waits on close for running tasks and drops the rest', async () => {
   const { begun, work, end } = noted();
   const lanes = new Lanes();
   lanes.push('a', work('a1'));

@@ -1,12 +1,12 @@
-/** Never rejects. */
+/** A task, which never rejects. */
 type Task = () => Promise<void>;
 
-/** Tasks that may wait in one lane. */
+/** The most tasks that may wait in one lane. */
 const MAX_WAITING = 1_000;
 
 /**
- * Runs the tasks of one channel in order, channels in parallel. While it is held, tasks wait, so that
- * missed messages can be put first.
+ * Runs the tasks of one channel in order, and channels concurrently. While lanes are held, tasks
+ * wait, so that missed messages can be queued before them.
  */
 export class Lanes {
   readonly #lanes = new Map<string, Task[]>();
@@ -16,7 +16,8 @@ export class Lanes {
   #closed = false;
 
   /**
-   * Appends a task. A full lane takes `instead` once, for this task and those after it, which are left out.
+   * Appends a task. A full lane accepts `instead` once, which replaces this task and all later
+   * ones; those are dropped.
    */
   push(channelId: string, task: Task, instead?: Task): 'queued' | 'instead' | 'left' {
     const lane = this.#lane(channelId);
@@ -28,13 +29,13 @@ export class Lanes {
     return placed;
   }
 
-  /** Puts a task before all that wait. */
+  /** Queues a task before all waiting ones. */
   unshift(channelId: string, task: Task): void {
     this.#lane(channelId).unshift(task);
     this.#run(channelId);
   }
 
-  /** No task starts until each holder has released. */
+  /** Starts no task until each holder has released. */
   hold(holder: number): void {
     this.#holders.add(holder);
   }
@@ -44,7 +45,7 @@ export class Lanes {
     for (const channelId of this.#lanes.keys()) this.#run(channelId);
   }
 
-  /** Drops what waits; resolves when running tasks have ended. */
+  /** Drops waiting tasks; resolves when running tasks have ended. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#lanes.clear();

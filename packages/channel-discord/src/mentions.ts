@@ -2,17 +2,21 @@ import type { Place } from './places.ts';
 import type { WireUser } from './wire.ts';
 import type { WireContent, WireMention } from './wire-message.ts';
 
-/** Writes a text as people see it: names instead of ids. */
+/** Rewrites a text as people see it, with names instead of ids. */
 export type Naming = (text: string) => string;
 
-/** The name people see: of this server, else their own, else the account's. */
+/**
+ * The name that people see: the server nickname, otherwise the display name, otherwise the account
+ * name.
+ */
 export function displayName(user: WireUser, nick: string | null | undefined): string {
   return nick || user.global_name || user.username;
 }
 
 /**
- * Names by id that a message brings along, and those that the place knows. `around`: people who are known by the messages
- * around it, because Discord lists those that embeds and cards name nowhere.
+ * Names by id that a message contains, and those known for its channel. `around` lists people from
+ * the surrounding messages, because Discord does not include the ones that embeds and cards
+ * mention.
  */
 export function namingOf(
   { mentions, mention_channels, resolved }: WireContent,
@@ -36,7 +40,7 @@ export function mentionedNames(mentions: readonly WireMention[]): Map<string, st
   return new Map(mentions.map((user) => [user.id, displayName(user, user.member?.nick)]));
 }
 
-/** Pages of a server by what stands in `<id:…>`. */
+/** Names of server pages by the word in `<id:…>`. */
 const PAGES: ReadonlyMap<string, string> = new Map([
   ['customize', 'Channels & Roles'],
   ['browse', 'Browse Channels'],
@@ -55,9 +59,9 @@ const MARKS = {
 } as const;
 
 /**
- * Replaces marks by what people see: `<@7>` becomes `@Ann`, `<#8>` `#general`, `<:wave:9>` `:wave:`, `<t:0>`
- * `1970-01-01 00:00 UTC`, `<id:browse>` `Browse Channels`. `users` are those the message mentions; `nameOf` knows roles and
- * channels. Unknown ones stay.
+ * Replaces marks with what people see: `<@7>` becomes `@Ann`, `<#8>` `#general`, `<:wave:9>`
+ * `:wave:`, `<t:0>` `1970-01-01 00:00 UTC`, `<id:browse>` `Browse Channels`. `users` are those the
+ * message mentions; `nameOf` knows roles and channels. Marks without a known name stay.
  */
 export function plainMentions(
   text: string,
@@ -78,7 +82,9 @@ export function plainMentions(
     .replace(MARKS.sound, '[sound of the soundboard]');
 }
 
-/** Without the marks that are left: of people, channels, emojis and commands that have no name here. */
+/**
+ * Removes the remaining marks of people, channels, emojis and commands, whose names are not known.
+ */
 export function withoutMarks(text: string): string {
   return text
     .replace(MARKS.mention, '')
@@ -87,7 +93,10 @@ export function withoutMarks(text: string): string {
     .replace(MARKS.sound, '');
 }
 
-/** `2026-11-01 10:00 UTC`: each person sees it in their own time zone. Undefined where there is no such time. */
+/**
+ * A time such as `2026-11-01 10:00 UTC`; Discord shows it in each person's time zone. Undefined for
+ * an invalid time.
+ */
 export function shownTime(at: number): string | undefined {
   const date = new Date(at);
   if (Number.isNaN(date.getTime())) return undefined;

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { MenuCommand } from './api.ts';
 import { menuOf, registerMenu } from './menu.ts';
 
-/** Registers commands with a Discord that keeps the menu. */
+/** Registers commands with a fake Discord that stores the menu. */
 async function register(commands: readonly { name: string; summary: string; isSkill?: true }[]) {
   const { log, lines } = recordingLogger();
   const told: string[] = [];
@@ -20,7 +20,7 @@ async function register(commands: readonly { name: string; summary: string; isSk
   return { first, second: await registerMenu(deps, '1'), menu, told, lines };
 }
 
-it('[F09] the menu has only what Discord takes, and is sent once', async () => {
+it('[F09] the menu contains only what Discord accepts, and is sent once', async () => {
   const { first, second, menu, lines } = await register([
     { name: 'help', summary: '🦜'.repeat(120) },
     { name: 'skill-one', summary: ' ' },
@@ -40,7 +40,7 @@ it('[F09] the menu has at most 100 commands, the most used of all', () => {
   expect(menuOf(many, new Map([['c110', 2]])).at(-1)?.name).toBe('c110');
 });
 
-it('[F09] of more than 100 commands the least used are left out, and the owner is told which', async () => {
+it('[F09] the least used of more than 100 commands are left out, and the owner is notified which', async () => {
   const commands = Array.from({ length: 120 }, (_, n) => ({
     name: `c${n}`,
     summary: 's',

@@ -14,9 +14,9 @@ const TEXT_OPTION = 3;
 type UserInstall = DiscordSettings['userInstall'];
 
 /**
- * The people who may use a command (0: the people of servers with the bot, 1: those who have the app on their
- * account), and where (0: servers, 1: direct messages with the bot, 2: other private channels). Empty: as the portal
- * says.
+ * Who may use a command (0: people in servers with the bot, 1: people with the app on their
+ * account), and where (0: servers, 1: direct messages with the bot, 2: other private channels).
+ * Empty when the developer portal decides.
  */
 const OFFERED: Readonly<Record<UserInstall, Pick<MenuCommand, 'integration_types' | 'contexts'>>> =
   {
@@ -25,14 +25,20 @@ const OFFERED: Readonly<Record<UserInstall, Pick<MenuCommand, 'integration_types
     always: { integration_types: [0, 1], contexts: [0, 1, 2] },
   };
 
-/** A message to the agent as a command, for places where the bot is not there to be mentioned. */
+/**
+ * A command that sends a message to the agent, for places where the bot is absent and cannot be
+ * mentioned.
+ */
 export const ASK: CommandInfo = {
   name: 'ask',
   summary: 'write to me, also where I am no member',
   takes: 'what you want to say',
 };
 
-/** All commands of the menu: with `ask`, where people use the app from their account and no skill has that name. */
+/**
+ * All commands of the menu. `ask` is included if people use the app from their account and no skill
+ * has that name.
+ */
 function offeredCommands(
   commands: readonly CommandInfo[],
   userInstall: UserInstall,
@@ -42,8 +48,8 @@ function offeredCommands(
 }
 
 /**
- * The commands in the form of Discord's menu, each with an optional text. One command may have 8,000 characters with all
- * its parts; these have at most 160.
+ * The commands in the form of Discord's menu, each with an optional text. A command may have 8,000
+ * characters in total; these have at most 160.
  */
 export function menuOf(
   commands: readonly CommandInfo[],
@@ -68,8 +74,8 @@ interface RegisterDeps extends Pick<ChannelContext<unknown>, 'commands' | 'notif
 }
 
 /**
- * Registers the commands unless Discord has them already: it allows 200 changes a day. What its menu has no room for is
- * logged, and told to the owner once.
+ * Registers the commands unless Discord already has them, because it allows only 200 changes a day.
+ * Commands that do not fit are logged, and the owner is notified once.
  */
 export async function registerMenu(
   { api, commands: known, commandUses, userInstall = 'portal', notifyOwner, log }: RegisterDeps,
@@ -97,7 +103,10 @@ export async function registerMenu(
   return 'changed';
 }
 
-/** `isOffered`: where they are offered counts. What the portal says, Discord fills in by itself. */
+/**
+ * The commands as JSON for a comparison; `isOffered` includes where they are offered. Otherwise
+ * Discord fills that in from the portal.
+ */
 function sortedCommandsJson(commands: readonly MenuCommand[], isOffered: boolean): string {
   const lines = commands.map(({ name, description, options, integration_types, contexts }) =>
     JSON.stringify([

@@ -1,20 +1,23 @@
 import type { MessageType } from 'discord-api-types/v10';
 
 /**
- * The kind of a type of message: written by people and bots, or the platform's own bookkeeping, with the reason to
- * ignore it.
+ * Who writes messages of a type: people and bots, or the platform itself, with the reason to ignore
+ * such a message.
  */
 export type MessageKind =
   | { readonly kind: 'written' }
   | { readonly kind: 'notice'; readonly what: string };
 
-/** The name of a message of a type that Discord has introduced since. */
+/** The name of a message of a type that Discord introduced later. */
 export const NEW_KIND = 'a message of a kind that is new on Discord';
 
 const WRITTEN = { kind: 'written' } as const;
 const notice = (what: string) => ({ kind: 'notice', what }) as const;
 
-/** Complete by its type: one that a new version of Discord's types knows does not compile until it is here. */
+/**
+ * The handling of every message type. A type that a new version of Discord's types adds does not
+ * compile until it is listed here.
+ */
 const MESSAGE_TYPES: Readonly<Record<MessageType, MessageKind>> = {
   0: WRITTEN,
   1: notice('a person was added to the group'),
@@ -56,7 +59,7 @@ const MESSAGE_TYPES: Readonly<Record<MessageType, MessageKind>> = {
   46: notice('a poll ended'),
 };
 
-/** The kind of a type; undefined for one that Discord has introduced since. */
+/** The kind of a type; undefined for a type that Discord introduced later. */
 export function messageKind(type: number): MessageKind | undefined {
   return Object.hasOwn(MESSAGE_TYPES, type) ? MESSAGE_TYPES[type as MessageType] : undefined;
 }

@@ -6,12 +6,14 @@ import type { FindPlace } from './places.ts';
 import { dateOf, isLater } from './positions.ts';
 import { Snowflake } from './wire.ts';
 
-/** Missed messages of one channel that are handed over; of more, the newest. */
+/** The most missed messages of one channel that are admitted; the newest are kept. */
 const MAX_MISSED = 300;
 const PAGE = 100;
-/** Pages of skipped messages that are read to record why each was skipped. */
+/** The most pages of skipped messages that are read to record the reason for each. */
 const MAX_EXPLAINED_PAGES = 20;
-/** Notes to the owner about single channels, in one process; one more covers all others. */
+/**
+ * The most owner notes about single channels in one process; one further note covers all others.
+ */
 const MAX_NOTES = 10;
 const REASON = `more than ${MAX_MISSED} messages were written here while the bot was away; it reads the newest ${MAX_MISSED}`;
 
@@ -21,13 +23,13 @@ interface Fetched {
   readonly data: unknown;
 }
 
-/** Messages between two others, both excluded. */
+/** The range between two messages, both excluded. */
 interface Span {
   readonly after: string;
   readonly before: string;
 }
 
-/** Missed messages that are handed over, oldest first, and those before them that are not. */
+/** The missed messages that are admitted, oldest first, and those before them that are skipped. */
 interface Missed {
   readonly kept: readonly Fetched[];
   readonly skipped?: Span;
@@ -36,12 +38,15 @@ interface Missed {
 interface MissedDeps extends Pick<ChannelContext<unknown>, 'skipped' | 'notifyOwner' | 'log'> {
   readonly api: Pick<DiscordApi, 'messagesAfter' | 'messagesBefore'>;
   readonly findPlace: FindPlace;
-  /** The message as ingress would get it; undefined for what is none. */
+  /** Converts a message as for ingress; undefined when it is not a message. */
   readonly read: (data: unknown) => Promise<InboundMessage | undefined>;
   readonly signal: AbortSignal;
 }
 
-/** Reads what was written in a channel while the bot was away. All calls reject when Discord does not answer. */
+/**
+ * Reads what was written in a channel while the bot was away. All calls reject when Discord does
+ * not answer.
+ */
 export class MissedMessages {
   readonly #deps: MissedDeps;
   #notes = 0;
@@ -50,7 +55,7 @@ export class MissedMessages {
     this.#deps = deps;
   }
 
-  /** The newest messages after `after`, as many as the bound allows. */
+  /** The newest messages after `after`, up to the limit. */
   async newest(channelId: string, after: string): Promise<Missed> {
     const { api, signal } = this.#deps;
     const oldest = readPage(await api.messagesAfter(channelId, after));
@@ -66,25 +71,28 @@ export class MissedMessages {
     return { kept: newest, skipped: spanBefore(newest, after) };
   }
 
-  /** Tells the owner that messages are skipped, once for each span. Before the position moves past them. */
+  /**
+   * Notifies the owner that messages are skipped, once for each range and before the position moves
+   * past it.
+   */
   async report(channelId: string, { after, before }: Span): Promise<void> {
     const { findPlace, notifyOwner, log } = this.#deps;
     log.warn({ channelId, after, before, read: MAX_MISSED }, 'too many missed messages');
     const { chat } = await findPlace(channelId);
     const where = chat.title === undefined ? inlineCode(channelId) : literal(chat.title);
     const what = `While the bot was away, more than ${MAX_MISSED} messages were written`;
-    const why = '`parley why` with the id of a message says whether it was skipped.';
+    const why = '`parley why` with the id of a message tells whether it was skipped.';
     this.#notes += 1;
     if (this.#notes <= MAX_NOTES) {
       const text = `${what} in ${where} on Discord. The newest ${MAX_MISSED} were read, those before ${dateOf(before)} were not. ${why}`;
       await notifyOwner(`skipped ${channelId} ${after}`, text);
     } else if (this.#notes === MAX_NOTES + 1) {
-      const text = `${what} in further channels on Discord, too. The log names each. ${why}`;
+      const text = `${what} in further channels on Discord. The log lists each of them. ${why}`;
       await notifyOwner(`skipped ${channelId} ${after}`, text);
     }
   }
 
-  /** Records for each skipped message why it was (D08), page by page from `from` on. */
+  /** Records the reason for each skipped message (D08), page by page, starting at `from`. */
   async explain(channelId: string, { after, before }: Span): Promise<void> {
     const { api, log, read, skipped, signal } = this.#deps;
     let from = after;
@@ -102,7 +110,7 @@ export class MissedMessages {
     if (!signal.aborted)
       log.warn(
         { channelId, after: from, before },
-        'why these were skipped is not recorded one by one',
+        'the reasons for these skipped messages are not recorded individually',
       );
   }
 }

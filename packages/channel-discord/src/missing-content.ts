@@ -3,12 +3,16 @@ import { type InboundMessage, reasonOf } from '@parley/core';
 import { afterConnectionFailure, NO_CONTENT } from './failures.ts';
 import type { DiscordSettings } from './settings.ts';
 
-/** So many empty messages in a row are no accident: a single one may be something that only Discord's client shows. */
+/**
+ * Three empty messages in a row are no accident, while a single one may be something that only
+ * Discord's client can show.
+ */
 const EMPTY_IN_A_ROW = 3;
 
 /**
- * Notices that Discord withholds what people write in servers, though it accepted the login: the owner is notified,
- * once a day. A login that asks for the intent in vain fails instead, with the same advice.
+ * Detects that Discord withholds what people write in servers, although it accepted the login, and
+ * notifies the owner once a day. A login that requests the intent without having it fails instead,
+ * with the same advice.
  */
 export function createContentWatch({
   settings,
@@ -20,7 +24,7 @@ export function createContentWatch({
 ) => void {
   let empty = 0;
   return ({ chat, sender, text, attachments, addressed }) => {
-    // What mentions the bot has its text in any case.
+    // Messages that mention the bot always have their text.
     if (!settings.messageContent || chat.type === 'direct' || sender.isBot || addressed) return;
     empty = text === '' && attachments === undefined ? empty + 1 : 0;
     if (empty !== EMPTY_IN_A_ROW) return;

@@ -4,12 +4,12 @@ import { toChat } from './places.ts';
 const general = { id: '10', type: 0, guild_id: '1', name: 'general' };
 const thread = { id: '20', type: 11, guild_id: '1', name: 'plans', parent_id: '10' };
 
-describe('[F02] which chat a channel of Discord is', () => {
+describe('[F02] the chat of a Discord channel', () => {
   it.each([
     ['a direct chat', { id: '5', type: 1 }, undefined, undefined, { id: '5', type: 'direct' }],
     ['a channel', general, undefined, 'Club', { id: '10', type: 'group', title: 'Club #general' }],
     [
-      'a channel of a server that is not known',
+      'a channel of an unknown server',
       general,
       undefined,
       undefined,

@@ -8,11 +8,11 @@ import type { WireChannel, WireMember } from './wire.ts';
 export interface Place {
   readonly chat: InboundMessage['chat'];
   readonly guildId?: string | undefined;
-  /** False: a server where the bot is no member. */
+  /** False in a server where the bot is not a member. */
   readonly isMember?: boolean;
   /** The person who started the thread. */
   readonly threadOwner?: string | undefined;
-  /** A thread can be started from a message. */
+  /** Whether a thread can be started from a message there. */
   readonly takesThreads?: boolean;
   /** The role with the bot's own name, which people mention instead of the bot. */
   readonly botRole?: string | undefined;
@@ -20,20 +20,21 @@ export interface Place {
 }
 
 /**
- * Finds the chat of a channel. Rejects when Discord has to be asked and does not answer; `brought`, the channel as an
- * event describes it, needs no asking.
+ * Finds the chat of a channel. Rejects when Discord has to be asked and does not answer. With
+ * `brought`, the channel as described by an event, nothing has to be asked.
  */
 export type FindPlace = (channelId: string, brought?: WireChannel) => Promise<Place>;
 
-/** Text and announcement channels. */
+/** Types of text and announcement channels. */
 const TAKES_THREADS: ReadonlySet<number> = new Set([0, 5]);
 /** Whether a channel of this type is a thread, or a post in a forum. */
 export const isThread = (type: number): boolean => type >= 10 && type <= 12;
 
 /**
- * A channel is a chat, and a thread or forum post is a thread of its channel: so access to a channel
- * covers its threads, and each thread is a conversation of its own. discord.js knows the channels of
- * servers; others (direct messages) are requested once.
+ * Creates a finder of chats. A channel is a chat, and a thread or forum post is a thread of its
+ * channel. Access to a channel therefore covers its threads, and each thread is a separate
+ * conversation. discord.js knows the channels of servers; others (direct messages) are requested
+ * once.
  */
 export function createPlaces(
   current: () => Client | undefined,
@@ -48,7 +49,10 @@ export function createPlaces(
     asked.set(id, answer);
     return answer;
   };
-  /** The channel above. The bot may not ask about one that an event brought; only its name is missing then. */
+  /**
+   * The parent channel. The bot may not request the parent of a channel from an event; then only
+   * its name is missing.
+   */
   const parent = async (id: string, isBrought: boolean) =>
     isBrought ? knownChannel(current(), id) : channel(id);
   return async (channelId, brought) => {
@@ -73,10 +77,10 @@ export function createPlaces(
   };
 }
 
-/** Direct chats, mostly; beyond this all are requested again. */
+/** The most channels that are cached, mostly direct chats. Beyond this all are requested again. */
 const MAX_CACHED = 5_000;
 
-/** A channel of the gateway's cache; a thread without a known parent counts as unknown. */
+/** A channel from discord.js's cache. A thread without a known parent counts as unknown. */
 function knownChannel(client: Client | undefined, id: string): WireChannel | undefined {
   const channel = client?.channels.cache.get(id);
   if (channel === undefined || channel.isDMBased() || channel.partial) return undefined;
@@ -86,7 +90,7 @@ function knownChannel(client: Client | undefined, id: string): WireChannel | und
   return { id, type, guild_id: guildId, name, parent_id: parentId, owner_id: owner };
 }
 
-/** Decides which chat a channel is. */
+/** Determines the chat of a channel. */
 export function toChat(
   here: WireChannel,
   above: WireChannel | undefined,
@@ -101,14 +105,16 @@ export function toChat(
   return { id: here.parent_id, type: 'thread', threadId: here.id, ...titled };
 }
 
-/** The author of a message and the server, from the event. */
+/** The author of a message and the server, as stated by the event. */
 export interface GuildAuthor {
   readonly guildId: string | undefined;
   readonly userId: string;
   readonly member: WireMember | null | undefined;
 }
 
-/** Each of these permissions makes a member an administrator: managing the server, or others' messages. */
+/**
+ * Permissions that make a member an administrator: managing the server, or the messages of others.
+ */
 const ADMINISTRATORS = [
   PermissionFlagsBits.Administrator,
   PermissionFlagsBits.ManageGuild,
@@ -116,8 +122,9 @@ const ADMINISTRATORS = [
 ];
 
 /**
- * Whether the author of a message manages the server, from the event and the roles that discord.js knows,
- * without a request. Messages fetched after downtime do not say, which means no; of those the roles are requested.
+ * Determines whether the author of a message is an administrator of the server, from the event and
+ * the roles that discord.js knows, without a request. Messages fetched after downtime contain no
+ * roles and count as not; `roles` requests them.
  */
 export function createSenderFacts(
   current: () => Client | undefined,

@@ -3,15 +3,15 @@ import { shownTime } from './mentions.ts';
 import type { WirePoll } from './wire-message.ts';
 
 /**
- * A poll as people see it: question, answers with their votes where Discord sends them, and when it closes. Empty where it
- * has neither question nor answers.
+ * A poll as people see it: the question, the answers with their votes if Discord sends them, and
+ * the closing time. Empty when it has neither question nor answers.
  */
 export function pollText({ question, answers, results, ...poll }: WirePoll): string {
   const counts = new Map(results?.answer_counts.map(({ id, count }) => [id, count]));
   const lines = answers.map(({ answer_id, poll_media: { text, emoji } }) => {
     const words = [emojiText(emoji), text].filter(Boolean).join(' ');
     const count = answer_id === undefined ? undefined : counts.get(answer_id);
-    // Discord leaves out the count of an answer without votes.
+    // Discord omits the count of an answer without votes.
     const votes = results === undefined ? '' : ` (${count ?? 0} ${count === 1 ? 'vote' : 'votes'})`;
     return `- ${words}${votes}`;
   });

@@ -3,16 +3,19 @@ import { Snowflake } from './wire.ts';
 
 export const Position = z.object({
   session: z.string(),
-  /** The gateway to resume at. */
+  /** The gateway URL to resume at. */
   url: z.string(),
   /** The bot's own id. */
   me: Snowflake,
-  /** Sequence number of the last event. */
+  /** The sequence number of the last event. */
   seq: z.int(),
   /** The newest message that the session has delivered; absent before the first one. */
   newest: Snowflake.optional(),
 });
-/** Position in a session of the gateway, which delivers what follows again when it is resumed. */
+/**
+ * A position in a gateway session. A session that is resumed there delivers the following events
+ * again.
+ */
 export type Position = z.infer<typeof Position>;
 
 const Ready = z.object({
@@ -29,7 +32,7 @@ interface Numbered {
   readonly d: unknown;
 }
 
-/** Position of a session after an event; undefined until its READY was received. */
+/** The position of a session after an event; undefined until its READY was received. */
 export function positionAfter(
   { t, s, d }: Numbered,
   before: Position | undefined,
@@ -64,11 +67,11 @@ export function isLater(a: string, b: string): boolean {
   return BigInt(a) > BigInt(b);
 }
 
-/** When Discord began to count, in ms since 1970. */
+/** The epoch of Discord's ids, in ms since 1970. */
 const EPOCH_MS = 1_420_070_400_000;
 const TIME_BITS = 22n;
 
-/** When an id was made, in ms since 1970. */
+/** When an id was created, in ms since 1970. */
 export function snowflakeTime(snowflake: string): number {
   return Number(BigInt(snowflake) >> TIME_BITS) + EPOCH_MS;
 }
@@ -78,7 +81,7 @@ export function snowflakeAt(ms: number): string {
   return String(BigInt(Math.max(0, Math.floor(ms) - EPOCH_MS)) << TIME_BITS);
 }
 
-/** `2026-11-26 14:05 UTC`, for people. */
+/** A time for people, such as `2026-11-26 14:05 UTC`. */
 export function dateOf(snowflake: string): string {
   return `${new Date(snowflakeTime(snowflake)).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }

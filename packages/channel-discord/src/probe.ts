@@ -20,12 +20,20 @@ const Bot = z.object({
 const Gateway = z.object({ session_start_limit: z.object({ remaining: z.int() }) });
 const Application = z.object({ id: z.string(), flags: z.int().default(0) });
 
-/** Flags of an application whose Message Content Intent is on: approved by Discord, or for up to 100 servers. */
+/**
+ * Application flags that mean the Message Content Intent is on: approved by Discord, or for up to
+ * 100 servers.
+ */
 const CONTENT_FLAGS = (1 << 18) | (1 << 19);
-/** Below this many logins a bot that keeps restarting is locked out for the rest of the day. */
+/**
+ * Below this many logins, a bot that keeps restarting will be locked out for the rest of the day.
+ */
 const FEW_LOGINS = 20;
 
-/** Asks Discord who the bot is, how many logins are left, and which intents it has. Uses up no login. */
+/**
+ * Asks Discord who the bot is, how many logins are left, and which intents it has. Uses up no
+ * login.
+ */
 export async function probeDiscord(
   settings: DiscordSettings,
   { signal, clock, wantsPicture }: Pick<ProbeEnv, 'signal' | 'clock' | 'wantsPicture'>,
@@ -79,7 +87,7 @@ const PERMISSIONS =
   PermissionFlagsBits.ReadMessageHistory |
   PermissionFlagsBits.AddReactions;
 
-/** The page on which a person takes the bot into a server. */
+/** The page on which a person adds the bot to a server. */
 function invitationOf(applicationId: string, { threads }: DiscordSettings): string {
   const more = threads === 'never' ? 0n : PermissionFlagsBits.CreatePublicThreads;
   const asked = new URLSearchParams({
@@ -90,13 +98,13 @@ function invitationOf(applicationId: string, { threads }: DiscordSettings): stri
   return `https://discord.com/oauth2/authorize?${asked}`;
 }
 
-/** The close code with which the gateway would end a login. */
+/** The close code with which the gateway would refuse the token. */
 const WRONG_TOKEN = 4004;
 
 function probeProblem(thrown: unknown, host: string): ChannelProbe {
   const failure = callFailureOf(thrown);
   if (failure.kind === 'rate-limited') {
-    const reason = 'Discord refuses more calls for now: too many were made';
+    const reason = 'Discord refuses further calls for now: too many were made';
     const seconds = Math.ceil(failure.retryAfterMs / 1_000);
     return { kind: 'problem', reason, fix: `Try again in ${seconds} s.`, retryable: true };
   }
@@ -107,11 +115,11 @@ function probeProblem(thrown: unknown, host: string): ChannelProbe {
     : `Discord cannot be reached: ${failure.reason}`;
   const fix = isRefused
     ? 'Try again later, and check channels.discord.apiRoot if you set one.'
-    : `Check the network and the name service of this machine, and channels.discord.apiRoot if you set one: ${host} must be reachable.`;
+    : `Check the network and DNS of this machine, and channels.discord.apiRoot if you set one: ${host} must be reachable.`;
   return { kind: 'problem', reason, fix, retryable: true };
 }
 
-/** The adapter's report of a login that ends with this code. */
+/** The adapter's report of a login that would end with this code. */
 function refusedLogin(closeCode: number): ChannelProbe {
   const ending = afterConnectionFailure({ reason: `closed with ${closeCode}`, closeCode }, 0, 0, 0);
   const { reason } = ending;
@@ -122,5 +130,5 @@ function refusedLogin(closeCode: number): ChannelProbe {
 function loginWarnings(remaining: number): readonly ProbeWarning[] {
   if (remaining >= FEW_LOGINS) return [];
   const reason = `only ${remaining} logins to Discord are left for today`;
-  return [{ reason, fix: 'Find out why Parley restarts or reconnects so often: see its log.' }];
+  return [{ reason, fix: 'Check the log to find out why Parley restarts or reconnects so often.' }];
 }

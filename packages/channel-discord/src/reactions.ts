@@ -13,31 +13,37 @@ interface ReactionDeps extends Pick<ChannelContext<unknown>, 'account' | 'reacte
   readonly me: () => string | undefined;
 }
 
-/** Reactions and people in memory; of older ones the next event says what it knows. */
+/** The most reactions and people in memory. For forgotten ones the next event alone counts. */
 const MAX_REACTIONS = 2_000;
 const MAX_PEOPLE = 1_000;
-/** The contract's limit, as Discord's. */
+/** The contract's limit, which is also Discord's. */
 const MAX_EMOJIS = 20;
 
-/** Something to do in the channel's order. */
+/** A task that runs in the channel's order. */
 export interface Reacted {
   readonly channelId: string;
   readonly work: () => Promise<void>;
 }
 
-/** Reads added and removed reactions: Discord names one emoji at a time, the core wants all of a person. */
+/**
+ * Tracks added and removed reactions. Discord sends one emoji at a time, while the core needs all
+ * of a person's emojis.
+ */
 export class Reactions {
   readonly #deps: ReactionDeps;
-  /** By message and person: the emojis that are known. */
+  /** The known emojis by message and person. */
   readonly #emojis = new BoundedMap<string, readonly string[]>(MAX_REACTIONS);
-  /** By place and person. */
+  /** People by server and id. */
   readonly #people = new BoundedMap<string, InboundReaction['sender']>(MAX_PEOPLE);
 
   constructor(deps: ReactionDeps) {
     this.#deps = deps;
   }
 
-  /** MESSAGE_REACTION_ADD and MESSAGE_REACTION_REMOVE; undefined for the bot's own and for what is not readable. */
+  /**
+   * Handles MESSAGE_REACTION_ADD and MESSAGE_REACTION_REMOVE; undefined for the bot's own reactions
+   * and for unreadable ones.
+   */
   read(data: unknown, change: 'added' | 'removed'): Reacted | undefined {
     const parsed = WireReaction.safeParse(data);
     if (!parsed.success || parsed.data.user_id === this.#deps.me()) return undefined;
@@ -48,7 +54,10 @@ export class Reactions {
     };
   }
 
-  /** MESSAGE_REACTION_REMOVE_ALL and MESSAGE_REACTION_REMOVE_EMOJI: what is known of the message is taken back. */
+  /**
+   * Handles MESSAGE_REACTION_REMOVE_ALL and MESSAGE_REACTION_REMOVE_EMOJI, which remove the known
+   * reactions of a message.
+   */
   readCleared(data: unknown): Reacted | undefined {
     const parsed = WireClearedReactions.safeParse(data);
     if (!parsed.success) return undefined;
@@ -90,8 +99,9 @@ export class Reactions {
   }
 
   /**
-   * Only what is added in a server says who it was. People in direct chats are asked for once; who takes a reaction
-   * back in a server, having put it there before the start, is not.
+   * The person who reacted. Discord names the person only when a reaction is added in a server. In
+   * direct chats the account is requested once. A person who removes a reaction in a server that
+   * was added before the start stays unknown.
    */
   async #senderOf(
     { user_id: id, guild_id: guild, member }: WireReaction,
@@ -108,7 +118,7 @@ export class Reactions {
     return sender;
   }
 
-  /** Undefined: the account is gone. */
+  /** Requests an account; undefined when it no longer exists. */
   async #userOf(id: string): Promise<WireUser | undefined> {
     try {
       return await this.#deps.api.user(id);
@@ -119,7 +129,7 @@ export class Reactions {
   }
 }
 
-/** A name between colons is that of a server's own emoji. */
+/** An emoji as text; the name of a server's custom emoji is put between colons. */
 function emojiText({ id, name }: WireReaction['emoji']): string {
   if (id == null && name != null) return name;
   return `:${name ?? 'emoji'}:`;

@@ -23,7 +23,7 @@ import { WireMessage } from './wire-message.ts';
 type Context = ChannelContext<DiscordSettings>;
 
 const RELOAD_DELAY_MS = 1_000;
-/** The shard that has all direct messages. */
+/** The shard that receives all direct messages. */
 const FIRST_SHARD = 0;
 
 type OnEvent = (data: unknown, before?: Position) => void;
@@ -34,7 +34,10 @@ const EventIds = z
   .object({ id: MaybeId, channel_id: MaybeId, guild_id: MaybeId })
   .catch({ id: undefined, channel_id: undefined, guild_id: undefined });
 
-/** The receiving half: connection, messages, commands and buttons, and the position up to which they are stored. */
+/**
+ * The receiving half of the adapter: connection, messages, commands and buttons, and the stored
+ * position.
+ */
 export class Receiver {
   readonly #context: Context;
   readonly #api: DiscordApi;
@@ -45,14 +48,18 @@ export class Receiver {
   readonly #connection: Connection;
   readonly #events: Readonly<Record<string, OnEvent>>;
   readonly #earlier: EarlierSessions;
-  /** Position of this process's session. */
+  /** The position of this process's session. */
   #position: Position | undefined;
-  /** Events of direct chats wait for those that an earlier session still delivers; the stored position, too. */
+  /**
+   * Whether events of direct chats, and the stored position, wait for what an earlier session still
+   * delivers.
+   */
   #isPostponing = false;
   readonly #postponed: (() => void)[] = [];
   /**
-   * Keeps the stored position where the last process left it: what an earlier session delivers before all shards have
-   * named their channels must not hide what was missed in a channel that is not known yet.
+   * Releases the stored position, which stays where the last process left it until all shards have
+   * listed their channels. Otherwise a message from an earlier session could hide missed messages
+   * of a channel that is not known yet.
    */
   #releaseStart: () => void = () => {};
   readonly #caughtUp = new Set<number>();
@@ -131,7 +138,10 @@ export class Receiver {
     this.#running ??= this.#run();
   }
 
-  /** Accepts nothing more; resolves when messages in progress are stored and the connection is closed. */
+  /**
+   * Accepts nothing more; resolves when messages in progress are stored and the connection is
+   * closed.
+   */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await Promise.all([this.#intake.stop(), ...this.#interactions]);
@@ -143,8 +153,9 @@ export class Receiver {
     const { signal } = this.#stopping;
     await this.#loadSeen();
     const { newest } = this.#seen.cursors();
-    // What earlier sessions deliver waits until older messages of the same chats have been fetched. Once it is stored, its
-    // chat is read from there on, and what an even earlier session lost would be answered late or never fetched.
+    // Messages from earlier sessions wait until older messages of the same chats have been fetched.
+    // Once such a message is stored, its chat is read from there on, and messages that an even
+    // earlier session lost would be answered late or never fetched.
     if (newest !== undefined) this.#releaseStart = this.#seen.hold(newest);
     this.#earlier.start(signal);
     this.#isPostponing = this.#earlier.arePending;
@@ -167,7 +178,10 @@ export class Receiver {
     if (!this.#isPostponing) this.#storePosition();
   }
 
-  /** The session before it is resumed, since only that one has the direct messages of new people in between. */
+  /**
+   * Resumes the session before, because only that one has the direct messages that new people sent
+   * in between.
+   */
   #startSession(ready: GatewayEvent): void {
     const before = this.#seen.position;
     this.#position = positionAfter(ready, this.#position ?? before);
@@ -193,12 +207,15 @@ export class Receiver {
     if (client.application !== null) this.#registering ??= this.#register(client.application.id);
   }
 
-  /** Its last events may arrive after the new session has started, whose events wait for them. */
+  /**
+   * Waits for the last events of the earlier session, which may arrive after the new one has
+   * started, and then handles the postponed events.
+   */
   async #awaitEarlier(catchUp: () => void): Promise<void> {
     const { signal } = this.#stopping;
     const session = this.#sessions;
     await this.#earlier.settled(signal);
-    // After a stop the next process continues; a later session catches up by itself.
+    // After a stop the next process continues; a later session catches up on its own.
     if (signal.aborted || session !== this.#sessions) return;
     this.#isPostponing = false;
     for (const handle of this.#postponed.splice(0)) handle();
@@ -206,7 +223,10 @@ export class Receiver {
     catchUp();
   }
 
-  /** Without it no missed message would be fetched, so this waits for a database that is away. */
+  /**
+   * Loads the stored positions. Without them no missed message would be fetched, so this waits
+   * until the database is available.
+   */
   async #loadSeen(): Promise<void> {
     const { log } = this.#context;
     const { signal } = this.#stopping;
@@ -229,8 +249,8 @@ export class Receiver {
   }
 
   /**
-   * Notes an unreadable event. Messages that this adapter reads by itself are not lost with it; `why` and the metrics
-   * know the others.
+   * Records an unreadable event. Messages are not lost with it, because this adapter reads them on
+   * its own; other events are recorded for `why` and the metrics.
    */
   async #noteUnreadable({ t, d, s }: GatewayEvent, thrown: unknown): Promise<void> {
     const { log, clock, ignored } = this.#context;
@@ -240,9 +260,9 @@ export class Receiver {
     const { id, channel_id, guild_id } = EventIds.parse(d);
     const event = { chatId: channel_id ?? guild_id ?? '0', messageId: id ?? `${t} ${s}` };
     try {
-      await ignored({ ...event, at: clock() }, `Discord sent ${t} in a form that is not known`);
+      await ignored({ ...event, at: clock() }, `Discord sent ${t} in an unknown form`);
     } catch (failure) {
-      log.warn({ event: t, reason: reasonOf(failure) }, 'the event could not be noted');
+      log.warn({ event: t, reason: reasonOf(failure) }, 'the event could not be recorded');
     }
   }
 
@@ -267,7 +287,10 @@ export class Receiver {
   }
 }
 
-/** Missed commands and buttons are too old to answer; missed messages of servers are found by channel. */
+/**
+ * Whether an event belongs to a direct chat and has to be handled late. Missed commands and buttons
+ * are too old to answer; missed messages of servers are found by channel.
+ */
 function isDirect(data: unknown): boolean {
   const message = WireMessage.safeParse(data);
   return message.success && message.data.guild_id === undefined;

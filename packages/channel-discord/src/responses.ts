@@ -4,33 +4,36 @@ import type { CallExtras, DiscordApi, MessageBody, OwnMessage } from './api.ts';
 import { shownText } from './component-layout.ts';
 import { callFailureOf } from './failures.ts';
 
-/** Visible to the sender of the command only. */
+/** Message flag: visible only to the sender of the command. */
 export const EPHEMERAL = 1 << 6;
-/** "thinking" is shown still. */
+/** Message flag: "thinking" is still shown. */
 const LOADING = 1 << 7;
 
-/** The place where Discord waits for the answer to a command. */
+/** The place in which Discord waits for the answer to a command. */
 const Place = z.object({
   application: z.string(),
-  /** Good for 15 minutes. */
+  /** The token of the interaction, which is valid for 15 minutes. */
   token: z.string(),
-  /** The answer is for this person alone; absent: for everyone in the chat. */
+  /** The only person the answer is for; absent when it is for everyone in the chat. */
   only: z.string().optional(),
   /** The bot cannot write there: everything goes by the token, or not at all. */
   bound: z.literal(true).optional(),
-  /** The first answer is the message with the pressed button, which stays as it is. */
+  /** The first answer is the message with the pressed button, which stays unchanged. */
   further: z.literal(true).optional(),
 });
 type Place = z.infer<typeof Place>;
 
-/** In the form that travels with message and route. */
+/** The place in the form that travels with message and route. */
 export function writePlace(place: Place): string {
   return JSON.stringify(place);
 }
 
 type Waiting = Place & { readonly id: string };
 
-/** The command that a message on this route answers; undefined: none, as for what has been sent since. */
+/**
+ * The command that a message on this route answers; undefined when it answers none, as for a
+ * message sent later.
+ */
 function answeredCommand({
   replyToMessageId: id,
   response,
@@ -53,55 +56,66 @@ interface Press {
   readonly token: string;
 }
 
-/** A part as Discord takes it. */
+/** A part with its request body. */
 interface Answer {
   readonly part: OutboundPart;
   readonly body: MessageBody;
   readonly extras: CallExtras;
 }
 
-/** The error beyond five further messages, the limit where the bot is no member. */
+/** The error code after five follow-ups, the limit in places where the bot is not a member. */
 const TOO_MANY_FOLLOW_UPS = 40094;
-/** Discord takes no more: unknown interaction, token expired, never acknowledged, too many messages. */
+/**
+ * Error codes that mean the interaction accepts no more answers: unknown interaction, token
+ * expired, never acknowledged, too many messages.
+ */
 const OVER: ReadonlySet<number> = new Set([10015, 10062, 50027, TOO_MANY_FOLLOW_UPS]);
 const UNKNOWN_MESSAGE = 10008;
 const MAX_COMMANDS = 1_000;
 
-/** Whether only answers to an interaction reach the place of a route: nothing else is shown or sent there. */
+/**
+ * Whether the chat of a route can be reached only by answers to an interaction; nothing else is
+ * shown or sent there.
+ */
 export function isBound(route: Pick<ReplyRoute, 'replyToMessageId' | 'response'>): boolean {
   return answeredCommand(route)?.bound === true;
 }
 
-/** Answers to slash commands: the first part takes the place of "thinking". */
+/** Answers slash commands. The first part replaces "thinking". */
 export class Responses {
   readonly #api: ResponseDeps['api'];
-  /** By command: settles when Discord was told that an answer comes. */
+  /** Settles when Discord was told that an answer follows, by command. */
   readonly #acknowledged = new BoundedMap<string, Promise<void>>(MAX_COMMANDS);
-  /** By command: the part that has taken the place of "thinking"; null: none has. */
+  /** The part that has replaced "thinking", by command; null when none has. */
   readonly #first = new BoundedMap<string, string | null>(MAX_COMMANDS);
-  /** By command and part: the further message that this process has sent for it. */
+  /** The follow-up that this process has sent, by command and part. */
   readonly #followedUp = new BoundedMap<string, string>(MAX_COMMANDS);
-  /** By channel or thread: the newest press of a button there, which takes answers for 15 minutes more. */
+  /**
+   * The newest press of a button, by channel or thread. It accepts answers for another 15 minutes.
+   */
   readonly #pressed = new BoundedMap<string, Press>(MAX_COMMANDS);
 
   constructor({ api }: ResponseDeps) {
     this.#api = api;
   }
 
-  /** A command has arrived. Its answer waits for `acknowledged`, which never rejects. */
+  /** Records a new command. Its answer waits for `acknowledged`, which never rejects. */
   expect(id: string, acknowledged: Promise<void>): void {
     this.#acknowledged.set(id, acknowledged);
     this.#first.set(id, null);
   }
 
-  /** A button was pressed, or a form filled in. An answer that has waited for it may be too late for its own command. */
+  /**
+   * Records a pressed button or a filled-in form. A delayed answer that is too late for its own
+   * command can use it.
+   */
   pressed(channelId: string, press: Press): void {
     this.#pressed.set(channelId, press);
   }
 
   /**
-   * Answers a command in place; what is private never goes elsewhere but to the person's direct chat. Undefined:
-   * the part is an ordinary message.
+   * Answers a command in place. A private answer goes nowhere else but to the person's direct chat.
+   * Returns undefined when the part is an ordinary message.
    */
   async send(answer: Answer): Promise<string | undefined> {
     const place = answeredCommand(answer.part.route);
@@ -121,13 +135,16 @@ export class Responses {
     if (place.bound === undefined) return undefined;
     const why =
       last?.code === TOO_MANY_FOLLOW_UPS
-        ? 'Discord takes no further message as an answer there'
-        : 'the 15 minutes are over in which Discord takes answers there';
+        ? 'Discord accepts no further message as an answer there'
+        : "Discord's limit of 15 minutes for answers there has passed";
     const text = `Not sent: the bot cannot write in that chat, and ${why}.`;
     throw new ChannelError({ kind: 'refused' }, text, last?.thrown);
   }
 
-  /** The command itself, and where nothing else reaches the chat the last press there: each with the id it answers. */
+  /**
+   * The interactions that can carry the answer, each with the id it answers: the command itself
+   * and, if nothing else reaches the chat, the last press there.
+   */
   #takers(place: Waiting, { chatId, threadId = chatId }: ReplyRoute) {
     const own = { place, answers: place.id };
     const press = place.bound === undefined ? undefined : this.#pressed.get(threadId);
@@ -137,7 +154,7 @@ export class Responses {
     return [own, { place: further, answers: id }];
   }
 
-  /** No answer follows: "thinking" goes. */
+  /** Removes "thinking", because no answer follows. */
   async drop(route: Pick<ReplyRoute, 'replyToMessageId' | 'response'>): Promise<void> {
     const place = answeredCommand(route);
     if (place === undefined || place.further === true) return;
@@ -151,7 +168,7 @@ export class Responses {
     const key = part.idempotencyKey;
     if (further === undefined) {
       const first = await this.#firstOf(place);
-      // An earlier process may have put this very part there.
+      // An earlier process may have sent this very part.
       if (typeof first === 'object' && first !== null && isSameText(first, body)) return first.id;
       if (first === null || first === key) {
         this.#first.set(id, key);
@@ -161,7 +178,7 @@ export class Responses {
         if (changed !== undefined) return changed.id;
       }
     }
-    // Ordinary messages have a nonce, so they are never sent twice.
+    // Other parts are ordinary messages, whose nonce keeps them from being sent twice.
     if (only === undefined && bound === undefined) return undefined;
     const sent = `${id} ${key}`;
     const known = this.#followedUp.get(sent);
@@ -173,8 +190,9 @@ export class Responses {
   }
 
   /**
-   * The message in the place of "thinking": the key of a part, null while that is shown; the message or, where it was
-   * dismissed, undefined for commands of an earlier process, of which only Discord knows.
+   * The message in place of "thinking": the key of a part, or null while "thinking" is shown. For a
+   * command of an earlier process Discord is asked, which returns the message, or undefined when it
+   * was dismissed.
    */
   async #firstOf({ id, application, token }: Waiting) {
     const known = this.#first.get(id);
@@ -191,18 +209,18 @@ export class Responses {
     } catch (thrown) {
       const failure = callFailureOf(thrown);
       if (failure.kind !== 'refused') throw thrown;
-      const why = `the 15 minutes are over in which Discord shows an answer to one person alone, and a direct message is refused: ${failure.reason}`;
-      throw new ChannelError({ kind: 'refused' }, `A private answer is not sent: ${why}.`, thrown);
+      const why = `Discord's limit of 15 minutes for an answer to one person has passed, and a direct message is refused: ${failure.reason}`;
+      throw new ChannelError({ kind: 'refused' }, `A private answer was not sent: ${why}.`, thrown);
     }
   }
 }
 
-/** Discord takes blanks around a text away. */
+/** Compares texts without surrounding whitespace, which Discord removes. */
 function isSameText(message: OwnMessage, body: MessageBody): boolean {
   return shownText(message).trim() === shownText(body).trim();
 }
 
-/** Undefined: the sender has dismissed the message. */
+/** Returns undefined when the sender has dismissed the message. */
 async function undefinedIfDismissed(call: Promise<OwnMessage>): Promise<OwnMessage | undefined> {
   try {
     return await call;

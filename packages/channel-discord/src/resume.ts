@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { StartTimer } from './connection.ts';
 import type { Position } from './positions.ts';
 
-/** A frame of the gateway; op 0 is an event, `t` its name and `s` its sequence number. */
+/** A frame of the gateway; op 0 is an event with the name `t` and the sequence number `s`. */
 const Frame = z.object({
   op: z.int(),
   t: z.string().nullish(),
@@ -12,47 +12,50 @@ const Frame = z.object({
 });
 const Hello = z.object({ heartbeat_interval: z.number().positive() });
 
-/** The close code of Discord's own libraries that keeps the session resumable. */
+/** The close code with which Discord's own libraries keep the session resumable. */
 const RESUMING = 4200;
 const [EVENT, HEARTBEAT, RESUME, RECONNECT, INVALID_SESSION, HELLO, HEARTBEAT_ACK] = [
   0, 1, 6, 7, 9, 10, 11,
 ];
-/** Discord no longer has the session: gone, unknown sequence number, timed out. */
+/**
+ * Close codes that mean Discord no longer has the session: gone, unknown sequence number, timed
+ * out.
+ */
 const GONE_CODES: ReadonlySet<number> = new Set([4006, 4007, 4009]);
 const WRONG_TOKEN = 4004;
-/** A connection on which nothing new has come for so long before RESUMED is given up, in ms. */
+/** A connection that receives no new event for this long before RESUMED is given up, in ms. */
 const SILENT_MS = 60_000;
 
 /** Why a resumed connection ended. */
 export type ResumeEnding =
   /** Discord no longer has the session. */
   | 'gone'
-  /** Discord refuses the token; the session may still be there. */
+  /** Discord refuses the token; the session may still exist. */
   | 'refused'
   /** The connection failed; the session can be resumed again. */
   | 'failed';
 
 /** A resumed session. */
 export interface Resumed {
-  /** Resolves once all missed events are received; never when the connection ends before. */
+  /** Resolves once all missed events are received; stays pending if the connection ends before. */
   readonly caughtUp: Promise<'caught-up'>;
   /** Resolves when the connection has ended. */
   readonly ended: Promise<ResumeEnding>;
   /**
-   * Resolves when all that Discord sent before this call is received: a heartbeat is acknowledged after
-   * it. Two connections have no common order, so the new session may start before the last events of this
-   * one arrive.
+   * Resolves when everything that Discord sent before this call is received, because the
+   * acknowledgment of a heartbeat follows it. Two connections have no common order, so the new
+   * session may start before the last events of this one arrive.
    */
   drained(): Promise<'drained'>;
-  /** Position after the last event. */
+  /** The position after the last event. */
   position(): Position;
   close(): void;
 }
 
 /**
- * Resumes an earlier session beside the new one of discord.js, whose caches need READY. Only the earlier
- * session delivers the first message of a new direct chat. Its events go to `onEvent`, with the position
- * before each.
+ * Resumes an earlier session beside the new one of discord.js, whose caches need READY. Only the
+ * earlier session delivers the first message of a new direct chat. Its events go to `onEvent`, each
+ * with the position before it.
  */
 export function resumeSession(
   {

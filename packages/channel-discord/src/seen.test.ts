@@ -10,7 +10,7 @@ const never = () => () => {};
 const stored = async (values: ReturnType<typeof memoryValues>) =>
   (await values.get('seen', ['all'])).get('all');
 
-it('[D01] a channel that is served is remembered at once, how far it has come a little later', async () => {
+it('[D01] stores a newly served channel immediately, and its progress a little later', async () => {
   const values = memoryValues();
   const waiting: (() => void)[] = [];
   const seen = seenOf(values, (work) => {
@@ -38,7 +38,7 @@ async function nextProcess(values: ReturnType<typeof memoryValues>): Promise<See
   return next;
 }
 
-it('[D01] a new session is stored at once and gives up no earlier one, so that the next process can resume both', async () => {
+it('[D01] stores a new session immediately and keeps the earlier ones, so that the next process can resume both', async () => {
   const values = memoryValues();
   const seen = seenOf(values, never);
   const resumed = async () => (await nextProcess(values)).sessions;
@@ -57,7 +57,7 @@ it('[D01] a new session is stored at once and gives up no earlier one, so that t
   expect(await resumed()).toEqual([at('b', 1)]);
 });
 
-it('[D01] of many sessions that may have undelivered messages the oldest is given up and returned', () => {
+it('[D01] gives up and returns the oldest of too many sessions with undelivered messages', () => {
   const seen = seenOf(memoryValues(), never);
   const givenUp = Array.from({ length: 9 }, (_, n) => seen.moveTo(at(`s${n}`, 1)));
   expect(givenUp).toEqual([...Array.from({ length: 8 }, () => undefined), at('s0', 1)]);
@@ -72,7 +72,7 @@ it('[D01] reads the positions and the session that 0.1.0 stored', async () => {
   expect(seen.sessions).toEqual([at('a', 5)]);
 });
 
-it('[D01] the position stays before what is being read in several channels until all are read', async () => {
+it('[D01] keeps the position before channels that are being read until all are read', async () => {
   const seen = seenOf(memoryValues(), never);
   await seen.note('1', '100', true);
   const [first, second] = [seen.hold('100'), seen.hold('100')];
@@ -83,7 +83,7 @@ it('[D01] the position stays before what is being read in several channels until
   expect(seen.cursors().newest).toBe('200');
 });
 
-it('[D01] a message that is not taken yet is not hidden by a newer one of another channel', async () => {
+it('[D01] does not let a newer message of another channel hide one that is still in progress', async () => {
   const seen = seenOf(memoryValues(), never);
   await seen.note('1', '100', true);
   for (const id of ['101', '102', '103']) seen.track(id);
@@ -94,7 +94,7 @@ it('[D01] a message that is not taken yet is not hidden by a newer one of anothe
   expect(seen.cursors().newest).toBe('103');
 });
 
-it('[D01] of two channels that become known at once neither is forgotten', async () => {
+it('[D01] keeps both of two channels that become known at the same time', async () => {
   const values = memoryValues();
   let delayMs = 20;
   const slow = {
@@ -111,7 +111,7 @@ it('[D01] of two channels that become known at once neither is forgotten', async
   expect(await stored(values)).toContain('"2":"101"');
 });
 
-it('[D01] what could not be written is written a little later', async () => {
+it('[D01] writes again a little later after a failed write', async () => {
   const values = memoryValues();
   const waiting: (() => void)[] = [];
   let isDown = true;
@@ -156,13 +156,13 @@ it('[D01] remembers thousands of channels over a restart and writes only what ha
   ]);
 });
 
-it('what cannot be read is reported, not treated as absent', async () => {
+it('reports an unreadable value instead of treating it as absent', async () => {
   const values = memoryValues();
   await values.set([{ kind: 'seen', id: 'all', value: '{"channels":' }]);
   await expect(seenOf(values, never).load()).rejects.toThrow('JSON');
 });
 
-it('[D01] a direct chat that is known by a command is read from there, or from a message in progress before it', async () => {
+it('[D01] reads a direct chat known from a command from there, or from an earlier message in progress', async () => {
   const seen = seenOf(memoryValues(), never);
   await seen.note('1', '100', true);
   await seen.serve('2', '200');

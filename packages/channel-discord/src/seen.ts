@@ -7,9 +7,9 @@ import { Snowflake } from './wire.ts';
 
 /** Up to where the messages of this account are stored. */
 export interface Cursors {
-  /** All messages up to this one are stored; undefined before the first one ever. */
+  /** The message up to which all are stored; undefined before the first one ever. */
   readonly newest?: string | undefined;
-  /** The newest stored message of each channel that is served. */
+  /** The newest stored message of each served channel. */
   readonly channels: ReadonlyMap<string, string>;
 }
 
@@ -17,19 +17,22 @@ const Channels = z.record(Snowflake, Snowflake);
 const Stored = z.object({
   newest: Snowflake.optional(),
   channels: Channels,
-  /** The number of values that follow with further channels. */
+  /** The number of further values with channels. */
   pages: z.int().nonnegative().default(0),
   sessions: z.array(Position).optional().catch(undefined),
-  /** The only session, as 0.1.0 stored it. */
+  /** The only session, in the form that 0.1.0 stored. */
   session: Position.optional().catch(undefined),
   gap: Snowflake.optional().catch(undefined),
 });
 const KIND = 'seen';
 const ID = 'all';
 const pageId = (index: number): string => `channels ${index}`;
-/** The positions are written this much later, in ms. */
+/** The delay before positions are written, in ms. */
 const WRITE_MS = 5_000;
-/** Sessions kept that have not delivered everything yet, the current one included. */
+/**
+ * The most sessions that are kept because they have not delivered everything, the current one
+ * included.
+ */
 const MAX_SESSIONS = 8;
 
 interface SeenDeps {
@@ -39,17 +42,17 @@ interface SeenDeps {
 }
 
 /**
- * Remembers the last stored message of each channel that is served, so that messages missed while the bot
- * was away can be fetched, and the sessions of the gateway that may still deliver something. A new channel
- * is written at once; positions may be a little old after a crash, since a message that is fetched twice is
- * recognised.
+ * Remembers the last stored message of each served channel, so that messages missed while the bot
+ * was away can be fetched, and the gateway sessions that may still deliver something. A new channel
+ * is written immediately. After a crash, positions may be slightly old, because a message that is
+ * fetched twice is recognized as a duplicate.
  */
 export class Seen {
   readonly #deps: SeenDeps;
   readonly #channels = new ChannelPages((channelId) =>
     this.#deps.log.error(
       { channelId },
-      'too many channels: of one that was silent longest, missed messages are not fetched any more',
+      'too many channels: missed messages are no longer fetched for the one that was silent longest',
     ),
   );
   /** Messages in progress, each with the session position before it. */
@@ -68,7 +71,7 @@ export class Seen {
     this.#deps = deps;
   }
 
-  /** Reads what an earlier process wrote. Rejects when the database does. */
+  /** Loads the positions of an earlier process. Rejects when the database does. */
   async load(): Promise<void> {
     const { values } = this.#deps;
     const text = (await values.get(KIND, [ID])).get(ID);
@@ -95,7 +98,10 @@ export class Seen {
     return this.#isNew;
   }
 
-  /** The first connect: later messages of any of these channels are fetched if they are missed. */
+  /**
+   * Records the channels known at the first connect, so that their later messages are fetched when
+   * missed.
+   */
   async begin(known: readonly string[]): Promise<void> {
     this.#newest = known.reduce((a, b) => (isLater(a, b) ? a : b), this.#newest ?? '0');
     await this.flush();
@@ -110,14 +116,14 @@ export class Seen {
     return this.#channels.has(channelId);
   }
 
-  /** A message has arrived: until `note` or `drop`, the stored position stays before it. */
+  /** Tracks a message in progress: until `note` or `drop`, the stored position stays before it. */
   track(messageId: string, before = this.position): void {
     this.#inProgress.set(messageId, before);
   }
 
   /**
-   * Marks that messages after `after` are being read in some channel: until it is released, the stored position stays
-   * there.
+   * Marks that messages after `after` are being read in some channel; until released, the stored
+   * position stays there.
    */
   hold(after: string): () => void {
     const hold = { after, position: this.position };
@@ -125,7 +131,7 @@ export class Seen {
     return () => void this.#holds.delete(hold);
   }
 
-  /** Position of the current session; at first that of an earlier process. */
+  /** The position of the current session; initially that of an earlier process. */
   get position(): Position | undefined {
     return [...this.#sessions.values()].at(-1);
   }
@@ -136,9 +142,9 @@ export class Seen {
   }
 
   /**
-   * Moves a session's position; written once no earlier message is in progress. A new session is written at
-   * once: without it the next process could not ask for direct messages that this one leaves behind. Returns
-   * the session that had to be given up for it.
+   * Moves a session's position, which is written once no earlier message is in progress. A new
+   * session is written immediately, because otherwise the next process could not request the direct
+   * messages that this one leaves behind. Returns the session that had to be given up for it.
    */
   moveTo(position: Position): Position | undefined {
     const isKnown = this.#sessions.has(position.session);
@@ -154,13 +160,15 @@ export class Seen {
     return dropped;
   }
 
-  /** A session has delivered everything, or never will. */
+  /** Removes a session that has delivered everything, or never will. */
   end(session: string): void {
     this.#sessions.delete(session);
     this.#writeLater();
   }
 
-  /** First direct messages after this one may have been missed; undefined: none were. */
+  /**
+   * The message after which first direct messages may have been missed; undefined when none were.
+   */
   get gap(): string | undefined {
     return this.#gap;
   }
@@ -170,12 +178,15 @@ export class Seen {
     this.#writeLater();
   }
 
-  /** A message will not be stored. */
+  /** Stops tracking a message that will not be stored. */
   drop(messageId: string): void {
     this.#inProgress.delete(messageId);
   }
 
-  /** A message was stored. `served` ones make their channel known; others only move its position. */
+  /**
+   * Records a stored message. A served one makes its channel known; any other only moves the
+   * position of a known one.
+   */
   async note(channelId: string, messageId: string, served: boolean): Promise<void> {
     const isKnown = this.#channels.has(channelId);
     this.#inProgress.delete(messageId);
@@ -186,9 +197,10 @@ export class Seen {
   }
 
   /**
-   * A direct chat is served since a command came from there: Discord lists no direct chats, so without this what is written
-   * there later could not be fetched. A message that came before the command may still be in progress. While there is a gap,
-   the chat stays new: its next message has it read from the gap on.
+   * Records that a direct chat is served because a command came from there. Discord does not list
+   * direct chats to bots, so otherwise later messages in it could not be fetched. A message sent
+   * before the command may still be in progress. While there is a gap the chat stays new, so that
+   * its next message makes it be read from the gap on.
    */
   async serve(channelId: string, interactionId: string): Promise<void> {
     if (this.#channels.has(channelId) || this.#gap !== undefined) return;
@@ -196,12 +208,15 @@ export class Seen {
     await this.flush();
   }
 
-  /** The channel is gone. */
+  /** Removes a channel that no longer exists. */
   forget(channelId: string): void {
     this.#channels.delete(channelId);
   }
 
-  /** Writes the positions, one write at a time: of two at once the older might win. */
+  /**
+   * Writes the positions, one write at a time, because of two concurrent writes the older might
+   * win.
+   */
   flush(): Promise<void> {
     this.#cancelWrite?.();
     this.#cancelWrite = undefined;
@@ -227,13 +242,16 @@ export class Seen {
     try {
       await this.#deps.values.set([{ kind: KIND, id: ID, value }, ...pages]);
     } catch (thrown) {
-      this.#deps.log.warn({ reason: reasonOf(thrown) }, 'the last positions cannot be stored');
+      this.#deps.log.warn({ reason: reasonOf(thrown) }, 'the last positions could not be stored');
       this.#channels.putBack(changed.keys());
       this.#writeLater();
     }
   }
 
-  /** Each at its oldest message in progress; an ended one stays until its messages are stored. */
+  /**
+   * The sessions, each at its oldest message in progress. An ended session stays until its messages
+   * are stored.
+   */
   #storedSessions(): readonly Position[] {
     const stored = new Map(this.#sessions);
     const held = [...this.#holds].map(({ position }) => position);
@@ -242,7 +260,10 @@ export class Seen {
     return [...stored.values()];
   }
 
-  /** Channels run in parallel, so the newest message is not always the last to be stored. */
+  /**
+   * The message up to which all are stored. Channels run concurrently, so the newest message is not
+   * always stored last.
+   */
   #storedUpTo(): string | undefined {
     return this.#newest === undefined ? undefined : this.#completeUpTo(this.#newest);
   }

@@ -28,12 +28,15 @@ interface SendDeps {
   readonly log: Logger;
 }
 
-/** Servers with the most boosts accept 100 MiB; others refuse smaller files themselves. */
+/**
+ * The largest file that servers with the most boosts accept; others refuse smaller files
+ * themselves.
+ */
 const LARGEST_FILE_BYTES = 100 * 1024 * 1024;
 
 /**
- * Sends one part: changes the message that was streamed in its place, if there is one, else creates a new
- * message. Discord recognises it by its nonce, so the same part twice is one message.
+ * Sends one part. If a message was streamed for it, that message is changed; otherwise a new one is
+ * created. Discord recognizes it by its nonce, so sending the same part twice creates one message.
  * @throws ChannelError
  */
 export async function sendPart(
@@ -68,14 +71,20 @@ interface Message {
   readonly extras: CallExtras;
 }
 
-/** Listing the file among the attachments replaces those of an earlier attempt. */
+/**
+ * The body of a message with its file. Listing the file among the attachments replaces those of an
+ * earlier attempt.
+ */
 function messageBody(part: OutboundPart, linkPreviews: boolean): MessageBody {
   const { file } = part;
   const attachments = file === undefined ? {} : { attachments: [{ id: 0, filename: file.name }] };
   return { ...partBody(part, linkPreviews), ...attachments };
 }
 
-/** Sends a recording as a voice message; undefined where it is none, or is not allowed here: then it is sent as a file. */
+/**
+ * Sends a recording as a voice message; undefined when it is not a recording or voice messages are
+ * not allowed here. It is then sent as a file.
+ */
 async function putVoice(
   { api, log }: SendDeps,
   { part, extras }: Message,
@@ -95,15 +104,18 @@ async function putVoice(
   }
 }
 
-/** Missing permissions, what voice messages may not have, and channels that take none. */
+/**
+ * Error codes for missing permissions, content not allowed in voice messages, and channels that
+ * accept none.
+ */
 const NO_VOICE: ReadonlySet<number> = new Set([50013, 50159, 50160, 50161, 50173]);
 
-/** Discord does not take the form of the message. */
+/** The error code for a message whose form Discord does not accept. */
 const INVALID_FORM = 50035;
 
 /**
- * Sends a question to approve something as a card; undefined where it is none, or Discord does not take the card: then it
- * is sent as text with buttons below it, whole as well (M04).
+ * Sends an approval request as a card; undefined when it is not one, or when Discord does not
+ * accept the card. It is then sent as text with buttons below it, which is complete as well (M04).
  */
 async function putCard(deps: SendDeps, message: Message): Promise<string | undefined> {
   const body = cardOf(message.part, message.body);
@@ -127,17 +139,18 @@ async function sendOrReplace(
   const { chatId, threadId = chatId, replyToMessageId, response } = part.route;
   const answered = await responses.send({ part, body, extras });
   if (answered !== undefined) return answered;
-  // An answer that came whole is shown already.
+  // A streamed answer that is already complete needs no change.
   if (messageId !== undefined && text === part.body.text.trim() && isPlainTextPart(part))
     return messageId;
   const isChangeable = messageId !== undefined && !notifies(part);
   if (isChangeable && (await tryChange(api, threadId, messageId, body, extras))) return messageId;
-  // The first part quotes the question; the others follow it.
+  // Only the first part quotes the question.
   const isQuoting = (part.index ?? 0) === 0 && response === undefined;
   const replyTo = isQuoting ? replyToMessageId : undefined;
   const origin = originBody(nonce ?? part.idempotencyKey, replyTo);
   const sent = await api.create(threadId, { ...body, ...origin }, extras);
-  // With the nonce of a streamed message Discord returns that one, with its earlier text.
+  // When the nonce belongs to a streamed message, Discord returns that message with its earlier
+  // text.
   if (nonce !== undefined && sent.content !== body.content)
     await api.change(threadId, sent.id, body, extras);
   if (messageId !== undefined) {
@@ -149,20 +162,23 @@ async function sendOrReplace(
   return sent.id;
 }
 
-/** Whether nothing but its text is to be seen. */
+/** Whether the part shows nothing but its text. */
 function isPlainTextPart(part: OutboundPart): boolean {
   return part.buttons === undefined && part.file === undefined && !notifies(part);
 }
 
-/** Whether it mentions people, whom a change of a message does not notify. */
+/** Whether the part mentions people, whom a change of a message does not notify. */
 function notifies({ body, route }: OutboundPart): boolean {
   return route.target.mentions === 'live' && /<@|@everyone|@here/.test(body.text);
 }
 
-/** Unknown message, too many edits, an archived thread: then the text is sent as a new message. */
+/**
+ * Error codes for an unknown message, too many edits, or an archived thread. The text is then sent
+ * as a new message.
+ */
 const NOT_TO_BE_CHANGED: ReadonlySet<number> = new Set([10008, 30046, 50083]);
 
-/** Changes a message into the part; false where Discord does not allow that. */
+/** Changes a message into the part; returns false when Discord does not allow that. */
 async function tryChange(
   api: SendDeps['api'],
   channelId: string,
@@ -196,27 +212,30 @@ async function readOutboundFile(
   }
 }
 
-/** Messages whose last reaction is kept. */
+/** The most messages whose last reaction is remembered. */
 const MAX_REACTIONS = 1_000;
 
-/** Edits and deletes the bot's own messages, and reacts to others'. */
+/** Edits and deletes the bot's own messages, and reacts to those of others. */
 export function createMessageCapability(
   api: Pick<DiscordApi, 'change' | 'react' | 'remove'>,
   linkPreviews: boolean,
 ): Required<MessageCapability> {
-  /** A bot has one reaction per emoji; to replace the last one it must know which that was. */
+  /**
+   * A bot can have one reaction per emoji. To replace the last one, the adapter must know which it
+   * was.
+   */
   const put = new BoundedMap<string, string>(MAX_REACTIONS);
   return {
     edit: (address, messageId, { text }) =>
       actInChannelOf(address, messageId, async (channelId) => {
         const content = contentBody(text, {}, linkPreviews);
         try {
-          // Discord keeps the buttons of the old text below the new one unless they are named.
+          // Discord keeps the buttons below the new text unless they are listed.
           await api.change(channelId, messageId, { ...content, components: [] });
         } catch (thrown) {
           const failure = callFailureOf(thrown);
           if (failure.kind !== 'refused' || failure.code !== INVALID_FORM) throw thrown;
-          // A card stays one, and takes no text of its own.
+          // A card stays a card and has no text of its own.
           await api.change(channelId, messageId, textCard(content, text));
         }
       }),
@@ -234,13 +253,16 @@ export function createMessageCapability(
   };
 }
 
-/** Unknown channel, unknown message, a channel without messages, one of another kind. */
+/**
+ * Error codes for an unknown channel, an unknown message, a channel without messages, or one of
+ * another kind.
+ */
 const NOT_HERE: ReadonlySet<number> = new Set([10003, 10008, 50008, 50024]);
 
 /**
- * Does something to a message where it is: in the thread, or in the channel above it. A message with the id of the thread
- * has started it and is in the channel, or is the first of a forum post; and where no thread could be started, the answer
- * is in the channel.
+ * Runs an action on a message where it is: in the thread, or in the parent channel. A message with
+ * the id of the thread has started it and is in the parent channel, or it is the first message of a
+ * forum post. If no thread could be started, the answer is in the channel.
  */
 async function actInChannelOf(
   { chatId, threadId }: ChatAddress,

@@ -4,7 +4,7 @@ import { DiscordSettings } from './settings.ts';
 const token = 'MTkw.abc_1.x-y';
 
 describe('[D12] the settings of a Discord bot', () => {
-  it('need the token alone', () => {
+  it('need only the token', () => {
     expect(DiscordSettings.parse({ token })).toEqual({
       token,
       messageContent: true,
@@ -23,7 +23,7 @@ describe('[D12] the settings of a Discord bot', () => {
     [{ token, shards: 0 }, ''],
     [{ token, apiRoot: 'ftp://h' }, 'http or https'],
     [{ token, intents: 1 }, 'intents'],
-  ])('are refused where they are wrong: %o', (settings, words) => {
+  ])('reject invalid values: %o', (settings, words) => {
     const result = DiscordSettings.safeParse(settings);
     expect(result.success).toBe(false);
     expect(result.error?.message).toContain(words);

@@ -1,10 +1,10 @@
 import type { MenuLimits } from '@parley/channels';
 import { z } from 'zod';
 
-/** Discord's limit for the text of a message. */
+/** Discord's limit for the text of a message, in characters. */
 export const MAX_TEXT = 2_000;
 
-/** One Discord bot account, as written below `channels.discord`. */
+/** The settings of one Discord bot account, below `channels.discord`. */
 export const DiscordSettings = z
   .strictObject({
     token: z
@@ -19,14 +19,14 @@ export const DiscordSettings = z
       .boolean()
       .default(true)
       .describe(
-        'Read all messages of served channels; needs the Message Content Intent. false: only direct messages and messages that mention the bot.',
+        'Read all messages in served channels, which needs the Message Content Intent. false: only direct messages and messages that mention the bot.',
       )
       .meta({ title: 'Read all messages' }),
     threads: z
       .enum(['never', 'per-conversation'])
       .default('never')
       .describe(
-        'Where somebody addresses the bot in a channel of a server. never: it answers there. per-conversation: the answer opens a thread below that message, in which the conversation goes on without mentions; needs the permission Create Public Threads.',
+        'Where the bot answers when it is addressed in a server channel. never: in the channel. per-conversation: in a new thread below the message, where the conversation continues without mentions; needs the permission Create Public Threads.',
       )
       .meta({ title: 'Open threads for answers' }),
     history: z
@@ -35,14 +35,14 @@ export const DiscordSettings = z
       .max(50)
       .default(0)
       .describe(
-        'Messages that were written in a channel before the bot is addressed there for the first time: so many are read as context.',
+        'How many earlier messages of a channel are read as context when the bot is first addressed there.',
       )
       .meta({ title: 'Earlier messages as context' }),
     userInstall: z
       .enum(['portal', 'never', 'always'])
       .default('portal')
       .describe(
-        'Whether people who have added the app to their account are offered its commands everywhere: in servers without the bot, and in chats with other people. portal: as the Installation page of the developer portal says. always: also /ask, for ordinary messages. Such a place is a group, which access.allowGroups has to name.',
+        'Whether people who have added the app to their account can use its commands everywhere: in servers without the bot, and in chats with other people. portal: as set on the Installation page of the developer portal. always: including /ask, for ordinary messages. Such a chat counts as a group and must be listed in access.allowGroups.',
       )
       .meta({ title: 'Commands outside the bot’s servers' }),
     linkPreviews: z
@@ -53,14 +53,15 @@ export const DiscordSettings = z
     shards: z
       .union([z.literal('auto'), z.int().min(1).max(1_000)])
       .default('auto')
-      .describe('Gateway connections; Discord recommends a number, which auto takes.')
+      .describe('Number of gateway connections. auto uses the number that Discord recommends.')
       .meta({ title: 'Gateway connections' }),
     apiRoot: z
       .url({ protocol: /^https?$/, error: 'an http or https address' })
       .default('https://discord.com/api')
-      .describe('Discord API; only for a proxy or a test.')
+      .describe('Address of the Discord API. Change it only for a proxy or a test.')
       .meta({ title: 'Discord API address' }),
   })
+  .describe('A bot in servers, threads and direct messages.')
   .meta({ title: 'Discord' });
 export type DiscordSettings = z.infer<typeof DiscordSettings>;
 

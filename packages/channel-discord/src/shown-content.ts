@@ -7,19 +7,22 @@ import type { Place } from './places.ts';
 import { pollText } from './polls.ts';
 import type { WireAnswered, WireContent, WireMention, WireMessage } from './wire-message.ts';
 
-/** The content of a message besides the words of its author, and the names of unreadable parts. */
+/** The content of a message besides its author's words, and the names of unreadable parts. */
 export interface ShownContent {
   readonly text: string;
   readonly unread: readonly string[];
 }
 
-/** Longest text of all that a message shows besides its words, in characters: Discord's own limits stay below it. */
+/**
+ * The longest text for everything that a message shows besides its words, in characters. Discord's
+ * own limits stay below it.
+ */
 const MAX_SHOWN = 12_000;
-/** Names of what cannot be read; one message has ten files and three stickers at most. */
+/** The most names of unreadable content; one message has at most ten files and three stickers. */
 const MAX_UNREAD = 8;
-/** `message_reference.type` of a forwarded message. */
+/** The `message_reference.type` of a forwarded message. */
 const FORWARD = 1;
-/** Message flag: the copy of a message of a channel that this one follows. */
+/** Message flag: a copy from a channel that this one follows. */
 const IS_CROSSPOST = 1 << 1;
 
 type Shown = WireMessage | WireAnswered;
@@ -38,7 +41,10 @@ export function shownContent(
   return { text: cutText(text, MAX_SHOWN), unread: [...new Set(unread)].slice(0, MAX_UNREAD) };
 }
 
-/** All that a message shows, words included, as the one who answers it sees it; empty for nothing. */
+/**
+ * Everything a message shows, words included, as a person who answers it sees it; empty if there is
+ * nothing.
+ */
 export function allShownText(
   message: Shown,
   place: Pick<Place, 'nameOf' | 'guildId'>,
@@ -48,7 +54,8 @@ export function allShownText(
   const words = namingOf(message, place, around)(message.content);
   const shown = [words, text, ...unread.map(inBrackets)].filter((part) => part.trim() !== '');
   const kind = messageKind(message.type);
-  // People see what Discord itself says: "Ben joined the server", below which they wave.
+  // People also see the messages that Discord itself writes, such as "Ben joined the server", below
+  // which they wave.
   if (kind?.kind === 'notice') shown.unshift(inBrackets(kind.what));
   if (kind === undefined && shown.length === 0 && !hasFiles(message)) return inBrackets(NEW_KIND);
   return cutText(shown.join('\n'), MAX_SHOWN);
@@ -56,7 +63,10 @@ export function allShownText(
 
 const inBrackets = (what: string): string => `[${what}]`;
 
-/** Whether a message answers the one that it refers to. Others forward it, or are a copy of one of another channel. */
+/**
+ * Whether a message answers the one it refers to. Other references are forwards, or copies from
+ * another channel.
+ */
 export function isReply({ message_reference: reference, flags, channel_id }: WireMessage): boolean {
   if (reference?.message_id === undefined || reference.type === FORWARD) return false;
   const isHere = reference.channel_id === undefined || reference.channel_id === channel_id;
@@ -83,7 +93,7 @@ function readContentShown(content: WireContent, naming: Naming): ShownContent {
   };
 }
 
-/** `message.activity.type` as people read it. */
+/** The `message.activity.type` as people read it. */
 const INVITATIONS: ReadonlyMap<number, string> = new Map([
   [1, 'an invitation to join'],
   [2, 'an invitation to watch'],
@@ -107,20 +117,23 @@ function unreadIn(content: WireContent): string[] {
   ];
 }
 
-/** Longest name of a sticker or an app. In characters. */
+/** The longest name of a sticker or an app, in characters. */
 const MAX_NAME = 60;
 
-/** Names are chosen by people: in quotation marks, in one line, and short. */
+/** Shortens a name that people chose to one line. */
 function shortenName(name: string): string {
   const line = name.replace(/["\s]+/g, ' ').trim();
   return line.length <= MAX_NAME ? line : `${line.slice(0, MAX_NAME).toWellFormed()}…`;
 }
 
-/** Forwarded messages, each marked: it is another person's, neither a command nor a request of the sender. */
+/**
+ * Forwarded messages, each marked, because the words are another person's and neither a command nor
+ * a request of the sender.
+ */
 function readForwards(message: Shown, place: Pick<Place, 'nameOf' | 'guildId'>): ShownContent[] {
   const { message_reference: origin, message_snapshots: snapshots } = message;
   const isForward = origin?.type === FORWARD;
-  // What is forwarded was deleted, or is withheld.
+  // The forwarded message was deleted or is withheld.
   if (snapshots.length === 0)
     return isForward && message.lost.length === 0
       ? [{ text: '', unread: ['a forwarded message'] }]
@@ -140,7 +153,10 @@ function hasFiles({ attachments, sticker_items, stickers }: WireContent): boolea
   return attachments.length + sticker_items.length + stickers.length > 0;
 }
 
-/** The channel where it stands, if it is one of the same server: others may not know that there is such a channel. */
+/**
+ * The channel of the original message if it is in the same server. People elsewhere must not learn
+ * that the channel exists.
+ */
 function originChannelText(
   origin: Shown['message_reference'],
   { nameOf, guildId }: Pick<Place, 'nameOf' | 'guildId'>,

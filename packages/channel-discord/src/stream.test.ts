@@ -38,7 +38,7 @@ function streams(values = memoryValues()) {
   return { all, removed, waiting, values };
 }
 
-it('[D04] what was shown beyond the finished answer goes with its last part, and is then forgotten', async () => {
+it('[D04] deletes messages beyond the finished answer with its last part, and then forgets the turn', async () => {
   const { all, removed, waiting, values } = streams();
   await all.update(ADDRESS, 't', growing('a'.repeat(80), 'b', 'c'));
   expect(await all.claim(part(0), async (it) => it)).toMatchObject({ messageId: '1' });
@@ -46,7 +46,7 @@ it('[D04] what was shown beyond the finished answer goes with its last part, and
   const last = () => all.claim(part(1, true), async (it) => it);
   expect(await last()).toMatchObject({ messageId: '2' });
   expect(removed).toEqual(['3']);
-  // A part that is sent again after all still finds its message.
+  // A part that is sent again still finds its message.
   expect(await last()).toMatchObject({ messageId: '2' });
   expect(removed).toEqual(['3']);
   expect(waiting).toHaveLength(1);
@@ -55,7 +55,7 @@ it('[D04] what was shown beyond the finished answer goes with its last part, and
   expect((await values.get('streamed', ['t'])).size).toBe(0);
 });
 
-it('[D01] what an earlier process sent of an answer stays when this one sends the rest', async () => {
+it('[D01] keeps the messages of an earlier process when this one sends the rest', async () => {
   const before = streams();
   await before.all.update(ADDRESS, 't', growing('a'.repeat(80), 'b', 'c'));
   await before.all.claim(part(0), async (it) => it);
@@ -66,7 +66,7 @@ it('[D01] what an earlier process sent of an answer stays when this one sends th
   expect(after.removed).toEqual(['3']);
 });
 
-it('[D04] parts find their messages however many other answers come meanwhile', async () => {
+it('[D04] finds the messages of parts however many other answers run in between', async () => {
   const { all, values } = streams();
   await all.update(ADDRESS, 't', growing('a'.repeat(80), 'b'));
   await all.claim(part(0), async (it) => it);
@@ -74,11 +74,11 @@ it('[D04] parts find their messages however many other answers come meanwhile', 
   expect(await all.claim(part(1, true), async (it) => it)).toMatchObject({ messageId: '2' });
   for (let other = 0; other < 600; other += 1) await all.update(ADDRESS, `p${other}`, growing('a'));
   expect((await values.get('streamed', ['t'])).size).toBe(1);
-  // Its receipt was lost.
+  // Its confirmation was lost.
   expect(await all.claim(part(1, true), async (it) => it)).toMatchObject({ messageId: '2' });
 });
 
-it('[F12] what was shown of an answer that never comes is taken away', async () => {
+it('[F12] deletes what was shown of an answer that never comes', async () => {
   const { all, removed, waiting, values } = streams();
   await all.update(ADDRESS, 't', growing('a'.repeat(80), 'b'));
   await all.discard(ADDRESS, 't');
@@ -91,14 +91,14 @@ it('[F12] what was shown of an answer that never comes is taken away', async () 
   expect((await values.get('streamed', ['t'])).size).toBe(0);
 });
 
-it('a part of no turn, and one where nothing was shown, find nothing', async () => {
+it('finds nothing for a part without a turn, and for one of which nothing was shown', async () => {
   const { all } = streams();
   const notice = { ...part(0), turnId: null, index: null };
   expect(await all.claim(notice, async (it) => it)).toEqual({});
   expect(await all.claim(part(0), async (it) => it)).toEqual({});
 });
 
-it('[D04] a nonce is the same for the same place, and short enough', () => {
+it('[D04] uses the same short nonce for the same position', () => {
   expect(nonceOf('t', 1)).toBe(nonceOf('t', 1));
   expect(new Set([nonceOf('t', 1), nonceOf('t', 2), nonceOf('u', 1)]).size).toBe(3);
   expect(nonceOf('turn', 12)).toHaveLength(22);

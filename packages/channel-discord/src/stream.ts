@@ -7,10 +7,10 @@ import type { StartTimer } from './connection.ts';
 import { callFailureOf } from './failures.ts';
 import { contentBody, originBody } from './format.ts';
 
-/** The streamed message in the place of a finished part, or the nonce of one that may exist. */
+/** The streamed message of a finished part, or the nonce of one that may exist. */
 export interface Streamed {
   readonly messageId?: string;
-  /** Its text, trimmed; absent where an earlier process wrote it. */
+  /** The trimmed text; absent when an earlier process wrote it. */
   readonly text?: string;
   readonly nonce?: string;
 }
@@ -25,9 +25,9 @@ interface StreamDeps {
 
 /** A message of an unfinished answer. */
 interface Shown {
-  /** Undefined while it is unknown whether Discord has it. */
+  /** Undefined while it is unknown whether Discord received it. */
   messageId: string | undefined;
-  /** Its trimmed text; undefined when an earlier process wrote it. */
+  /** The trimmed text; undefined when an earlier process wrote it. */
   text: string | undefined;
 }
 
@@ -35,11 +35,13 @@ interface Turn {
   readonly turnId: string;
   channelId: string;
   readonly shown: Shown[];
-  /** Places whose messages are deleted. */
+  /** Positions whose messages are deleted. */
   readonly gone: Set<number>;
-  /** Finished parts arrive, or Discord refuses: nothing unfinished is shown any more. */
+  /**
+   * Whether finished parts arrive or Discord refuses, so that nothing unfinished is shown any more.
+   */
   isFinal: boolean;
-  /** All parts are sent, or none will follow. */
+  /** Whether all parts are sent, or none will follow. */
   isTidied: boolean;
   /** The task of this turn that started last. */
   last: Promise<unknown>;
@@ -48,23 +50,28 @@ interface Turn {
 
 const KIND = 'streamed';
 const Stored = z.array(z.string().nullable());
-/** A shorter answer is sent as one message that was never edited. */
+/** A shorter answer is sent as one message that is never edited. In characters. */
 const MIN_CHARACTERS = 80;
-/** `flags`: no notification; the text of a message that is created only to be deleted. */
+/**
+ * Message flag for no notification, and the text of a message that is created only to be deleted.
+ */
 const [SILENT, PLACEHOLDER] = [1 << 12, '…'];
-/** A part whose receipt was lost is sent again sooner than this, and must find its message. In ms. */
+/**
+ * How long a finished turn is remembered, in ms. A part whose confirmation was lost is retried
+ * sooner than that and must find its message.
+ */
 const FORGET_MS = 600_000;
-/** Turns in memory. Beyond this bound they are read from the store again when needed. */
+/** The most turns in memory. Others are read from the store again when needed. */
 const MAX_TURNS = 500;
 
 /**
- * Unfinished answers as messages that are edited. Which message has which place is stored before and after
- * each request, so that finished parts replace them, also after a crash in between.
+ * Shows unfinished answers as messages that are edited. The id of each message is stored before and
+ * after each request, so that finished parts replace them, even after a crash in between.
  */
 export class Streams {
   readonly #deps: StreamDeps;
   readonly #turns = new Map<string, Turn>();
-  /** By turn: cancels the removal of its record. */
+  /** Functions that cancel the removal of a turn's record, by turn. */
   readonly #timers = new Map<string, () => void>();
   readonly #closing = new AbortController();
 
@@ -106,9 +113,9 @@ export class Streams {
   }
 
   /**
-   * Sends a finished part while no other task of its turn runs; `send` gets the message in its place.
-   * The last part deletes what was shown beyond it: before the outbox records it as sent, so that no crash
-   * leaves messages of an earlier run of the turn.
+   * Sends a finished part while no other task of its turn runs; `send` receives the message to
+   * replace. After the last part, all messages beyond it are deleted before the outbox records the
+   * part as sent, so that a crash leaves no messages of an earlier run of the turn.
    */
   async claim<T>(part: OutboundPart, send: (streamed: Streamed) => Promise<T>): Promise<T> {
     const { turnId, index, isLast, route } = part;
@@ -122,14 +129,20 @@ export class Streams {
     });
   }
 
-  /** No finished part follows: deletes all that was shown, also by an earlier process. */
+  /**
+   * Deletes everything that was shown, even by an earlier process, because no finished part
+   * follows.
+   */
   async discard(address: ChatAddress, turnId: string): Promise<void> {
     const turn = this.#turn(turnId, address.threadId ?? address.chatId);
     turn.isFinal = true;
     await this.#exclusively(turn, () => this.#tidy(turn, 0));
   }
 
-  /** Shows nothing unfinished any more: what waits for a rate limit could come after the finished answer. */
+  /**
+   * Stops showing unfinished answers, because a request that waits for a rate limit could arrive
+   * after the finished answer.
+   */
   close(): void {
     this.#closing.abort();
     for (const cancel of this.#timers.values()) cancel();
@@ -154,8 +167,9 @@ export class Streams {
   }
 
   /**
-   * Drops a turn whose parts are all sent, else the oldest. The record stays in the store until its timer
-   * fires: without it the next part would be sent beside the message that shows it already.
+   * Drops a turn whose parts are all sent, otherwise the oldest. The record stays in the store
+   * until its timer fires; without it the next part would be sent beside the message that already
+   * shows it.
    */
   #makeRoom(): void {
     const turns = [...this.#turns.values()];
@@ -170,7 +184,7 @@ export class Streams {
       return work();
     };
     const result = turn.last.then(run, run);
-    // The caller gets its failure; the next task does not.
+    // The caller sees the failure; the next task does not.
     turn.last = result.catch(() => undefined);
     return result;
   }
@@ -193,7 +207,7 @@ export class Streams {
     const { signal } = this.#closing;
     const sent = await this.#deps.api.create(turn.channelId, { ...body, ...origin }, { signal });
     shown.messageId = sent.id;
-    // With a known nonce Discord returns an earlier text.
+    // If the nonce is already known, Discord returns an earlier text.
     shown.text = sent.content;
     await this.#save(turn);
   }
@@ -209,7 +223,7 @@ export class Streams {
     await this.#deps.values.set([{ kind: KIND, id: turnId, value }]);
   }
 
-  /** Deletes what was shown from a place on, and later the record. */
+  /** Deletes the messages from a position on, and later the record. */
   async #tidy(turn: Turn, from: number): Promise<void> {
     for (const [place, { messageId }] of turn.shown.entries()) {
       if (place < from || turn.gone.has(place)) continue;
@@ -227,7 +241,7 @@ export class Streams {
     this.#timers.set(turn.turnId, cancel);
   }
 
-  /** A message that may exist: Discord returns it for its nonce, or creates one. */
+  /** Finds a message that may exist: Discord returns the one with its nonce, or creates one. */
   async #find({ turnId, channelId }: Turn, place: number): Promise<string> {
     const body = {
       content: PLACEHOLDER,
@@ -251,7 +265,7 @@ export class Streams {
   }
 }
 
-/** Stable per place and turn; 22 of at most 25 characters. */
+/** The nonce of a message, which depends only on position and turn; 22 of at most 25 characters. */
 export function nonceOf(turnId: string, place: number): string {
   return createHash('sha256').update(`${turnId} ${place}`).digest('base64url').slice(0, 22);
 }

@@ -5,7 +5,7 @@ import { threadName } from './content.ts';
 import { callFailureOf } from './failures.ts';
 import { isThread } from './places.ts';
 
-/** The place where something is sent or shown. */
+/** Where something is sent or shown. */
 interface SendLocation {
   readonly chatId: string;
   readonly threadId?: string | undefined;
@@ -16,25 +16,26 @@ interface ThreadsDeps extends Pick<ChannelContext<unknown>, 'notifyOwner'> {
   readonly api: Pick<DiscordApi, 'channel' | 'message' | 'startThread'>;
   /** The bot's own id. */
   readonly me: () => string | undefined;
-  /** Whether the gateway has named a thread with this id. */
+  /** Whether the gateway has listed a thread with this id. */
   readonly isThread: (id: string) => boolean;
   readonly log: Logger;
 }
 
-/** A thread was started from this message already. */
+/** The error code when a thread was already started from this message. */
 const STARTED_ALREADY = 160004;
 const MAX_THREADS = 1_000;
-/** The message from which a thread starts is read for its title. In ms. */
+/** The deadline for reading the message whose first words name the thread, in ms. */
 const READ_WITHIN_MS = 10_000;
 
 /**
- * Threads that the bot starts from the messages that address it. Such a thread has the id of its message, so a route
- * names it before it exists; it is started with the first part of the answer. A post in a forum has the id of its first
- * message, too: such a thread is there already, and the forum above it takes no messages.
+ * Threads that the bot starts from the messages that address it. Such a thread has the id of its
+ * message, so a route can name it before it exists; it is started with the first part of the
+ * answer. A forum post also has the id of its first message. Such a thread already exists, and the
+ * forum itself accepts no messages.
  */
 export class Threads {
   readonly #deps: ThreadsDeps;
-  /** By thread: where its answer goes, once that is known. */
+  /** Where the answer for each thread goes, once that is known. */
   readonly #opened = new BoundedMap<string, 'thread' | 'channel'>(MAX_THREADS);
   readonly #opening = new Map<string, Promise<'thread' | 'channel'>>();
 
@@ -42,7 +43,10 @@ export class Threads {
     this.#deps = deps;
   }
 
-  /** The place as Discord has it, after its thread was started; the channel where that is refused. */
+  /**
+   * Starts the thread if necessary and returns the location to send to; the channel when a thread
+   * is refused.
+   */
   async open<W extends SendLocation>(where: W): Promise<W> {
     const { chatId, threadId } = where;
     if (threadId === undefined || threadId !== where.replyToMessageId) return where;
@@ -55,11 +59,11 @@ export class Threads {
     return this.known(where);
   }
 
-  /** The same, of what is known by now; a thread that may not exist yet counts as its channel. */
+  /** The same from what is known so far. A thread that may not exist yet counts as its channel. */
   known<W extends SendLocation>(where: W): W {
     const { threadId } = where;
     if (threadId === undefined || threadId !== where.replyToMessageId) return where;
-    // The message is in the channel, so it is not quoted in the thread, which shows it anyway.
+    // The message is in the channel. The thread shows it anyway, so it is not quoted there.
     return this.#opened.get(threadId) === 'thread' || this.#deps.isThread(threadId)
       ? { ...where, replyToMessageId: undefined }
       : { ...where, threadId: undefined };
@@ -94,7 +98,7 @@ export class Threads {
 
   async #tell(channelId: string, reason: string): Promise<void> {
     const { notifyOwner, log } = this.#deps;
-    const text = `In the Discord channel ${inlineCode(channelId)} I answer without a thread: ${literal(reason)}. Give the bot View Channel, Read Message History, Create Public Threads and Send Messages in Threads there, or set channels.discord.threads to never.`;
+    const text = `In the Discord channel ${inlineCode(channelId)} I can't start a thread and answer without one: ${literal(reason)}. Give the bot View Channel, Read Message History, Create Public Threads and Send Messages in Threads there, or set channels.discord.threads to never.`;
     try {
       await notifyOwner(`no threads ${channelId}`, text);
     } catch (thrown) {

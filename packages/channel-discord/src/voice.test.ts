@@ -2,7 +2,7 @@ import type { OutboundPart } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { secondsOf, voiceBody } from './voice.ts';
 
-/** A page of Ogg: its position, and what it carries. */
+/** A page of an Ogg file: its position and its content. */
 function page(position: bigint, content: Buffer): Buffer {
   const header = Buffer.alloc(27);
   header.write('OggS');
@@ -33,7 +33,7 @@ function part(change: Partial<OutboundPart> = {}): OutboundPart {
 }
 
 describe('a voice message', () => {
-  it('[F10] says how long it lasts, by the last page of the recording', () => {
+  it('[F10] takes its length from the last page of the recording', () => {
     expect(secondsOf(opus(72_000))).toBe(1.5);
     const [attachment] = Object(voiceBody(part(), opus(72_000))).attachments;
     expect(attachment).toMatchObject({ filename: 'voice.ogg', duration_secs: 1.5 });
@@ -42,10 +42,10 @@ describe('a voice message', () => {
   it.each([
     ['another format', Buffer.from('ID3 an mp3')],
     ['Vorbis in Ogg', page(48_000n, Buffer.from('vorbis'))],
-    ['one that is cut within its first page', opus(72_000).subarray(0, 36)],
-    ['one without sound', opus(0)],
+    ['a recording that is cut within its first page', opus(72_000).subarray(0, 36)],
+    ['a recording without sound', opus(0)],
     ['nothing', Buffer.alloc(0)],
-  ])('[F10] is not made of %s', (_what, bytes) => {
+  ])('[F10] is not created from %s', (_what, bytes) => {
     expect(secondsOf(bytes)).toBeUndefined();
     expect(voiceBody(part(), bytes)).toBeUndefined();
   });
@@ -54,8 +54,8 @@ describe('a voice message', () => {
     ['a text', { body: { text: 'hi', plain: 'hi' } }],
     ['buttons', { buttons: [{ label: 'yes', data: 'y' }] }],
     ['another kind', { file: { kind: 'audio', name: 'a.ogg', mimeType: 'audio/ogg' } }],
-    ['the place of a command', { route: { ...part().route, response: 'r' } }],
-  ])('[F10] with %s is a file, as Discord wants it', (_what, change) => {
+    ['an answer to a command', { route: { ...part().route, response: 'r' } }],
+  ])('[F10] with %s is sent as a file, as Discord requires', (_what, change) => {
     expect(voiceBody(part(change), opus(72_000))).toBeUndefined();
   });
 });

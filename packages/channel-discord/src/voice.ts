@@ -1,15 +1,15 @@
 import type { OutboundPart } from '@parley/core';
 import type { MessageBody } from './api.ts';
 
-/** `flags`: a voice message. */
+/** Message flag: a voice message. */
 const IS_VOICE_MESSAGE = 1 << 13;
-/** Discord wants a picture of the sound; a flat line is accepted. */
+/** Discord requires a waveform; a flat line is accepted. */
 const FLAT_WAVEFORM = Buffer.alloc(32, 96).toString('base64');
 
 /**
- * The body of a native voice message; undefined for whatever cannot be one: a recording that is no Ogg with Opus, or
- * that has a text or buttons, which Discord refuses (50159). As an answer to a command its length gets lost
- * (discord-api-docs#7153), so there it is a file, too.
+ * The body of a native voice message; undefined for anything that cannot be one: a recording that
+ * is not Ogg with Opus, or that has a text or buttons, which Discord refuses (50159). An answer to
+ * a command is also sent as a file, because there the length gets lost (discord-api-docs#7153).
  */
 export function voiceBody(part: OutboundPart, bytes: Uint8Array): MessageBody | undefined {
   const { body, buttons, file, route } = part;
@@ -24,11 +24,12 @@ export function voiceBody(part: OutboundPart, bytes: Uint8Array): MessageBody | 
   };
 }
 
-/** Opus counts 48,000 samples a second, whatever it was made from (RFC 7845). */
+/** Opus positions count 48,000 samples a second, whatever the input rate was (RFC 7845). */
 const SAMPLES_PER_SECOND = 48_000;
 
 /**
- * The length of an Ogg file with Opus in seconds, by the position of its last page; undefined: it is something else.
+ * The length of an Ogg file with Opus in seconds, from the position of its last page; undefined for
+ * other files.
  */
 export function secondsOf(bytes: Uint8Array): number | undefined {
   const ogg = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -7,8 +7,8 @@ const channels = new Map([
   ['3', '50'],
 ]);
 
-describe('[D01] what is fetched after a connect', () => {
-  it('channels with news, new channels with news, and direct chats, which tell nothing', () => {
+describe('[D01] the fetches planned after a connect', () => {
+  it('cover channels with news, new channels with news, and direct chats, which the gateway does not list', () => {
     const known = [
       { id: '1', lastMessageId: '100' },
       { id: '2', lastMessageId: '201' },
@@ -25,17 +25,17 @@ describe('[D01] what is fetched after a connect', () => {
     });
   });
 
-  it('nothing at the very first start', () => {
+  it('are empty at the very first start', () => {
     const known = [{ id: '1', lastMessageId: '100' }];
     expect(planFetches({ channels: new Map() }, known).fetch).toEqual([]);
   });
 
-  it('younger is not what sorts later as text', () => {
+  it('compare message ids as numbers, not as text', () => {
     const known = [{ id: '9', lastMessageId: '1000' }];
     expect(planFetches({ channels: new Map([['9', '999']]) }, known).fetch).toHaveLength(1);
   });
 
-  it('at most ten thousand channels: served ones first, then those with the newest messages', () => {
+  it('cover at most ten thousand channels: served ones first, then those with the newest messages', () => {
     const strangers = Array.from({ length: 10_500 }, (_, n) => ({
       id: String(1_000 + n),
       lastMessageId: String(1_000 + n),

@@ -9,21 +9,22 @@ export interface KnownChannel {
   readonly lastMessageId: string;
 }
 
-/** A channel to read, from the message on that follows `after`. */
+/** A channel to read, starting with the message after `after`. */
 interface ToFetch {
   readonly channelId: string;
   readonly after: string;
 }
 
-/** Channels read at most after one connect. */
+/** The most channels that are read after one connect. */
 const MAX_CHANNELS = 10_000;
 
 /**
- * Decides which channels to read after a connect, and from where. The gateway lists channels of servers
- * with their last message, so only those with newer ones are read; a channel without a stored message (a
- * new thread, a first message) is read from the newest message of all. Known channels that are not listed,
- * mostly direct chats, are read as well. Served channels come first, and of these the ones in which
- * something was said last; `left` are too many.
+ * Decides which channels to read after a connect, and from where. The gateway lists the channels of
+ * servers with their last message, so only those with newer messages are read. A channel without a
+ * stored message (a new thread, a first message) is read from the newest message of all channels.
+ * Known channels that are not listed, mostly direct chats, are read as well. Served channels come
+ * first, those with the most recent messages before the others; `left` counts the channels beyond
+ * the limit.
  */
 export function planFetches(
   { newest, channels }: Cursors,
@@ -46,8 +47,8 @@ export function planFetches(
 }
 
 /**
- * Channels and threads of servers with their last message. discord.js leaves that undefined where Discord
- * does not send it, whatever its types say.
+ * The channels and threads of servers with their last message. discord.js leaves the last message
+ * undefined when Discord does not send it, whatever its types say.
  */
 export function knownChannels(client: Client): KnownChannel[] {
   return [...client.channels.cache.values()].flatMap((channel) => {

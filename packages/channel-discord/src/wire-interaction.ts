@@ -2,7 +2,10 @@ import { withoutNulls } from '@parley/channels';
 import { z } from 'zod';
 import { field, Snowflake, text, validItems, WireMember, WireUser } from './wire.ts';
 
-/** The channel of an interaction, which the bot need not see. `recipients`: the other people of a private one. */
+/**
+ * The channel of an interaction, which the bot need not be able to see. `recipients` are the other
+ * people of a private one.
+ */
 export const BroughtChannel = z.object({
   id: Snowflake,
   type: z.int(),
@@ -17,17 +20,19 @@ const Option = z.object({
   name: text,
   value: field(z.union([z.string(), z.number(), z.boolean()])),
 });
-/** A group of subcommands has subcommands, and these have options. */
+/** The options of a command. A group of subcommands contains subcommands, which contain options. */
 const Options = validItems(
   Option.extend({ options: validItems(Option.extend({ options: validItems(Option) })) }),
 );
 
-/** A slash command (type 2), a pressed button or a choice (type 3), or a filled-in form (type 5). */
+/**
+ * A slash command (type 2), a pressed button or a choice (type 3), or a filled-in form (type 5).
+ */
 export const WireInteraction = z.preprocess(
   withoutNulls,
   z.object({
     id: Snowflake,
-    /** Not the bot's own id where the bot is older than 2016. */
+    /** The application's id, which differs from the bot's own id for bots from before 2016. */
     application_id: Snowflake,
     type: z.int(),
     token: z.string(),

@@ -6,13 +6,13 @@ const WireAttachment = z.object({
   id: Snowflake,
   url: z.string().min(1),
   filename: z.string().catch('file'),
-  /** The name as it was before Discord removed signs from it, without its ending. */
+  /** The original name without its extension, before Discord removed characters from it. */
   title: field(z.string()),
-  /** The sender's description for people who do not see the picture. */
+  /** The sender's description for people who cannot see the picture. */
   description: field(z.string()),
   size: field(z.int().nonnegative()),
   content_type: field(z.string()),
-  /** Present on voice messages only. */
+  /** Present only on voice messages. */
   waveform: field(z.string()),
   duration_secs: field(z.number().nonnegative()),
   flags: field(z.int()),
@@ -26,7 +26,10 @@ const WireSticker = z.object({
 });
 export type WireSticker = z.infer<typeof WireSticker>;
 
-/** A file that Discord shows without it being an attachment: the picture of an embed, a gallery of a bot. */
+/**
+ * A file that Discord shows although it is not an attachment: the picture of an embed, or a gallery
+ * of a bot.
+ */
 export const WireMedia = z.object({
   url: text,
   proxy_url: field(z.string()),
@@ -77,7 +80,7 @@ export type WirePoll = z.infer<typeof WirePoll>;
 const WireMention = WireUser.extend({ member: field(WireMember) });
 export type WireMention = z.infer<typeof WireMention>;
 
-/** Channels, people and roles that menus of the message name. */
+/** Channels, people and roles that the menus of the message offer. */
 const Resolved = z.object({
   users: field(z.record(z.string(), WireUser)),
   roles: field(z.record(z.string(), Named)),
@@ -89,23 +92,28 @@ const content = {
   content: text,
   attachments: validItems(WireAttachment),
   embeds: validItems(WireEmbed),
-  /** Read one by one where they are shown: each has the form of its type. */
+  /**
+   * The components are parsed one by one where they are shown, because each type has its own form.
+   */
   components: z.array(z.unknown()).catch([]),
   sticker_items: validItems(WireSticker),
-  /** The same stickers, as they were sent before 2021. */
+  /** The same stickers in the form that was used before 2021. */
   stickers: validItems(WireSticker),
   poll: field(WirePoll),
   flags: kindNumber,
   mentions: validItems(WireMention),
   mention_channels: validItems(z.object({ id: Snowflake, name: z.string() })),
   resolved: field(Resolved),
-  /** An invitation into a game, or to listen to the same music. */
+  /** An invitation to a game, or to listen to the same music. */
   activity: field(z.object({ type: kindNumber })),
   application: field(z.object({ name: field(z.string()) })),
   shared_client_theme: field(z.object({})),
 };
 
-/** The name of a part of a message for people, used where its form is unexpected and none of it can be read. */
+/**
+ * The names of a message's parts for people, used when a part is malformed and none of it can be
+ * read.
+ */
 const PARTS = {
   content: 'a text',
   attachments: 'a file',
@@ -117,7 +125,7 @@ const PARTS = {
   activity: 'an invitation',
 } as const;
 
-/** The parts that came and are not in what was read. */
+/** The parts that were sent but could not be read. */
 function lostParts(sent: unknown, read: object): string[] {
   if (typeof sent !== 'object' || sent === null) return [];
   return Object.entries(PARTS).flatMap(([name, what]) => {
@@ -138,15 +146,15 @@ function referenceOf(sent: unknown): unknown {
 }
 
 /**
- * An object of the wire with the content of a message. A field of an unexpected form loses that field and never the
- * message; what people would miss is in `lost`.
+ * A wire object with the content of a message. A malformed field is dropped on its own and never
+ * takes the message with it; `lost` lists what people would miss.
  */
 function withContent<Shape extends z.ZodRawShape>(shape: Shape) {
   const fields = z.object({ ...content, ...shape });
   return z.unknown().transform((sent, context) => {
     const read = fields.safeParse(withoutNulls(sent));
     if (read.success) {
-      // Null where the message was deleted; absent where Discord did not look for it.
+      // Null when the message was deleted; absent when Discord did not look it up.
       const isAnsweredGone = referenceOf(sent) === null;
       return { ...read.data, lost: lostParts(sent, read.data), isAnsweredGone };
     }
@@ -178,7 +186,10 @@ const WireAnswered = withContent({
 });
 export type WireAnswered = z.infer<typeof WireAnswered>;
 
-/** The fields Parley reads of a message, from gateway and REST; only the gateway adds the server. */
+/**
+ * The fields that Parley reads of a message, from the gateway and from REST; only the gateway adds
+ * the server.
+ */
 export const WireMessage = withContent({
   ...snapshots,
   id: Snowflake,
@@ -196,5 +207,5 @@ export const WireMessage = withContent({
 });
 export type WireMessage = z.infer<typeof WireMessage>;
 
-/** The least of a message: which one it is. */
+/** The minimum that identifies a message. */
 export const WireMessageIds = z.object({ id: Snowflake, channel_id: Snowflake });

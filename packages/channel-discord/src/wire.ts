@@ -4,15 +4,18 @@ import { z } from 'zod';
 /** A Discord id: a 64-bit number in decimal whose upper bits are a time. */
 export const Snowflake = z.string().regex(/^\d{1,20}$/);
 
-/** A text; one of an unexpected form counts as empty. */
+/** A text; a malformed one counts as empty. */
 export const text = z.string().catch('');
 
-/** A field that may be absent; one of an unexpected form is lost, and nothing beside it. */
+/** A field that may be absent; a malformed one is dropped on its own. */
 export function field<Type extends z.ZodType>(type: Type) {
   return type.optional().catch(undefined);
 }
 
-/** The number of a kind or of flags, also where it is written as a text; 0 for what is no number. */
+/**
+ * The number of a kind or of flags, even if it is written as a text; 0 for anything that is not a
+ * number.
+ */
 export const kindNumber = z
   .union([
     z.int(),
@@ -23,7 +26,7 @@ export const kindNumber = z
   ])
   .catch(0);
 
-/** A list; what has an unexpected form is left out. */
+/** A list without its malformed items. */
 export function validItems<Type extends z.ZodType>(type: Type) {
   return z
     .array(z.unknown())
@@ -45,7 +48,7 @@ export const WireUser = z.object({
   username: z.string().catch('unknown'),
   global_name: field(z.string()),
   bot: field(z.boolean()),
-  /** Discord itself. */
+  /** Whether the account is Discord itself. */
   system: field(z.boolean()),
 });
 export type WireUser = z.infer<typeof WireUser>;
@@ -53,7 +56,9 @@ export type WireUser = z.infer<typeof WireUser>;
 export const WireMember = z.object({
   nick: field(z.string()),
   roles: field(validItems(Snowflake)),
-  /** In this channel, in decimal; with commands and buttons only. */
+  /**
+   * The member's permissions in this channel, in decimal; present only with commands and buttons.
+   */
   permissions: field(z.string().regex(/^\d+$/)),
 });
 export type WireMember = z.infer<typeof WireMember>;
@@ -65,7 +70,10 @@ export const WireDeletion = received({
   ids: z.array(Snowflake).optional(),
 });
 
-/** One emoji below a message, put there or taken back. Who it was, Discord says only of those added in a server. */
+/**
+ * One emoji added to or removed from a message. Discord names the person only when it is added in a
+ * server.
+ */
 export const WireReaction = received({
   user_id: Snowflake,
   channel_id: Snowflake,
@@ -76,7 +84,7 @@ export const WireReaction = received({
 });
 export type WireReaction = z.infer<typeof WireReaction>;
 
-/** A moderator has taken all reactions below a message away, or all with one emoji. */
+/** A moderator has removed all reactions to a message, or all with one emoji. */
 export const WireClearedReactions = received({
   channel_id: Snowflake,
   message_id: Snowflake,
@@ -85,7 +93,9 @@ export const WireClearedReactions = received({
 });
 export type WireClearedReactions = z.infer<typeof WireClearedReactions>;
 
-/** The fields Parley reads of a channel. Types: 1 direct, 3 group of friends, 10–12 threads. */
+/**
+ * The fields that Parley reads of a channel. Types: 1 direct, 3 group of friends, 10–12 threads.
+ */
 export const WireChannel = received({
   id: Snowflake,
   type: z.int(),

@@ -24,7 +24,7 @@ import { createDrafts, createTyping, streamingOf } from './stream.ts';
 import type { BotIdentity, WireMessage } from './wire.ts';
 
 const CAPABILITIES = {
-  // Telegram counts code points by one measurement; UTF-16 units are never fewer, so they are safe.
+  // Telegram counts code points. UTF-16 units are never fewer, so counting those is safe.
   target: { dialect: 'telegram', maxLength: MAX_TEXT, unit: 'utf16' },
   idempotentSend: false,
   typing: true,
@@ -38,7 +38,10 @@ const CAPABILITIES = {
   media: ['image', 'audio', 'voice', 'video', 'document'],
 } satisfies Capabilities;
 
-/** 30 at once, then 30 a second; a few at once and one a second in a private chat; 20 in any minute of a group. */
+/**
+ * Overall a burst of 30, then 30 a second; in a private chat a short burst, then one a second; in a
+ * group at most 20 in any minute.
+ */
 const RATES: Capabilities['rates'] = {
   account: { burst: 30, everyMs: 34 },
   direct: { burst: 3, everyMs: 1_000 },
@@ -104,7 +107,7 @@ export function createTelegramAdapter(
     findSent: createFinder(sending, growing),
     async send(part, signal, onStart) {
       const { turnId, route } = part;
-      // A draft that came after the message would show its text once more.
+      // A draft that arrived after the message would show its text a second time.
       if (turnId !== null) await finish(turnId);
       growing.mustBeQuiet(route.chatId);
       const receipt = await growing.claim(part, signal, (grown) =>
@@ -122,7 +125,7 @@ export function createTelegramAdapter(
   };
 }
 
-/** The bot, and with it telegraf, loaded when it is first asked for. */
+/** Creates the bot on first use, which also loads telegraf. */
 function loadedOnce(deps: () => BotDeps): () => Promise<Bot> {
   let loading: Promise<Bot> | undefined;
   return () => {
@@ -131,7 +134,10 @@ function loadedOnce(deps: () => BotDeps): () => Promise<Bot> {
   };
 }
 
-/** Finds parts one after another, which keeps to Telegram's rates; one in whose place an answer has grown is finished. */
+/**
+ * Finds sent parts one after another, which respects Telegram's rate limits. If an answer has
+ * already grown in a message of its own, that message is completed instead.
+ */
 function createFinder(
   sending: Parameters<typeof sendPart>[0],
   growing: GrowingMessages,

@@ -8,19 +8,23 @@ import { linkedPerson, spellOutHidden } from './text.ts';
 import type { BotIdentity, WireMessage } from './wire.ts';
 import type { Entity } from './wire-basics.ts';
 
-/** Whom a message names, and its words as the core reads them. */
+/** Whom a message addresses, and its text as the core reads it. */
 export interface Address {
-  /** Without the bot's own name behind a leading command. */
+  /** The text, with the bot's own name removed from a leading command. */
   readonly text: string;
-  /** Ids of the users it mentions; usernames of others cannot be resolved and are left out. */
+  /** Ids of the mentioned users; the usernames of others cannot be resolved and are left out. */
   readonly mentions: readonly string[];
-  /** The bot is meant (F06): direct chat, mention, reply, or a command of its own. */
+  /**
+   * Whether the bot is addressed (F06): a direct chat, a mention, a reply, or one of its own
+   * commands.
+   */
   readonly addressed: boolean;
 }
 
 /**
- * Decides whether a message is meant for the bot. A command with another bot's name is not, even as
- * a reply. In a topic every message "replies" to the topic's first one, which counts for nothing.
+ * Decides whether a message is addressed to the bot. A command carrying another bot's name is not,
+ * even as a reply. In a topic every message "replies" to the topic's first one, so such a reply
+ * does not count.
  */
 export function readAddressing(
   { message, answered, origin, shown }: ReadMessage,
@@ -36,10 +40,10 @@ export function readAddressing(
     ]),
   ];
   const command = leadingCommand(text, entities, ownMention(text, entities, me));
-  // Forwarded text was meant for other people, also where it mentions the bot.
+  // Forwarded text was meant for other people, even if it mentions the bot.
   const forwarded = origin !== undefined;
   const forOther = command?.bot !== undefined && !sameName(command.bot, me.username);
-  // Where a group has one bot only, Telegram's menu sends its commands without a name.
+  // In a group with a single bot, Telegram's menu sends commands without a bot name.
   const own = command && ownName(command.word, commands);
   const forMe = command !== undefined && !forOther && (command.bot ?? own) !== undefined;
   const replied = answered?.from?.id === me.id;
@@ -52,12 +56,13 @@ export function readAddressing(
 }
 
 /**
- * Whether all that its sender writes in this place is for the bot. Of a subscriber or a customer it is, while the
- * channel or the account that the bot answers for writes there for itself.
+ * Whether everything the sender writes in this chat is for the bot. This holds for a subscriber or
+ * a customer, but not for the channel or account that the bot answers for, which also writes there
+ * itself.
  */
 function isForBot(message: WireMessage): boolean {
   const { chat, from, sender_chat, direct_messages_topic: topic } = message;
-  // An ephemeral message is seen by the bot alone, so nobody else can be meant.
+  // Only the bot sees an ephemeral message, so nobody else can be meant.
   if (message.ephemeral_message_id !== undefined) return true;
   if (sender_chat !== undefined && sender_chat.id !== from?.id) return false;
   switch (placeOfMessage(message).kind) {
@@ -80,7 +85,7 @@ function mentionedId(text: string, entity: Entity, me: BotIdentity): string[] {
   return named ? [String(me.id)] : [];
 }
 
-/** The people whom a formatted message names. */
+/** The people mentioned in a rich message. */
 function richMentions({ rich_message: rich }: WireMessage, me: BotIdentity): string[] {
   return mentionsInRich(rich).flatMap(({ id, name = '' }) => {
     if (id !== undefined) return [String(id)];
@@ -95,7 +100,7 @@ interface LeadingCommand {
   readonly end: number;
 }
 
-/** A command at the beginning, or behind the mention of this bot that groups need. */
+/** A command at the beginning, or after the mention of this bot that groups require. */
 function leadingCommand(
   text: string,
   entities: readonly Entity[],
@@ -109,13 +114,16 @@ function leadingCommand(
   return { word, bot, end: entity.offset + entity.length };
 }
 
-/** Telegram does not mark a command with the full-width slash of Chinese and Japanese keyboards. */
+/**
+ * Telegram does not recognize a command that starts with the full-width slash of Chinese and
+ * Japanese keyboards.
+ */
 function wideCommand(text: string, start: number): Pick<Entity, 'offset' | 'length'> | undefined {
   const found = /^／[a-z0-9_]{1,32}(?:@[a-z0-9_]{4,32})?(?![\w@])/i.exec(text.slice(start))?.[0];
   return found === undefined ? undefined : { offset: start, length: found.length };
 }
 
-/** The start of the text behind a leading mention of this bot; 0 without one. */
+/** The start of the text after a leading mention of this bot; 0 when there is none. */
 function ownMention(text: string, entities: readonly Entity[], me: BotIdentity): number {
   const mention = entities.find(
     (entity) => entity.offset === 0 && mentionedId(text, entity, me).includes(String(me.id)),
@@ -125,7 +133,7 @@ function ownMention(text: string, entities: readonly Entity[], me: BotIdentity):
   return mention.length + (behind.length - behind.trimStart().length);
 }
 
-/** The command as the core calls it; undefined if it is no command of this bot. */
+/** The core's name of the command; undefined if the bot has no such command. */
 function ownName(word: string, commands: readonly CommandInfo[]): string | undefined {
   if (parseCommand(`/${word}`) !== null) return word;
   return commands.find(({ name }) => sameName(menuName(name), word))?.name;

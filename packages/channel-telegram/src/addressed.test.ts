@@ -15,13 +15,13 @@ function message(fields: object) {
 const mention = (offset: number, length: number) => ({ type: 'mention', offset, length });
 const command = (length: number, offset = 0) => ({ type: 'bot_command', offset, length });
 
-describe('whom a message is meant for', () => {
+describe('who a message is addressed to', () => {
   it.each<[string, object, boolean]>([
     ['plain talk in a group', { text: 'hi' }, false],
     ['a direct chat', { text: 'hi', chat: { id: 1, type: 'private' } }, true],
     ['a mention', { text: '😀 @parley_bot hi', entities: [mention(3, 11)] }, true],
-    ['a mention of somebody else', { text: '@parley_bot2', entities: [mention(0, 12)] }, false],
-    ['the name without being a mention', { text: 'mail x@parley_bot' }, false],
+    ['a mention of another user', { text: '@parley_bot2', entities: [mention(0, 12)] }, false],
+    ['the name without a mention entity', { text: 'mail x@parley_bot' }, false],
     [
       'a mention without a username',
       {
@@ -33,13 +33,13 @@ describe('whom a message is meant for', () => {
       true,
     ],
     [
-      'a mention below a picture',
+      'a mention in a caption',
       { caption: '@parley_bot', caption_entities: [mention(0, 11)] },
       true,
     ],
     ['a reply to the bot', { text: 'yes', reply_to_message: MINE }, true],
     [
-      'a reply to somebody else',
+      'a reply to another user',
       { text: 'yes', reply_to_message: { message_id: 3, from: { id: 2, first_name: 'B' } } },
       false,
     ],
@@ -55,10 +55,10 @@ describe('whom a message is meant for', () => {
     ],
     ['a command with its name', { text: '/stop@parley_bot', entities: [command(16)] }, true],
     ['a command of ours without a name', { text: '/stop', entities: [command(5)] }, true],
-    ['a command nobody here knows', { text: '/dance', entities: [command(6)] }, false],
+    ['an unknown command', { text: '/dance', entities: [command(6)] }, false],
     ['a command for another bot', { text: '/stop@other', entities: [command(11)] }, false],
     [
-      'forwarded words that name it',
+      'forwarded words that name the bot',
       { text: '@parley_bot', entities: [mention(0, 11)], forward_origin: { type: 'channel' } },
       false,
     ],
@@ -86,7 +86,7 @@ describe('whom a message is meant for', () => {
     ]);
   });
 
-  it('[F09] gives a command back the name it had before it went into the menu', () => {
+  it('[F09] restores the original name of a command that was renamed for the menu', () => {
     const commands = [{ name: 'my-skill', summary: 's' }];
     const named = { text: '/my_skill@parley_bot now', entities: [command(20)] };
     const short = { text: '/my_skill', entities: [command(9)] };
@@ -106,13 +106,13 @@ describe('whom a message is meant for', () => {
     ['@somebody /new plan', [mention(0, 9), command(4, 10)], '@somebody /new plan'],
     ['/new. plan', [command(4)], '/new. plan'],
   ])(
-    '[F09] passes %j on with a leading command of its own in the plain form',
+    '[F09] passes %j on with its own leading command in the plain form',
     (text, entities, expected) => {
       expect(readAddressing(readMessage(message({ text, entities }), ME), ME).text).toBe(expected);
     },
   );
 
-  it('[F09] takes its own name off a command, so that the core knows the command', () => {
+  it('[F09] removes its own name from a command so that the core recognizes it', () => {
     const named = { text: '/stop@Parley_Bot now', entities: [command(16)] };
     const foreign = { text: '/stop@other', entities: [command(11)] };
     expect(readAddressing(readMessage(message(named), ME), ME).text).toBe('/stop now');

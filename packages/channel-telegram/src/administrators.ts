@@ -6,13 +6,15 @@ import { isForeignChat } from './places.ts';
 
 const ChatMember = z.object({ status: z.string() });
 const ADMINISTRATORS: ReadonlySet<string> = new Set(['creator', 'administrator']);
-/** A former administrator counts as one for this long. In ms. */
+/**
+ * How long an administrator status is cached, in ms. A demoted administrator keeps it until then.
+ */
 const KNOWN_FOR_MS = 60_000;
 const MAX_CACHED = 1_000;
 
 /**
- * Finds out whether the sender of a message is an administrator of its group. Telegram is asked once a
- * minute for each person, and only when a command needs it.
+ * Finds out whether the sender of a message is an administrator of its group. Telegram is asked at
+ * most once a minute per person, and only when a command needs the answer.
  */
 export function createAdministrators(
   api: Pick<TelegramApi, 'call'>,
@@ -23,9 +25,10 @@ export function createAdministrators(
   );
   return ({ chat, sender }) => ({
     async isAdministrator(signal) {
-      // The bot is no member of such a chat, and its id may be that of another one.
+      // The bot is not a member of such a chat, and the chat id may belong to a different chat.
       if (isForeignChat(chat.threadId)) return false;
-      // Anonymous administrators and posts of a channel count as the chat itself; other chats are no members.
+      // Anonymous administrators and channel posts carry the id of the chat itself; other chats are
+      // not members.
       if (!/^\d+$/.test(sender.id)) return sender.id === chat.id || sender.id === chat.movedTo;
       const key = `${chat.id} ${sender.id}`;
       const before = known.get(key);

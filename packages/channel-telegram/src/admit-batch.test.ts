@@ -3,8 +3,8 @@ import { admitBatch } from './lanes.ts';
 
 const updates = (...ids: number[]) => ids.map((update_id) => ({ update_id, message: undefined }));
 
-describe('taking the updates of one poll', () => {
-  it('[D01] confirms past the last one once all are taken', async () => {
+describe('admitting the updates of one poll', () => {
+  it('[D01] confirms all updates once all of them are stored', async () => {
     const result = await admitBatch(
       updates(5, 6, 7),
       5,
@@ -14,7 +14,7 @@ describe('taking the updates of one poll', () => {
     expect(result).toEqual({ offset: 8 });
   });
 
-  it('keeps the offset when there is nothing', async () => {
+  it('keeps the offset when the poll returned nothing', async () => {
     expect(
       await admitBatch(
         [],
@@ -25,7 +25,7 @@ describe('taking the updates of one poll', () => {
     ).toEqual({ offset: 5 });
   });
 
-  it('[D01] confirms nothing from the first one on that could not be taken', async () => {
+  it('[D01] confirms nothing from the first update on that could not be stored', async () => {
     const broken = new Error('disk full');
     const take = async ({ update_id }: { update_id: number }) => {
       if (update_id === 6 || update_id === 7) throw broken;
@@ -37,7 +37,7 @@ describe('taking the updates of one poll', () => {
     });
   });
 
-  it('[D02] takes a chat in order and stops it at the first failure, while other chats go on', async () => {
+  it('[D02] admits the updates of a chat in order and stops at its first failure, while other chats continue', async () => {
     const taken: number[] = [];
     const take = async ({ update_id }: { update_id: number }) => {
       if (update_id === 1) await new Promise((resolve) => setTimeout(resolve, 5));

@@ -4,14 +4,20 @@ import { type MakeCall, QUICK_MS } from './calls.ts';
 import { toMessageId } from './ephemeral.ts';
 import { BotIdentity, UPDATE_KINDS, WireUpdate } from './wire.ts';
 
-/** The way to the Bot API. Rejects as `MakeCall` does; `callFailureOf` reads it. */
+/**
+ * The connection to the Bot API. Its methods reject as `MakeCall` does; `callFailureOf` interprets
+ * the error.
+ */
 export interface TelegramApi {
   getMe(signal: AbortSignal): Promise<BotIdentity>;
-  /** Waits up to `waitSeconds` for updates from `offset` on, and confirms all before it. */
+  /** Waits up to `waitSeconds` for updates starting at `offset`, and confirms all earlier ones. */
   getUpdates(offset: number, waitSeconds: number, signal: AbortSignal): Promise<WireUpdate[]>;
-  /** Telegraf's methods; each ends after 15 s, or when the adapter stops. */
+  /** Telegraf's methods. Each call ends after 15 s or when the adapter stops. */
   telegram(): Promise<BotTelegram>;
-  /** A call that telegraf does not know, or one with a signal or a limit of its own; `limitMs: null` is none. */
+  /**
+   * Makes a call that telegraf does not know, or one that needs its own signal or time limit;
+   * `limitMs: null` means no limit.
+   */
   call(
     method: string,
     payload: object,
@@ -19,8 +25,8 @@ export interface TelegramApi {
     limitMs?: null | undefined,
   ): Promise<unknown>;
   /**
-   * Any call that makes a message; the signal ends it, or 15 s in which no byte moves. Returns the id of the
-   * message. `onStart` is called before anything is written.
+   * Makes any call that creates a message and returns the message id. It ends on the signal, or
+   * when no byte has moved for 15 s. `onStart` is called before anything is written.
    */
   send(
     method: string,
@@ -30,7 +36,10 @@ export interface TelegramApi {
   ): Promise<string>;
 }
 
-/** A connection on which no byte moves for so long during a send is dead (D13), however long an upload takes. In ms. */
+/**
+ * A connection on which no byte has moved for this long during a send is considered dead (D13),
+ * however long the upload takes. In ms.
+ */
 const SILENT_MS = 15_000;
 const SentMessage = z.object({
   message_id: z.int(),
@@ -40,8 +49,8 @@ const SentMessage = z.object({
 const Updates = z.array(WireUpdate);
 
 /**
- * The calls of the adapter. The first ones do not wait for telegraf: it takes 50 ms to load, and does so while the
- * first poll is open.
+ * Creates the adapter's connection to the Bot API. The first calls do not wait for telegraf, which
+ * takes 50 ms to load and does so while the first poll is open.
  */
 export function connectTelegramApi(
   call: MakeCall,
@@ -49,7 +58,7 @@ export function connectTelegramApi(
   silentMs = SILENT_MS,
 ): TelegramApi {
   const telegram = async (): Promise<BotTelegram> => (await bot()).telegram;
-  // A failure is reported by the first update or call that needs it.
+  // A load failure is reported by the first update or call that needs telegraf.
   const onSent = (): void => void bot().catch(() => {});
   return {
     telegram,

@@ -26,7 +26,7 @@ describe('the files of a Telegram message', () => {
       { kind: 'document', ref: 'd', name: 'a.pdf', mimeType: 'application/pdf', size: 3 },
     ],
     [
-      'a document of which nothing is told',
+      'a document without any details',
       { document: { file_id: 'd' } },
       { kind: 'document', ref: 'd' },
     ],
@@ -68,7 +68,7 @@ describe('the files of a Telegram message', () => {
     ).toEqual([attachment]);
   });
 
-  it('[F10] are those of the message it answers, where it has none itself', () => {
+  it('[F10] are those of the answered message when the message itself has none', () => {
     const reply_to_message = { message_id: 3, photo: [size('asked', 9, 9)] };
     const refs = (fields: object) => {
       const message = { message_id: 9, date: 1, chat, text: 'what is this?', reply_to_message };
@@ -84,8 +84,8 @@ describe('the files of a Telegram message', () => {
   it.each<[string, object]>([
     ['there is only text', { text: 'hi' }],
     ['a photo has no sizes', { photo: [] }],
-    ['a sticker is drawn by a program', { sticker: { file_id: 's', is_animated: true } }],
-  ])('are none where %s', (_name, fields) => {
+    ['a sticker is animated by a program', { sticker: { file_id: 's', is_animated: true } }],
+  ])('are empty when %s', (_name, fields) => {
     const message = { message_id: 9, date: 1, chat, ...fields };
     expect(messageAttachments(readMessage(WireMessage.parse(message), ME))).toEqual([]);
   });

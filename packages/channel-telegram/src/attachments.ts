@@ -4,12 +4,13 @@ import { richTextOf } from './rich-text.ts';
 import type { Answered, WireMessage } from './wire.ts';
 import type { DescribedFile, Media, PhotoSize, Sticker } from './wire-basics.ts';
 
-/** The most that one message may have. */
+/** The most files that one message may have. */
 const MAX_FILES = 32;
 
 /**
- * The files of a message; `ref` is Telegram's file id, which this bot can use at any time. Where a message has none,
- * those of the one it answers or quotes: "what is this?" below a picture means the picture.
+ * The files of a message; `ref` is Telegram's file id, which stays valid for this bot. A message
+ * without files gets those of the message it answers or quotes: "what is this?" below a picture
+ * means the picture.
  */
 export function messageAttachments({
   message,
@@ -25,7 +26,7 @@ export function messageAttachments({
 
 type Bringing = Media & Partial<Pick<WireMessage, 'poll' | 'paid_media' | 'rich_message'>>;
 
-/** The files that a message shows, wherever it shows them. */
+/** All files visible in a message. */
 export function shownFiles(message: Bringing): Attachment[] {
   const { poll, paid_media, rich_message: rich } = message;
   const inside = [
@@ -43,19 +44,19 @@ function mediaAttachments(message: Media): Attachment[] {
   if (largest) return [toAttachment('image', { ...largest, mime_type: 'image/jpeg' })];
   if (voice) return [toAttachment('voice', voice, 'audio/ogg')];
   if (audio) return [toAttachment('audio', { ...audio, file_name: audioTitle(audio) })];
-  // An animation also fills `document`, for programs that know no animations.
+  // For clients that do not know animations, an animation also fills `document`.
   const moving = video ?? video_note ?? animation ?? live_photo;
   if (moving) return [toAttachment(isPicture(moving) ? 'image' : 'video', moving, 'video/mp4')];
   if (document) return [toAttachment('document', document)];
   return sticker ? stickerFile(sticker) : [];
 }
 
-/** Telegram does not turn every GIF into a video, and a GIF can be seen. */
+/** Telegram does not turn every GIF into a video, and the model can see a GIF as a picture. */
 function isPicture({ mime_type }: DescribedFile): boolean {
   return mime_type?.startsWith('image/') ?? false;
 }
 
-/** Its emoji is the nearest thing to a name. One that is drawn is a program that nothing here can run. */
+/** Stickers are named after their emoji. An animated one is a program that nothing here can run. */
 function stickerFile(sticker: Sticker): Attachment[] {
   if (sticker.is_animated) return [];
   const { emoji, file_id, file_size } = sticker;
@@ -63,7 +64,7 @@ function stickerFile(sticker: Sticker): Attachment[] {
   return [toAttachment('sticker', { file_id, file_size, file_name: emoji, mime_type })];
 }
 
-/** Recordings have a file name, or say what they are. */
+/** Recordings have either a file name or a title and performer. */
 function audioTitle({
   file_name,
   performer,

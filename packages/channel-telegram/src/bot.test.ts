@@ -8,14 +8,14 @@ const TOKEN = '7000000001:token-of-the-bot';
 const me = { id: 7_000_000_001, username: 'parley_test_bot' };
 const noCall: MakeCall = () => Promise.reject(new Error('no call is expected'));
 
-/** A bot whose readers note what reaches them; `read` decides how each of them ends. */
+/** A bot whose readers record what reaches them; `read` decides how each of them ends. */
 function botWith(read: (name: string, content: unknown) => Promise<void> = async () => {}) {
   const reached: [reader: string, content: unknown][] = [];
   const reader = (name: string) => async (content: unknown) => {
     reached.push([name, content]);
     await read(name, content);
   };
-  // Also readers that are added later.
+  // The proxy also covers readers that are added later.
   const intake = new Proxy({} as Intake, {
     get: (_, name) => (name === 'prepare' ? async () => {} : reader(String(name))),
   });
@@ -28,20 +28,17 @@ afterEach(() => {
 });
 
 describe('an update that enters the bot', () => {
-  it.each(UPDATE_KINDS)(
-    '[F01] of the kind %s reaches its reader once, as it came',
-    async (kind) => {
-      const content = { some: 'content' };
-      const { reached, admit } = botWith();
-      await admit({ update_id: 1, [kind]: content }, me);
-      expect(reached).toEqual([[expect.not.stringMatching('unknown'), content]]);
-    },
-  );
+  it.each(UPDATE_KINDS)('[F01] of kind %s reaches its reader once and unchanged', async (kind) => {
+    const content = { some: 'content' };
+    const { reached, admit } = botWith();
+    await admit({ update_id: 1, [kind]: content }, me);
+    expect(reached).toEqual([[expect.not.stringMatching('unknown'), content]]);
+  });
 
   it.each<[string, object]>([
-    ['of a kind that is not known', { kind_of_next_year: {} }],
+    ['of an unknown kind', { kind_of_next_year: {} }],
     ['of a kind that has the name of a field of messages', { poll: { id: '1' } }],
-    ['that brings nothing', {}],
+    ['without content', {}],
   ])('[F16] %s is not lost', async (_what, content) => {
     const update = { update_id: 1, ...content };
     const { reached, admit } = botWith();
@@ -50,7 +47,7 @@ describe('an update that enters the bot', () => {
   });
 
   it.each(['a text', null, 7])(
-    '[F01] whose message is %j is its reader’s to judge',
+    '[F01] whose message is %j is left to its reader to judge',
     async (message) => {
       const { reached, admit } = botWith();
       await admit({ update_id: 1, message }, me);
@@ -71,7 +68,7 @@ describe('an update that enters the bot', () => {
     await admitting;
   });
 
-  it('[D01] is not admitted where its reader fails, and the process does not hear of it', async () => {
+  it('[D01] is not admitted when its reader fails, and the failure does not reach the process', async () => {
     const printed = vi.spyOn(console, 'error');
     const before = process.exitCode;
     const failure = new Error('disk is full');
@@ -82,7 +79,7 @@ describe('an update that enters the bot', () => {
     printed.mockRestore();
   });
 
-  it('[D13] is not admitted, and waits no longer, where its reader does not end within a minute', async () => {
+  it('[D13] is not admitted and no longer waited for when its reader does not end within a minute', async () => {
     vi.useFakeTimers();
     const { admit } = botWith(() => new Promise(() => {}));
     const admitting = admit({ update_id: 1, message: {} }, me).catch((error: unknown) => error);
@@ -92,7 +89,7 @@ describe('an update that enters the bot', () => {
 });
 
 describe("telegraf's methods", () => {
-  /** The arguments of each call. */
+  /** Records the arguments of each call. */
   function recorded() {
     const calls: [method: string, payload: object, options: CallOptions][] = [];
     const call: MakeCall = async (...made) => {
@@ -109,19 +106,19 @@ describe("telegraf's methods", () => {
     expect(calls).toEqual([['getChat', { chat_id: -5 }, { signal, limitMs: 15_000 }]]);
   });
 
-  it('[F18] reach a method that telegraf does not know, with limits of its own', async () => {
+  it('[F18] reach a method that telegraf does not know, with its own limits', async () => {
     const { calls, telegram } = recorded();
     const own = { signal: new AbortController().signal, limitMs: undefined, silentMs: 7 };
     await telegram.callApi('methodOfNextYear', { chat_id: 1, blocks: [] }, own);
     expect(calls).toEqual([['methodOfNextYear', { chat_id: 1, blocks: [] }, own]]);
   });
 
-  it('are the same that an update brings with it', async () => {
+  it('are the same ones that an update carries', async () => {
     const { calls, signal } = recorded();
     const call: MakeCall = async (...made) => calls.push(made);
     const intake = {
       prepare: async () => {},
-      // The context of telegraf, which stays in the file of the bot.
+      // The context of telegraf, which the readers do not see.
       message: async (_content: unknown, event: object) => {
         await (event as { telegram: ReturnType<typeof connectTelegram> }).telegram.getMe();
       },

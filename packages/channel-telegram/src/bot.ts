@@ -3,41 +3,52 @@ import type { Update, UserFromGetMe } from 'telegraf/types';
 import { type CallOptions, type MakeCall, QUICK_MS } from './calls.ts';
 import type { BotIdentity, UpdateKind, WireUpdate } from './wire.ts';
 
-/** The bot: reads updates and makes calls. */
+/** A bot that reads updates and makes calls. */
 export interface Bot {
   readonly telegram: BotTelegram;
-  /** Resolves once an update is stored or needs no storing; rejects when it must come again (D01). */
+  /**
+   * Resolves once an update is stored or needs no storing; rejects when Telegram must deliver it
+   * again (D01).
+   */
   admit(update: WireUpdate, me: BotIdentity): Promise<void>;
 }
 
-/** An update on its way through the bot: telegraf's context has these fields. */
+/** An update on its way through the bot. Telegraf's context has these fields. */
 interface Arrival {
   readonly update: { readonly update_id: number };
   readonly botInfo: BotIdentity;
 }
 
-/** Reads one kind of update. Resolves once its content is stored or needs no storing; else rejects (D01). */
+/**
+ * Reads one kind of update. Resolves once its content is stored or needs no storing; rejects
+ * otherwise (D01).
+ */
 export type UpdateReader = (content: unknown, arrival: Arrival) => Promise<void>;
 
-/** The readers that the bot passes updates to; `registerHandlers` says which kind goes to which. */
+/**
+ * The readers that the bot passes updates to; `registerHandlers` maps each kind of update to one.
+ */
 export interface Intake {
   /** Runs before every update. */
   prepare(): Promise<void>;
   readonly message: UpdateReader;
   readonly edit: UpdateReader;
-  /** The same in chats of a business account, where Telegram also reports deletions. */
+  /** Messages in chats of a business account, where Telegram also reports deletions. */
   readonly businessMessage: UpdateReader;
   readonly businessEdit: UpdateReader;
   readonly businessDeletion: UpdateReader;
   readonly businessConnection: UpdateReader;
-  /** A message of a chat that the bot is no member of, in which a person asks it once. */
+  /**
+   * A message in a chat that the bot is not a member of, in which a person asks it a single
+   * question.
+   */
   readonly guestMessage: UpdateReader;
   readonly press: UpdateReader;
-  /** The stop button of a growing answer. */
+  /** A press of the stop button below a growing answer. */
   readonly stop: UpdateReader;
   readonly reaction: UpdateReader;
   readonly membership: UpdateReader;
-  /** An update of a kind that has no reader is logged, noted and confirmed. */
+  /** An update of a kind without a reader, which is logged, recorded and confirmed. */
   unknown(update: object): Promise<void>;
 }
 
@@ -50,9 +61,10 @@ export interface BotDeps {
 }
 
 /**
- * Telegraf's methods over our calls, by this one seam: with a deadline, connections that are kept, and forms that lose
- * nothing (`calls.ts`). A call ends after 15 s, or when the adapter stops, unless its options say otherwise. A method
- * that telegraf does not know goes through `callApi` by its name.
+ * Telegraf's methods, with every request replaced by our own call. That gives them a deadline, kept
+ * connections, and forms that lose nothing (`calls.ts`). A call ends after 15 s or when the adapter
+ * stops, unless its options say otherwise. Methods that telegraf does not know go through `callApi`
+ * by name.
  */
 export function connectTelegram(token: string, call: MakeCall, stopping: AbortSignal) {
   const callApi = (method: string, payload: object, options: Partial<CallOptions> = {}) =>
@@ -61,17 +73,20 @@ export function connectTelegram(token: string, call: MakeCall, stopping: AbortSi
 }
 export type BotTelegram = ReturnType<typeof connectTelegram>;
 
-/** The longest one update may take. All that a handler waits for has a shorter deadline of its own. In ms. */
+/**
+ * The longest that one update may take, in ms. Everything a handler waits for has a shorter
+ * deadline of its own.
+ */
 const HANDLER_MS = 60_000;
 
 /**
- * The one place that knows telegraf. It reads every update through its middleware; its `launch` and its webhook are
- * not used: `launch` ends for good on 400, 401, 404 and 409 and confirms updates whose handler failed, the webhook
- * breaks characters at the edge of a chunk.
+ * The only module that uses telegraf. Its middleware reads every update, but its `launch` and its
+ * webhook are not used: `launch` ends permanently on 400, 401, 404 and 409 and confirms updates
+ * whose handler failed, and the webhook breaks characters at chunk boundaries.
  */
 export function createBot({ token, call, stopping, intake }: BotDeps): Bot {
   const telegram = connectTelegram(token, call, stopping);
-  /** Telegraf would give each update a client of its own, over its own connections. */
+  /** Telegraf would give each update its own client with its own connections. */
   class UpdateContext extends Context {
     constructor(update: Update, _client: Telegram, me: UserFromGetMe) {
       super(update, telegram, me);
@@ -79,7 +94,8 @@ export function createBot({ token, call, stopping, intake }: BotDeps): Bot {
   }
   const bot = new Telegraf(token, { handlerTimeout: HANDLER_MS, contextType: UpdateContext });
   bot.telegram = telegram;
-  // Telegraf's own handler sets the exit code of the process. The failure is reported where the update came in.
+  // Telegraf's own handler sets the exit code of the process. Here the failure goes to whoever
+  // passed the update in.
   bot.catch((error) => {
     throw error;
   });
@@ -87,14 +103,14 @@ export function createBot({ token, call, stopping, intake }: BotDeps): Bot {
   return {
     telegram,
     admit(update, me) {
-      // Of the bot itself only these two fields are used.
+      // Telegraf reads only these two fields of the bot's identity.
       bot.botInfo = me as UserFromGetMe;
       return bot.handleUpdate(update as unknown as Update);
     },
   };
 }
 
-/** Every kind of update that Parley asks for (`UPDATE_KINDS`), and what reads it. */
+/** Every kind of update that Parley requests (`UPDATE_KINDS`), and its reader. */
 function registerHandlers(bot: Telegraf, intake: Intake): void {
   bot.use((_event, next) => intake.prepare().then(next));
 
@@ -136,8 +152,9 @@ function registerHandlers(bot: Telegraf, intake: Intake): void {
 }
 
 /**
- * Matches updates by the name of their field, whether telegraf's types know it or not. A bare name would also match
- * messages with a field of that name, and would throw where the message is no object.
+ * Matches updates by the name of their field, even one missing from telegraf's types. A bare name
+ * would also match messages with a field of that name, and would throw when the message is not an
+ * object.
  */
 function hasField<Name extends UpdateKind>(name: Name) {
   return (update: Update): update is Update & Record<Name, unknown> => name in update;

@@ -5,7 +5,7 @@ import { placeOfThread } from './places.ts';
 import { personName } from './senders.ts';
 import { WireConnection } from './wire.ts';
 
-/** Connections that are remembered; Telegram is asked again for others. */
+/** The most connections that are cached; Telegram is asked again for others. */
 const MAX_KNOWN = 1_000;
 
 interface BusinessDeps {
@@ -13,19 +13,22 @@ interface BusinessDeps {
   readonly log: Logger;
 }
 
-/** A message of a business account, or why it has no answer. */
+/** A message in a business account's chat, or the reason why it gets no answer. */
 type Placed =
   | { readonly kind: 'served'; readonly message: InboundMessage }
   | { readonly kind: 'ignored'; readonly reason: string };
 
 /**
- * The accounts that people have connected the bot to, so that it writes to their customers for them. Anyone on Telegram
- * can do that with any bot, so such a chat is served only where the access list names its account as `business:ID`, or
- * where all groups are open.
+ * The business accounts that people have connected the bot to, so that it writes to their customers
+ * on their behalf. Anyone on Telegram can do that with any bot, so such a chat is served only if
+ * the access list names its account as `business:ID` or all groups are open.
  */
 export function createBusinessAccounts({ api, log }: BusinessDeps) {
   const known = new BoundedMap<string, WireConnection>(MAX_KNOWN);
-  /** Undefined where Telegram does not know it, or not any more. Rejects when it cannot be asked now. */
+  /**
+   * Returns undefined when Telegram does not know the connection, or no longer does. Rejects when
+   * Telegram cannot be asked now.
+   */
   const connectionOf = async (id: string): Promise<WireConnection | undefined> => {
     const before = known.get(id);
     if (before !== undefined) return before;
@@ -40,19 +43,25 @@ export function createBusinessAccounts({ api, log }: BusinessDeps) {
       const failure = callFailureOf(thrown);
       const isForGood = failure.kind === 'refused' && failure.code >= 400 && failure.code < 429;
       if (!isForGood) throw thrown;
-      log.warn({ connection: id, reason: failure.reason }, 'a business connection is not known');
+      log.warn(
+        { connection: id, reason: failure.reason },
+        'a business connection could not be looked up',
+      );
       return undefined;
     }
   };
   return {
-    /** A connection was made, changed or ended. */
+    /** Updates the cache when a connection was made, changed or ended. */
     changed(connection: WireConnection): void {
       known.set(connection.id, connection);
       const { user, is_enabled } = connection;
       const facts = { person: user.id, name: personName(user), enabled: is_enabled };
       log.info(facts, `a business account; access.allowGroups serves it as business:${user.id}`);
     },
-    /** Says which account a message belongs to; that of a chat of the bot itself to none. */
+    /**
+     * Adds the business account that a message belongs to. Messages in the bot's own chats belong
+     * to none.
+     */
     async place(message: InboundMessage): Promise<Placed> {
       const place = placeOfThread(message.chat.threadId);
       if (place.kind !== 'business') return { kind: 'served', message };

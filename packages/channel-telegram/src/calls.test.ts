@@ -24,7 +24,7 @@ afterEach(() => {
   for (const end of ends.splice(0)) end();
 });
 
-/** Calls to a server that answers as given. */
+/** A caller for a server that answers as given. */
 function callsTo(answer: (request: IncomingMessage, response: ServerResponse) => void) {
   const server = createServer(answer);
   ends.push(() => server.closeAllConnections());
@@ -39,7 +39,7 @@ async function callsAt(server: Server) {
   return createCaller({ token: TOKEN, apiRoot: `http://127.0.0.1:${port}` });
 }
 
-/** Calls to a server that reads forms; the fields of each. */
+/** A caller for a server that parses forms, and the fields of each request. */
 async function callsWithForms() {
   const forms: FormData[] = [];
   const call = await callsTo(async (request, response) => {
@@ -87,14 +87,17 @@ describe('a call with a file', () => {
     ],
     ['a folder', '../../etc/passwd', '.._.._etc_passwd'],
     ['other writing', 'résumé 图 😀.txt', 'résumé 图 😀.txt'],
-  ])('[F10] has a name that stays in its place: %s', async (_what, name, expected) => {
-    const { forms, call } = await callsWithForms();
-    await call('sendDocument', { chat_id: 1, document: await fileOf(name, 'x') }, never());
-    expect([...(forms[0]?.keys() ?? [])]).toEqual(['chat_id', 'document']);
-    expect(forms[0]?.get('document')).toMatchObject({ name: expected });
-  });
+  ])(
+    '[F10] escapes the file name so that it stays inside its field: %s',
+    async (_what, name, expected) => {
+      const { forms, call } = await callsWithForms();
+      await call('sendDocument', { chat_id: 1, document: await fileOf(name, 'x') }, never());
+      expect([...(forms[0]?.keys() ?? [])]).toEqual(['chat_id', 'document']);
+      expect(forms[0]?.get('document')).toMatchObject({ name: expected });
+    },
+  );
 
-  it('[F10] that is sent again starts from the beginning of the file', async () => {
+  it('[F10] reads the file from its beginning when it is sent again', async () => {
     const { forms, call } = await callsWithForms();
     const document = await fileOf('a.txt', 'all of it');
     for (let nth = 0; nth < 2; nth += 1) await call('sendDocument', { document }, never());
@@ -102,11 +105,11 @@ describe('a call with a file', () => {
     expect(await Promise.all(texts)).toEqual(['all of it', 'all of it']);
   });
 
-  it('[D13] ends with an answer that comes before all of it has left', async () => {
+  it('[D13] ends with an answer that arrives before the whole request is sent', async () => {
     const size = 40 * 1024 * 1024;
     let arrived = 0;
     const gone = Promise.withResolvers<void>();
-    // Node's own server would close the connection.
+    // Node's own HTTP server would close the connection.
     const call = await callsAt(
       createTcpServer((socket) => {
         socket.once('data', () =>
@@ -125,7 +128,7 @@ describe('a call with a file', () => {
     expect(arrived).toBeLessThan(size);
   });
 
-  it('[D04] is not sent where the file changes before, and has an unknown outcome afterwards', async () => {
+  it('[D04] is not sent when the file changes before, and has an unknown outcome when it changes afterwards', async () => {
     const call = await callsTo((request) => {
       request.once(
         'data',
@@ -150,7 +153,7 @@ describe('a call', () => {
     ],
     ['a page', '<html>welcome</html>', 'unknown'],
     ['half an answer', '{"ok":true,"resu', 'unknown'],
-  ])('[D04] that is answered by %s says so', async (_what, body, kind) => {
+  ])('[D04] reports an unknown outcome when it is answered by %s', async (_what, body, kind) => {
     const call = await callsTo(
       (request, response) => void request.resume().on('end', () => response.end(body)),
     );
@@ -159,11 +162,11 @@ describe('a call', () => {
   });
 
   it.each<[string, number, string, object]>([
-    ['a page that says too large', 413, '<html>413</html>', { kind: 'refused', code: 413 }],
-    ['a page that says too often', 429, '<html>429</html>', { kind: 'refused', code: 429 }],
-    ['a page that says not found', 404, '<html>404</html>', { kind: 'unknown' }],
+    ['an HTML page with status 413', 413, '<html>413</html>', { kind: 'refused', code: 413 }],
+    ['an HTML page with status 429', 429, '<html>429</html>', { kind: 'refused', code: 429 }],
+    ['an HTML page with status 404', 404, '<html>404</html>', { kind: 'unknown' }],
     [
-      'details of an unexpected form',
+      'details in an unexpected form',
       429,
       '{"ok":false,"error_code":429,"description":null,"parameters":{"retry_after":"7","migrate_to_chat_id":-5}}',
       { kind: 'refused', code: 429, migrateTo: '-5' },
@@ -174,16 +177,19 @@ describe('a call', () => {
       '{"ok":false,"error_code":400,"description":"chat not found","parameters":null}',
       { kind: 'refused', code: 400, reason: 'chat not found' },
     ],
-  ])('[D04] knows what was not done by %s', async (_what, status, body, expected) => {
-    const call = await callsTo(
-      (request, response) =>
-        void request.resume().on('end', () => response.writeHead(status).end(body)),
-    );
-    const failure = await call('sendDocument', {}, never()).catch(callFailureOf);
-    expect(failure).toMatchObject(expected);
-  });
+  ])(
+    '[D04] reports what was not done when it is answered by %s',
+    async (_what, status, body, expected) => {
+      const call = await callsTo(
+        (request, response) =>
+          void request.resume().on('end', () => response.writeHead(status).end(body)),
+      );
+      const failure = await call('sendDocument', {}, never()).catch(callFailureOf);
+      expect(failure).toMatchObject(expected);
+    },
+  );
 
-  it('[D13] does not read an answer without end', async () => {
+  it('[D13] stops reading an endless answer', async () => {
     const piece = Buffer.alloc(1024 * 1024, 'x');
     const call = await callsTo((request, response) => {
       request.resume();
@@ -198,7 +204,7 @@ describe('a call', () => {
     expect(failure).toEqual({ kind: 'unknown', reason: 'the answer is larger than 64 MB' });
   });
 
-  it('[P12] never shows the token in what it throws', async () => {
+  it('[P12] never includes the token in an error', async () => {
     const call = await callsTo((request) => request.socket.destroy());
     const thrown = await call('getMe', {}, never()).catch((error: unknown) => error);
     const { signal } = new AbortController();
@@ -207,7 +213,7 @@ describe('a call', () => {
       expect(String((error as Error).stack)).not.toContain(TOKEN);
   });
 
-  it('is reported as sent once all of it has left, before its answer', async () => {
+  it('is reported as sent once the whole request has left, before its answer', async () => {
     const order: string[] = [];
     const call = await callsTo((request, response) => {
       request.resume().on('end', () => {

@@ -13,12 +13,12 @@ import { ApiError, Unsent } from './failures.ts';
 import { lenient } from './lenient.ts';
 import type { TelegramSettings } from './settings.ts';
 
-/** The ends of one call, and the notices to its caller meanwhile. */
+/** Time limits of one call, and callbacks for its progress. */
 export interface CallOptions {
   readonly signal: AbortSignal;
   /** The deadline of the whole call, in ms. */
   readonly limitMs?: number | undefined;
-  /** The longest silence of its connection, in ms. */
+  /** The longest time its connection may be idle, in ms. */
   readonly silentMs?: number | undefined;
   /** Called before anything is written. */
   readonly onStart?: (() => void) | undefined;
@@ -27,25 +27,26 @@ export interface CallOptions {
 }
 
 /**
- * Makes one call and returns its result, unchecked. Rejects with an `ApiError` when Telegram refuses or a server in
- * between answers, with `Unsent` when no byte of it left, and else with what the connection threw; none of them
- * names the address, which holds the token.
+ * Makes one call and returns its result unchecked. Rejects with an `ApiError` when Telegram refuses
+ * or a server in between answers, with `Unsent` when no byte of it left, and otherwise with the
+ * error of the connection. None of these contains the URL, which holds the token.
  */
 export type MakeCall = (method: string, payload: object, options: CallOptions) => Promise<unknown>;
 
-/** Longest a quick call may take, in ms. */
+/** The time limit of a quick call, in ms. */
 export const QUICK_MS = 15_000;
 
 /**
- * Calls over Node's own agent, which keeps connections, knows the proxy, and drops idle connections before a server
- * closes them under a send. `onAnswer` gets the headers of each answer.
+ * Makes calls over Node's own agent, which keeps connections alive, supports the proxy, and drops
+ * idle connections before a server closes them during a send. `onAnswer` receives the headers of
+ * each answer.
  */
 export function createCaller(
   { apiRoot, token }: Pick<TelegramSettings, 'apiRoot' | 'token'>,
   onAnswer: (headers: IncomingHttpHeaders) => void = () => {},
 ): MakeCall {
   const { request } = apiRoot.startsWith('https:') ? https : http;
-  // Without the slash at its end a path would lose its last step.
+  // Without a slash at its end, the URL would lose the last segment of its path.
   const root = apiRoot.endsWith('/') ? apiRoot : `${apiRoot}/`;
   const place = urlToHttpOptions(new URL(`./bot${token}/`, root));
   return async (method, payload, { signal, limitMs, onSent, ...watch }) => {
@@ -70,7 +71,7 @@ export function createCaller(
     try {
       return await promise;
     } catch (thrown) {
-      // Also an upload that was refused before its end.
+      // This also ends an upload that was refused before its end.
       call.destroy();
       throw watched.isReady ? thrown : new Unsent(thrown);
     } finally {
@@ -82,8 +83,9 @@ export function createCaller(
 }
 
 /**
- * Notes when a connection is ready for a call: at once where it was kept, or comes through a tunnel; else when it is
- * made, with TLS once the handshake is over. What fails before that was certainly not sent (D04).
+ * Records when a connection is ready for a call: immediately if it was kept or goes through a
+ * tunnel, otherwise once it is established, with TLS after the handshake. Anything that fails
+ * before that was certainly not sent (D04).
  */
 function watchConnection(
   call: ClientRequest,
@@ -95,9 +97,10 @@ function watchConnection(
   };
   call.once('socket', (socket) => {
     if (silentMs !== undefined) {
-      // The agent sets the timer of the socket again when the connection is kept for the next call.
+      // The agent resets the socket's timeout when it keeps the connection for the next call.
       const silent = (): void => {
-        // Where the whole process stood still, timers come first, and what has arrived meanwhile is not read yet.
+        // After the whole process has stood still, timers run first and data that has already
+        // arrived is not read yet.
         const { bytesRead } = socket;
         setImmediate(() => {
           if (socket.bytesRead > bytesRead) return;
@@ -119,8 +122,8 @@ function watchConnection(
 }
 
 /**
- * Writes the fields as a form. Telegraf's own form loses objects beside a file and does not escape file names, and
- * that of `fetch` ends the process when a file cannot be read to its end.
+ * Encodes the fields as a form. Telegraf's own form loses objects beside a file and does not escape
+ * file names, and the form of `fetch` ends the process when a file cannot be read to its end.
  */
 async function* encodeForm(payload: object, boundary: string): AsyncGenerator<string | Uint8Array> {
   for (const [name, value] of Object.entries(payload)) {
@@ -138,7 +141,7 @@ function isFile(value: unknown): value is File {
   return value instanceof File;
 }
 
-/** Servers read an escaped quote or line end in different ways. */
+/** Servers interpret an escaped quote or line end differently, so neither is sent. */
 function headerSafe(name: string): string {
   return name.replace(/["\\\p{Cc}\u2028\u2029/]/gu, '_');
 }
@@ -158,10 +161,13 @@ const Answer = z.discriminatedUnion('ok', [
   }),
 ]);
 
-/** Too large, too often: a server in between may say so in HTML, and passes nothing on. */
+/** A server in between may answer with one of these in HTML, without having passed anything on. */
 const OF_SERVER: ReadonlySet<number> = new Set([413, 429]);
 
-/** The result of a call. Throws `ApiError` when Telegram refuses, or a server in between answers. */
+/**
+ * Reads the result of a call. Throws `ApiError` when Telegram refuses or a server in between
+ * answers.
+ */
 async function readCallResult(response: IncomingMessage): Promise<unknown> {
   const { statusCode: status = 0, statusMessage: description = '' } = response;
   const body = await readResponseText(response);
@@ -174,10 +180,13 @@ async function readCallResult(response: IncomingMessage): Promise<unknown> {
   throw new ApiError(answer.data);
 }
 
-/** Most bytes of an answer; a hundred updates of the longest messages are half of it. */
+/**
+ * The largest answer accepted, in bytes. A hundred updates with the longest messages take half of
+ * it.
+ */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
-/** With listeners: `for await` over an answer costs a third of a call. */
+/** Uses listeners because `for await` over an answer takes a third of the time of a call. */
 function readResponseText(response: IncomingMessage): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const chunks: Buffer[] = [];

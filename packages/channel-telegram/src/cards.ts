@@ -13,7 +13,7 @@ import type {
   Winners,
 } from './wire-cards.ts';
 
-/** Any message, also one that is answered or quoted; those have less. */
+/** The cards of any message, including one that is answered or quoted; those have fewer. */
 export type Cards = Partial<
   Pick<
     WireMessage,
@@ -42,12 +42,12 @@ export type Cards = Partial<
 >;
 
 /**
- * The content of a message besides words and files, each as a text: the sender expects an answer, and a message
- * without text would get none.
+ * The content of a message besides words and files, each item as a text. The sender expects an
+ * answer, and a message without text would get none.
  */
 export function cardsOf(message: Cards): readonly string[] {
   const { venue, location, contact, poll, dice, giveaway, giveaway_winners: winners } = message;
-  // A venue is a location too.
+  // Telegram sends a venue with a location as well.
   const place = venue ? venueText(venue) : location && locationText(location);
   return [
     place,
@@ -68,10 +68,10 @@ function venueText({ title, address, location }: Venue): string {
   return `[Place: ${[title, address].filter(Boolean).join(', ')} (${coordinatesText(location)})]`;
 }
 
-/** Telegram's number for a location that is shared until its sender stops. */
+/** Telegram's number for a location that is shared until its sender stops it. */
 const WITHOUT_END = 0x7fffffff;
 
-/** A location, with what is said about one that moves. */
+/** A location, with the details of one that moves. */
 export function locationText(point: Point): string {
   const { live_period: seconds, heading, proximity_alert_radius: radius } = point;
   const details = [
@@ -133,7 +133,9 @@ function pollText(poll: Poll): string {
   return `[${kind}: ${question} ${shown.join(' / ')}${end}]`;
 }
 
-/** The content beside a part of a poll; its files are among those of the message. */
+/**
+ * The media of a part of a poll that are not files; files are listed among those of the message.
+ */
 function mediaText({ link, location, venue }: PollMedia): string {
   if (link) return link.url;
   if (venue) return venueText(venue);
@@ -146,7 +148,7 @@ export function pollMedia({ media, explanation_media, options }: Poll): readonly
   return all.filter((one) => one !== undefined);
 }
 
-/** The option that a message answers, before the poll itself. */
+/** The option that a message answers, shown before the poll itself. */
 export function optionText({ options }: Poll, id: string): string {
   const option = options.find(({ persistent_id }) => persistent_id === id);
   return option === undefined ? '' : `[Option: ${option.text}]`;
@@ -177,7 +179,7 @@ function winnersText({ winners, winner_count, prize_description }: Winners): str
   return `[Giveaway is over: ${[prize_description, count, names].filter(Boolean).join('; ')}]`;
 }
 
-/** The words on what is sold, played or given; that it cannot be read is said besides. */
+/** The texts of games, invoices and gifts. A separate note says that the content cannot be read. */
 function soldTexts({ game, invoice, gift, unique_gift }: Cards): readonly string[] {
   const given = [gift, unique_gift].flatMap((one) => {
     return one?.text ? [`[Words of a gift: ${spellOutHidden({ ...one, text: one.text })}]`] : [];
@@ -235,7 +237,7 @@ function postTexts({ suggested_post_info: post, suggested_post_declined: decline
   ];
 }
 
-/** The buttons below a message that came through another bot, as text. */
+/** The buttons of a message that was sent through another bot, as text. */
 function buttonsText(markup: Cards['reply_markup']): string {
   const buttons = (markup?.inline_keyboard.flat() ?? []).map(
     ({ text, url, web_app, copy_text }) => {
@@ -246,7 +248,7 @@ function buttonsText(markup: Cards['reply_markup']): string {
   return buttons.length === 0 ? '' : `[Buttons: ${buttons.join(' / ')}]`;
 }
 
-/** A page may be shown below a message without being named in it. */
+/** A page can be shown below a message without being mentioned in it. */
 function renderPreview({ link_preview_options: preview, text = '', entities = [] }: Cards): string {
   const { url, is_disabled } = preview ?? {};
   if (url === undefined || is_disabled === true) return '';

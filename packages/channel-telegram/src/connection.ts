@@ -18,22 +18,22 @@ import { admitBatch, createLanes, laneOf } from './lanes.ts';
 import type { TelegramSettings } from './settings.ts';
 import { type BotIdentity, UPDATE_KINDS, WireUpdate } from './wire.ts';
 
-/** The services of both ways to get updates. */
+/** The dependencies shared by polling and the webhook. */
 interface UpdatesDeps
   extends ChannelEnv,
     Pick<ChannelContext<unknown>, 'report' | 'log' | 'clock'> {
   readonly api: Pick<TelegramApi, 'getMe' | 'getUpdates' | 'telegram' | 'call'>;
   readonly admit: Bot['admit'];
-  /** Called whenever a step has succeeded. */
+  /** Called after each successful step. */
   readonly connected: (me: BotIdentity) => void;
 }
 
-/** A failure whose message is for people as it is. */
+/** A failure whose message can be shown to people unchanged. */
 class Interrupted extends Error {}
 
 /**
- * Repeats the step of one way to get updates until the signal is aborted or Telegram refuses the token, with pauses
- * after failures. The step is told whether the last one succeeded. Never rejects.
+ * Repeats the step of a delivery method until the signal is aborted or Telegram refuses the token,
+ * pausing after failures. The step receives whether the previous one succeeded. Never rejects.
  */
 async function keepConnected(
   deps: UpdatesDeps,
@@ -56,7 +56,7 @@ async function keepConnected(
   }
 }
 
-/** Pauses after the n-th failure in a row (from 0). Returns whether to go on. */
+/** Pauses after the n-th failure in a row (from 0). Returns whether to continue. */
 async function recover(
   deps: UpdatesDeps,
   thrown: unknown,
@@ -80,13 +80,14 @@ async function recover(
   }
 }
 
-/** The time for which one poll waits for updates, in seconds. */
+/** How long one poll waits for updates, in seconds. */
 const POLL_SECONDS = 30;
 
 /**
- * Long polling of our own: telegraf's ends for good on 400, 401, 404 and 409, and confirms updates whose handler
- * failed. Offsets move only past updates that were admitted. The bot's name is asked beside the first poll, not before
- * it; the first poll, and the first one after a failure, does not wait, so that the state is reported at once. Never
+ * Long polling without telegraf, whose polling ends permanently on 400, 401, 404 and 409 and
+ * confirms updates whose handler failed. The offset moves only past updates that were admitted. The
+ * bot's name is requested alongside the first poll, not before it. The first poll, and the first
+ * one after a failure, returns without waiting, so that the state is reported immediately. Never
  * rejects.
  */
 export async function pollUpdates(deps: UpdatesDeps, signal: AbortSignal): Promise<void> {
@@ -114,9 +115,12 @@ interface WebhookDeps extends UpdatesDeps {
   readonly webhook: NonNullable<TelegramSettings['webhook']>;
 }
 
-/** A long message with a link behind every sign has a few million; what is refused would come again for ever. In bytes. */
+/**
+ * The largest accepted request, in bytes. A long message with a link on every character takes a few
+ * million, and Telegram would deliver a refused update again forever.
+ */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
-/** The interval at which the webhook is checked to be still set, in ms. */
+/** How often the webhook is checked to be still set, in ms. */
 const WATCH_MS = 5 * 60_000;
 const WebhookInfo = z.object({
   url: z.string(),
@@ -126,10 +130,10 @@ const WebhookInfo = z.object({
 });
 
 /**
- * Lets Telegram call instead of asking it; telegraf's own webhook breaks characters at the edge of a chunk. A call is
- * answered with 200 only after its update is durable (D01); any other answer makes Telegram call again. Calls come
- * side by side: those about one chat are admitted in the order they came (D02), as an edit may follow its message
- * closely.
+ * Receives updates by webhook instead of polling; telegraf's own webhook breaks characters at chunk
+ * boundaries. A call is answered with 200 only after its update is durable (D01); any other answer
+ * makes Telegram call again. Calls arrive concurrently. Those of one chat are admitted in order of
+ * arrival (D02), because an edit may follow its message closely.
  */
 export class Webhook implements HttpCapability {
   readonly open = true;
@@ -143,19 +147,22 @@ export class Webhook implements HttpCapability {
     this.#deps = deps;
   }
 
-  /** Sets the webhook and sees that it stays. Resolves once all that has arrived is admitted; never rejects. */
+  /**
+   * Sets the webhook and keeps it set. Resolves once every update received so far is admitted;
+   * never rejects.
+   */
   async run(signal: AbortSignal): Promise<void> {
     const step = async (): Promise<void> => {
       await this.#hold(signal);
       await this.#deps.wait(WATCH_MS, signal);
     };
     await keepConnected(this.#deps, step, signal);
-    // From here on nothing is admitted; what Telegram brings comes again at the next start.
+    // From here on nothing is admitted. Telegram delivers later updates again at the next start.
     this.#me = undefined;
     await Promise.all(this.#underWay);
   }
 
-  /** One call of Telegram. */
+  /** Handles one webhook call from Telegram. */
   async fetch(request: Request, door?: SecretDoor): Promise<Response> {
     if (request.method !== 'POST') return emptyResponse(405, { allow: 'POST' });
     const given = request.headers.get('x-telegram-bot-api-secret-token');
@@ -183,7 +190,7 @@ export class Webhook implements HttpCapability {
       return emptyResponse(200);
     } catch (error) {
       const facts = { update: update.update_id, reason: reasonOf(error) };
-      log.error(facts, 'message cannot be stored; Telegram is asked to bring it again');
+      log.error(facts, 'message cannot be stored; Telegram will deliver it again');
       return emptyResponse(500);
     }
   }
@@ -194,7 +201,8 @@ export class Webhook implements HttpCapability {
     const telegram = await api.telegram();
     const info = WebhookInfo.parse(await telegram.getWebhookInfo());
     const isNew = !this.#isSet;
-    // Set again at each start: whether the secret is still the same cannot be asked.
+    // The webhook is set at every start, because Telegram does not reveal whether the secret is
+    // still the same.
     if (isNew || info.url !== webhook.url) {
       const { url, secret } = webhook;
       const parameters = { url, secret_token: secret, allowed_updates: UPDATE_KINDS };

@@ -13,7 +13,7 @@ import { readShown, textOfMessage } from './shown.ts';
 import type { Answered, BotIdentity, WireMessage } from './wire.ts';
 import type { Entity } from './wire-basics.ts';
 
-/** Turns a Telegram message into what the core knows of it (F01). */
+/** Converts a Telegram message into an inbound message (F01). */
 export function toInbound(
   message: WireMessage,
   account: string,
@@ -44,14 +44,17 @@ export function toInbound(
   };
 }
 
-/** A guest is asked in chats of any kind, so an access list may name who asks. */
+/**
+ * A guest bot can be asked in chats of any kind, so an access list may name the person who asks.
+ */
 function guestOf({ guest_query_id: query, from }: WireMessage): Pick<Chat, 'within'> {
   return query === undefined || from === undefined ? {} : { within: `guest:${from.id}` };
 }
 
 /**
- * The chat of a message. What a person says to the bot alone in a group has a conversation of its own, so that no answer
- * to the others is made of it; the commands of Parley concern that of the group.
+ * The chat of a message. What a person says to only the bot in a group has its own conversation, so
+ * that it never enters an answer to the others. Parley's commands still apply to the group's
+ * conversation.
  */
 function chatFor(message: WireMessage, text: string): Chat {
   const { ephemeral_message_id: whispered, from } = message;
@@ -60,7 +63,10 @@ function chatFor(message: WireMessage, text: string): Chat {
   return chatAt(threadIdOf({ kind: 'alone', person: String(from.id) }), message);
 }
 
-/** Why a message starts no turn and says nothing to the agent; undefined for what a person sent. */
+/**
+ * The reason why a message starts no turn and tells the agent nothing; undefined for content that a
+ * person sent.
+ */
 export function ignoredReason(message: WireMessage): string | undefined {
   const { chat, gift, unique_gift, suggested_post_declined: declined } = message;
   if (chat.is_direct_messages === true && message.direct_messages_topic === undefined)
@@ -74,8 +80,9 @@ export function ignoredReason(message: WireMessage): string | undefined {
 }
 
 /**
- * The text that the sender typed or spoke. A message that is passed on, or that a bot wrote in their name, holds
- * nothing of theirs; contacts, places, polls and the like are texts that nobody typed in this chat.
+ * The text that the sender typed or spoke. A forwarded message, or one that a bot wrote in their
+ * name, contains none of their words. Contacts, places, polls and the like are texts that nobody
+ * typed in this chat.
  */
 function findAuthored(read: ReadMessage, { type }: Chat, me: BotIdentity): Authored {
   const { message, answered } = read;
@@ -90,7 +97,7 @@ function findAuthored(read: ReadMessage, { type }: Chat, me: BotIdentity): Autho
   };
 }
 
-/** Whether all that is read of a message was typed, and not marked as a quotation. */
+/** Whether everything read from a message was typed and none of it is marked as a quotation. */
 function isTyped({ message, shown }: ReadMessage): boolean {
   const { words, cards, unread } = shown;
   if (words === '' || cards.length > 0 || unread !== undefined) return false;
@@ -101,7 +108,7 @@ function isTyped({ message, shown }: ReadMessage): boolean {
     : !isQuotation(text, entities);
 }
 
-/** Whether all of a text is marked as a quotation, which is what somebody else wrote. */
+/** Whether the entire text is marked as a quotation, which holds the words of somebody else. */
 function isQuotation(text: string, entities: readonly Entity[]): boolean {
   const quotations = entities.filter(({ type }) => /^(?:expandable_)?blockquote$/.test(type));
   const own = quotations
@@ -112,17 +119,20 @@ function isQuotation(text: string, entities: readonly Entity[]): boolean {
   return quotations.length > 0 && own.trim() === '';
 }
 
-/** A message with one of these was written by another person, or by a bot in the name of its sender. */
+/**
+ * A message with one of these fields was written by another person, or by a bot in the sender's
+ * name.
+ */
 const BY_OTHERS: readonly string[] = [
   'forward_origin',
   'via_bot',
   'sender_business_bot',
   'is_automatic_forward',
-  // Set before 2023 instead of `forward_origin`, and still by servers of that time.
+  // Servers from before 2023 set this instead of `forward_origin`.
   'forward_date',
 ];
 
-/** Their own words, or in a direct chat those of this bot. */
+/** Whether a quotation holds the sender's own words, or in a direct chat those of this bot. */
 function isQuoteOfTheirs(
   message: WireMessage,
   answered: Answered,

@@ -5,8 +5,9 @@ import { messageNumber } from './format.ts';
 import { placeOfThread } from './places.ts';
 
 /**
- * Ephemeral messages: a group shows them to one person and the bot alone (Bot API 10.2). They have the number 0 in
- * their chat and a number of their own, which Telegram gives to another one once the message is gone.
+ * Ephemeral messages are shown by a group to only one person and the bot (Bot API 10.2). Their
+ * number in the chat is 0, and they have a separate number, which Telegram reuses once the message
+ * is gone.
  */
 interface Numbered {
   readonly message_id: number;
@@ -15,7 +16,10 @@ interface Numbered {
   readonly date?: number | undefined;
 }
 
-/** The id of a message, in and out; of an ephemeral one no number, so that it is never taken for one that all see. */
+/**
+ * The id of an inbound or outbound message. The id of an ephemeral message is not a plain number,
+ * so that it is never taken for a message that everyone sees.
+ */
 export function toMessageId({ message_id, ephemeral_message_id, date = 0 }: Numbered): string {
   return ephemeral_message_id === undefined
     ? String(message_id)
@@ -28,19 +32,19 @@ export function ephemeralNumber(messageId: string | undefined): number | undefin
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** Whom an answer is for, and what it answers there. */
+/** The recipient of a private answer, and what it answers. */
 const Alone = z.object({
   to: z.int(),
-  /** The ephemeral message that it answers: for 15 s Telegram takes an answer from any bot. */
+  /** The ephemeral message being answered. Telegram accepts an answer from any bot for 15 s. */
   message: z.int().optional(),
-  /** The press that it answers, for 15 s as well. */
+  /** The button press being answered. Telegram accepts an answer for 15 s. */
   query: z.string().optional(),
 });
 export type Alone = z.infer<typeof Alone>;
 
 /**
- * The data of an answer to an ephemeral message, in the form that travels with message and route (`response`);
- * nothing for a message that all see.
+ * The data of an answer to an ephemeral message, in the form that travels with message and route
+ * (`response`); nothing for a message that everyone sees.
  */
 export function aloneResponse(
   message: Pick<Numbered, 'ephemeral_message_id'> | undefined,
@@ -55,8 +59,9 @@ export function aloneResponse(
 }
 
 /**
- * The one person that a route leads to; undefined: everyone in the chat. What is sent later in a conversation of one
- * person and the bot, and answers nothing, is for that person as well.
+ * The one person that a route leads to; undefined when it leads to everyone in the chat. A later
+ * message in a conversation between one person and the bot that answers nothing is for that person
+ * as well.
  */
 export function aloneOn({
   response,
@@ -69,14 +74,15 @@ export function aloneOn({
   return place.kind === 'alone' ? { to: Number(place.person) } : undefined;
 }
 
-/** Whether others in the chat must see nothing of an answer there, not even that it is written. */
+/** Whether nobody else in the chat may see an answer there, nor that it is being written. */
 export function isAlone({ response, threadId }: ChatAddress): boolean {
   return response !== undefined || placeOfThread(threadId).kind === 'alone';
 }
 
 /**
- * The ways to send an answer for one person, in the order in which it is tried: as the answer to what they wrote; by
- * itself, which administrators among the bots may; in their direct chat, if they have begun one. Never to everyone.
+ * The ways to send an answer to one person, in the order they are tried: as the answer to their
+ * message; by itself, which bots that are administrators may do; in their direct chat, if they have
+ * started one. It is never sent to everyone.
  */
 const WAYS = ['answer', 'ephemeral', 'direct'] as const;
 export type AloneWay = (typeof WAYS)[number];
@@ -91,7 +97,7 @@ export function nextWay(way: AloneWay): AloneWay | undefined {
   return WAYS[WAYS.indexOf(way) + 1];
 }
 
-/** The parameters that show a message to one person; the chat itself comes from the caller. */
+/** The parameters that show a message to one person. The caller adds the chat. */
 export function aloneParameters({ to, message, query }: Alone, way: AloneWay): object {
   if (way === 'direct') return {};
   const isAnswer = way === 'answer';
@@ -102,8 +108,8 @@ export function aloneParameters({ to, message, query }: Alone, way: AloneWay): o
 }
 
 /**
- * The id of a message that answers for one person: what is in their direct chat has a number of that chat, which is
- * no number of the group.
+ * The id of a message that answers one person. A message in their direct chat is numbered in that
+ * chat, not in the group.
  */
 export function sentAloneId(messageId: string, way: AloneWay): string {
   return way === 'direct' && messageNumber(messageId) !== undefined

@@ -13,7 +13,7 @@ describe('after a poll that failed', () => {
     });
   });
 
-  it('leaves the field to another poller for at least 10 s', () => {
+  it('leaves the bot to the other poller for at least 10 s', () => {
     const failure = refused(409, 'Conflict: terminated by other getUpdates request');
     expect(afterConnectionFailure(failure, 0, 0)).toMatchObject({
       kind: 'retry',
@@ -26,7 +26,7 @@ describe('after a poll that failed', () => {
     });
   });
 
-  it('removes a webhook once, and does not fight when it comes back', () => {
+  it('removes a webhook once, and does not remove it again when it returns', () => {
     const failure = refused(409, "Conflict: can't use getUpdates method while webhook is active");
     expect(afterConnectionFailure(failure, 0, 0)).toEqual({ kind: 'drop-webhook' });
     expect(afterConnectionFailure(failure, 1, 0)).toMatchObject({ kind: 'retry', afterMs: 10_000 });
@@ -48,8 +48,8 @@ describe('after a poll that failed', () => {
 
   it.each<[string, CallFailure]>([
     ['a gateway that answers with HTML', { kind: 'unknown', reason: 'HTTP 502' }],
-    ['a network that is away', { kind: 'not-sent', reason: 'ENOTFOUND' }],
-    ['a refusal nobody expected', refused(400, 'Bad Request')],
+    ['a network that is down', { kind: 'not-sent', reason: 'ENOTFOUND' }],
+    ['an unexpected refusal', refused(400, 'Bad Request')],
   ])('continues after %s', (_name, failure) => {
     expect(afterConnectionFailure(failure, 0, 0.5)).toMatchObject({ kind: 'retry', afterMs: 750 });
   });

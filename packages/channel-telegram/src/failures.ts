@@ -2,25 +2,28 @@ import { type AfterConnectionFailure, callOutcome, reconnectBackoff } from '@par
 import { ChannelError, type ChannelFailure, reasonOf } from '@parley/core';
 import { type AloneWay, nextWay } from './ephemeral.ts';
 
-/** Why a call has no result; what matters is whether Telegram may have carried it out. */
+/** Why a call has no result. The kinds differ in whether Telegram may have carried it out. */
 export type CallFailure =
-  /** Telegram said no; it did nothing. */
+  /** Telegram refused the call and did nothing. */
   | {
       readonly kind: 'refused';
-      /** As HTTP: 400, 401, 403, 404, 409, 429. */
+      /** An HTTP status: 400, 401, 403, 404, 409 or 429. */
       readonly code: number;
       readonly reason: string;
       /** The wait in ms, when Telegram names one. */
       readonly retryAfterMs?: number;
-      /** The supergroup a group has become. */
+      /** The supergroup that the group has become. */
       readonly migrateTo?: string;
     }
-  /** No connection came about; Telegram knows of nothing. */
+  /** No connection was established, so Telegram received nothing. */
   | { readonly kind: 'not-sent'; readonly reason: string }
-  /** The request may have arrived: reset, no answer in time, a gateway's error page. */
+  /**
+   * The request may have arrived: the connection was reset, no answer came in time, or a gateway
+   * sent an error page.
+   */
   | { readonly kind: 'unknown'; readonly reason: string };
 
-/** A call that failed before a connection was ready for it: no byte of it left. */
+/** A call that failed before a connection was ready for it, so no byte of it left. */
 export class Unsent extends Error {
   constructor(cause: unknown) {
     super('The call was not sent.', { cause });
@@ -29,7 +32,7 @@ export class Unsent extends Error {
 
 /** A refusal of the Bot API. */
 export interface Refusal {
-  /** As HTTP; from 500 on it is the answer of a server in between. */
+  /** An HTTP status; from 500 on it is the answer of a server in between. */
   readonly error_code: number;
   readonly description: string;
   readonly parameters?:
@@ -42,7 +45,7 @@ export interface Refusal {
     | undefined;
 }
 
-/** A call that was answered with no result. */
+/** A call that was answered without a result. */
 export class ApiError extends Error {
   readonly refusal: Refusal;
 
@@ -52,7 +55,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Reads what a call threw. The reason never contains the bot token. */
+/** Classifies the error of a call. The reason never contains the bot token. */
 export function callFailureOf(thrown: unknown): CallFailure {
   const isUnsent = thrown instanceof Unsent;
   const error = isUnsent ? thrown.cause : thrown;
@@ -60,7 +63,8 @@ export function callFailureOf(thrown: unknown): CallFailure {
   const outcome = callOutcome({
     error,
     status: answer?.error_code,
-    // A defect of ours proves nothing, and would be repeated for ever.
+    // A `TypeError` is a bug of ours. It does not prove that nothing was sent, and a retry would
+    // fail forever.
     ...(isUnsent && !(error instanceof TypeError) ? { connected: false } : {}),
   });
   if (answer !== undefined && outcome === 'refused') return toRefusal(answer);
@@ -85,12 +89,12 @@ function toRefusal({ error_code: code, description, parameters }: Refusal): Call
   };
 }
 
-/** Errors of Node and of telegraf may name the address of the call, which holds the token. */
+/** Errors of Node and of telegraf may contain the URL of the call, which holds the token. */
 function withoutToken(text: string): string {
   return text.replace(/\/bot\d+:[^/\s]+/g, '/bot<token>');
 }
 
-/** Telegram's wait when it names none, in ms. */
+/** The wait when Telegram asks for one without naming its length, in ms. */
 const DEFAULT_RETRY_AFTER_MS = 5_000;
 
 const GONE =
@@ -99,18 +103,20 @@ const TOPIC_GONE = /message thread not found|TOPIC_DELETED/i;
 const MUTE =
   /not enough rights|have no rights|need administrator rights|CHAT_ADMIN_REQUIRED|CHAT_WRITE_FORBIDDEN|CHAT_SEND_PLAIN_FORBIDDEN|CHAT_RESTRICTED/i;
 const TOPIC_CLOSED = /TOPIC_CLOSED/i;
-/** Text may still be sent there. */
+/** Matches refusals of files in chats that still accept text. */
 const NO_FILES = /not enough rights to send (?!text|message)|CHAT_SEND_(?!PLAIN)\w+_FORBIDDEN/i;
 const FORMAT = /can't parse entities|can't find end of the entity|ENTITY_BOUNDS_INVALID/i;
 
-/** Telegram cannot read the markup of this part; the same text without it would go through. */
+/**
+ * Telegram cannot parse the markup of this part; the same text without markup would be accepted.
+ */
 export function isFormatRefusal(failure: CallFailure): boolean {
   return failure.kind === 'refused' && failure.code === 400 && FORMAT.test(failure.reason);
 }
 
 /**
- * Telegram does not take a rich message, which an ordinary one goes round: its HTML, its size, or a server that knows
- * none (404). Not so what concerns its chat.
+ * Telegram refuses a rich message that an ordinary one can replace: because of its HTML, its size,
+ * or a server without rich messages (404). A refusal that concerns the chat does not count.
  */
 export function isRichRefusal(failure: CallFailure): boolean {
   if (failure.kind !== 'refused' || failure.migrateTo !== undefined) return false;
@@ -119,7 +125,7 @@ export function isRichRefusal(failure: CallFailure): boolean {
   return code === 404 || (code === 400 && !isOfChat.some((pattern) => pattern.test(reason)));
 }
 
-/** The error of a failed send for delivery, with a text for people. */
+/** The delivery error of a failed send, with a message for people. */
 export function telegramSendError(
   failure: CallFailure,
   chatId: string,
@@ -133,7 +139,7 @@ export function telegramSendError(
   );
 }
 
-/** The same for a call that may be made again without harm: an answer that got lost is no riddle. */
+/** The same for a call that is safe to repeat: a lost answer leaves nothing uncertain. */
 export function repeatableErrorOf(thrown: CallFailure, what: string, cause: unknown): ChannelError {
   const failure = channelFailureOf(thrown);
   const isLost = failure.kind === 'unknown-outcome' || failure.kind === 'transient';
@@ -146,7 +152,7 @@ function channelFailureOf(failure: CallFailure): ChannelFailure {
   if (failure.kind === 'unknown') return { kind: 'unknown-outcome' };
   const { code, reason, retryAfterMs = DEFAULT_RETRY_AFTER_MS } = failure;
   if (code === 429) return { kind: 'rate-limited', retryAfterMs, scope: 'chat' };
-  // The account is refused, not this part: it may go out once the token is fixed.
+  // The account is refused, not this part: it can be sent once the token is fixed.
   if (code === 401 || code === 404) return { kind: 'transient' };
   if (GONE.test(reason)) return { kind: 'gone' };
   const isClosed = MUTE.test(reason) || TOPIC_CLOSED.test(reason);
@@ -155,33 +161,33 @@ function channelFailureOf(failure: CallFailure): ChannelFailure {
 }
 
 function sendAdvice(failure: CallFailure): string {
-  if (failure.kind === 'not-sent') return 'Telegram was not reached; it is tried again.';
-  if (failure.kind === 'unknown') return 'The message may have arrived; look into the chat.';
-  if (failure.code === 429) return 'It is sent when the wait is over.';
+  if (failure.kind === 'not-sent') return 'Telegram could not be reached; Parley will try again.';
+  if (failure.kind === 'unknown') return 'The message may have arrived; check the chat.';
+  if (failure.code === 429) return 'It will be sent when the wait is over.';
   if (TOPIC_GONE.test(failure.reason))
-    return 'The topic was deleted: what writes there, such as a job, needs another place.';
+    return 'The topic was deleted: anything that writes there, such as a job, needs another chat.';
   if (TOPIC_CLOSED.test(failure.reason))
     return 'Open the topic again, or make the bot an administrator that may manage topics.';
-  if (NO_FILES.test(failure.reason)) return 'The group does not let the bot send such files.';
+  if (NO_FILES.test(failure.reason)) return 'The group does not allow the bot to send such files.';
   if (MUTE.test(failure.reason)) return 'Give the bot the right to send messages there.';
   if (failure.code === 403) return 'The chat must let the bot in again.';
   return '';
 }
 
-/** The form of one call; each field changes at most once between the attempts for a part. */
+/** The form of one call. Each field changes at most once between the attempts for a part. */
 export interface Attempt {
   readonly chatId: string;
-  /** As a rich message with this HTML; absent: as an ordinary one. */
+  /** The HTML of a rich message; absent for an ordinary one. */
   readonly rich?: string | undefined;
-  /** With markup, or as plain text. */
+  /** Whether the text has markup or is plain. */
   readonly html: boolean;
-  /** A picture or recording goes out as an ordinary file. */
+  /** Whether a picture or recording is sent as an ordinary file. */
   readonly asDocument: boolean;
-  /** The way to the one person it is for; absent: it is for everyone in the chat. */
+  /** How the only recipient is reached; absent when the part is for everyone in the chat. */
   readonly alone?: AloneWay;
 }
 
-/** The changed form of the next attempt, and the reason, for the log. */
+/** The form of the next attempt, and the reason for the log. */
 export interface NextAttempt {
   readonly attempt: Attempt;
   readonly because: string;
@@ -191,8 +197,9 @@ const MEDIA_REFUSED =
   /PHOTO_|IMAGE_PROCESS_FAILED|VOICE_MESSAGES_FORBIDDEN|VIDEO_|AUDIO_|MEDIA_INVALID|wrong type of the web page content|restricted receiving of (?:voice|video)|not enough rights to send (?:photo|video|audio|voice|animation)/i;
 
 /**
- * Refusals that another form of the same part goes round: markup Telegram cannot read, a picture it
- * does not like, a group that has become a supergroup. Repeating is safe, as it sent nothing.
+ * Handles refusals that another form of the same part avoids: markup that Telegram cannot parse, a
+ * picture it rejects, a group that has become a supergroup. Repeating is safe because nothing was
+ * sent.
  */
 export function nextAttempt(attempt: Attempt, failure: CallFailure): NextAttempt | undefined {
   if (failure.kind !== 'refused') return undefined;
@@ -209,27 +216,33 @@ export function nextAttempt(attempt: Attempt, failure: CallFailure): NextAttempt
     return { attempt: { ...attempt, html: false }, because: 'markup refused; sending plain text' };
   }
   if (MEDIA_REFUSED.test(reason) && !attempt.asDocument) {
-    const because = 'not taken as a picture or recording; sending it as a file';
+    const because = 'not accepted as a picture or recording; sending it as a file';
     return { attempt: { ...attempt, asDocument: true }, because };
   }
   return otherWay(attempt, failure.code);
 }
 
-/** An answer for one person is never shown to others instead, but may reach that person in another place. */
+/**
+ * An answer for one person is never shown to others instead, but may reach that person in another
+ * chat.
+ */
 function otherWay(attempt: Attempt, code: number): NextAttempt | undefined {
   const way = attempt.alone && nextWay(attempt.alone);
   if (way === undefined || (code !== 400 && code !== 403)) return undefined;
   const because =
     way === 'direct'
-      ? 'not shown to one person in the group; sending it to their direct chat'
-      : 'too late as an answer to one person; sending it by itself';
+      ? 'cannot be shown to one person in the group; sending it to their direct chat'
+      : 'too late for an answer to one person; sending it as a separate message';
   return { attempt: { ...attempt, alone: way }, because };
 }
 
-/** Two pollers end each other; the one that waits longer lets the other one work. */
+/** Two pollers interrupt each other; the one that waits longer lets the other one work. In ms. */
 const CONFLICT_MS = 10_000;
 
-/** Decides after the n-th failure in a row (from 0). `random` is in [0, 1). `drop-webhook`: one forbids polling. */
+/**
+ * Decides what to do after the n-th failure in a row (from 0). `random` is in [0, 1).
+ * `drop-webhook` is returned when a webhook forbids polling.
+ */
 export function afterConnectionFailure(
   failure: CallFailure,
   failures: number,
@@ -249,7 +262,7 @@ export function afterConnectionFailure(
         fix: 'Copy the token from @BotFather into channels.telegram.token, and check apiRoot if you set one; then save the settings file.',
       };
     case 409:
-      // Removed once; if it comes back another program set it on purpose.
+      // The webhook is removed once. If it returns, another program set it on purpose.
       if (/webhook is active/i.test(reason) && failures === 0) return { kind: 'drop-webhook' };
       return {
         kind: 'retry',
@@ -262,7 +275,7 @@ export function afterConnectionFailure(
       return {
         kind: 'retry',
         afterMs,
-        reason: `Telegram refuses to bring messages: ${code} ${reason}`,
+        reason: `Telegram refuses to deliver messages: ${code} ${reason}`,
       };
   }
 }

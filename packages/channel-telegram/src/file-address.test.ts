@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fileAddress } from './files.ts';
 
-describe('where a file is fetched from', () => {
+describe('the address that a file is downloaded from', () => {
   it.each([
     [
       'https://api.telegram.org',
@@ -15,7 +15,7 @@ describe('where a file is fetched from', () => {
   });
 
   it.each(['/var/lib/bot/a.jpg', '../getMe', 'a/../../b', 'a//b', 'C:\\a', ''])(
-    '[F10] is nowhere when the path is %s',
+    '[F10] is undefined when the path is %s',
     (path) => {
       expect(fileAddress('http://h', '1:t', path)).toBeUndefined();
     },

@@ -17,7 +17,7 @@ describe('how a file is sent', () => {
     [{ kind: 'video', mimeType: 'video/mp4' }, 50 * MB, 'sendVideo'],
     [{ kind: 'video', mimeType: 'video/webm' }, MB, 'sendDocument'],
     [{ kind: 'document', mimeType: 'video/mp4' }, MB, 'sendDocument'],
-  ])('[F10] %o of %i bytes by %3$s', (file, bytes, method) => {
+  ])('[F10] chooses a method for %o of %i bytes: %3$s', (file, bytes, method) => {
     expect(fileMethodOf(file, bytes).method).toBe(method);
   });
 });

@@ -16,15 +16,16 @@ import type { TelegramSettings } from './settings.ts';
 
 const MB = 1024 * 1024;
 
-/** Largest files that a server serves and takes, in bytes. */
+/** The largest files that a server serves and accepts, in bytes. */
 export interface FileLimits {
   readonly download: number;
   readonly upload: number;
 }
 
 /**
- * Telegram's own servers, or one's own in local mode. That takes 2,000 MB, too, but a file to be sent is one row of
- * the outbox, and must be with Telegram within the time limit of a part.
+ * The limits of Telegram's own servers, or of a self-hosted server in local mode. The latter
+ * accepts uploads of 2,000 MB too, but a file to send is one row of the outbox and must reach
+ * Telegram within the time limit of a part.
  */
 export function limitsOf({ localServer }: Pick<TelegramSettings, 'localServer'>): FileLimits {
   return localServer
@@ -40,7 +41,7 @@ interface FilesDeps {
   readonly settings: Pick<TelegramSettings, 'apiRoot' | 'token' | 'localServer' | 'localFiles'>;
 }
 
-/** Fetches files by their id. Telegram's word on their size is not relied on. */
+/** Downloads files by id. The size that Telegram states is not trusted. */
 export function createFiles(deps: FilesDeps): FilesCapability {
   const { localServer, localFiles, token, apiRoot } = deps.settings;
   const { download: maxBytes } = limitsOf(deps.settings);
@@ -53,7 +54,7 @@ export function createFiles(deps: FilesDeps): FilesCapability {
         return readLocal(localFiles, place, limit, signal);
       const address = fileAddress(apiRoot, token, place?.steps.join('/') ?? path);
       if (address !== undefined) return downloadTelegramFile(address, limit, signal);
-      throw fileError({ kind: 'refused' }, 'the server names no place that can be fetched from');
+      throw fileError({ kind: 'refused' }, 'the server returned no path to download from');
     },
   };
 }
@@ -63,7 +64,7 @@ async function downloadTelegramFile(
   limit: number,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
-  // A redirect would lead to a host that was not chosen.
+  // A redirect would lead to a host that nobody configured.
   const response = await fetch(address, { signal, redirect: 'error' }).catch(throwInterrupted);
   const announced = Number(response.headers.get('content-length') ?? 0);
   if (response.status === 200 && response.body !== null && announced <= limit) {
@@ -96,7 +97,10 @@ async function readLocal(
   }
 }
 
-/** A server in local mode has fetched the whole file when it answers, so only the signal ends this. */
+/**
+ * A server in local mode answers only after it has downloaded the whole file, so only the signal
+ * ends this.
+ */
 async function pathOfFile(
   { api, settings }: FilesDeps,
   fileId: string,
@@ -114,7 +118,7 @@ async function pathOfFile(
   }
   const file = FileAnswer.safeParse(answer);
   if (file.success) return file.data.file_path;
-  throw fileError({ kind: 'refused' }, 'the server names no place that can be fetched from');
+  throw fileError({ kind: 'refused' }, 'the server returned no path to download from');
 }
 
 function downloadFailure(status: number): ChannelFailure {
@@ -135,7 +139,10 @@ function fileError(failure: ChannelFailure, reason: string, cause?: unknown): Ch
   return new ChannelError(failure, `${FILE}: ${reason}.`, cause);
 }
 
-/** The address of a file by its path below the server; undefined when the path leaves the bot's files. */
+/**
+ * The URL of a file, from its path below the server; undefined when the path leaves the bot's
+ * files.
+ */
 export function fileAddress(apiRoot: string, token: string, path: string): URL | undefined {
   const steps = path.split('/');
   const strange = steps.some((step) => step === '' || step === '.' || step === '..');
@@ -145,8 +152,8 @@ export function fileAddress(apiRoot: string, token: string, path: string): URL |
 }
 
 /**
- * Opens a file before anything is sent, so that one that is missing or too large is known to be unsent. It is read from
- * the disk as it is sent. Throws only `ChannelError`.
+ * Opens a file before anything is sent, so that a missing or oversized one is known to be unsent.
+ * The content is read from disk while it is sent. Throws only `ChannelError`.
  */
 export async function openUpload(file: OutboundFile, limit: number): Promise<File> {
   const path = outboundFilePath(file);
@@ -154,7 +161,7 @@ export async function openUpload(file: OutboundFile, limit: number): Promise<Fil
     throw fileNotSentError(file, `it cannot be read (${reasonOf(error)})`, error);
   };
   const isFile = await stat(path).then((found) => found.isFile(), unreadable);
-  if (!isFile) throw fileNotSentError(file, 'it is no file');
+  if (!isFile) throw fileNotSentError(file, 'it is not a file');
   const blob = await openAsBlob(path).catch(unreadable);
   if (blob.size === 0) throw fileNotSentError(file, 'it is empty');
   if (blob.size > limit) throw fileNotSentError(file, `it is larger than ${limit / MB} MB`);
@@ -165,17 +172,17 @@ function fileNotSentError({ name }: OutboundFile, reason: string, cause?: unknow
   return new ChannelError({ kind: 'refused' }, `${name} cannot be sent: ${reason}.`, cause);
 }
 
-/** The call that sends a file, and the name of the field that carries it. */
+/** The method that sends a file, and the field that carries it. */
 export interface FileMethod {
   readonly method: string;
   readonly field: string;
-  /** Largest file it takes, in bytes, where that is less than others take. */
+  /** The largest file the method accepts, in bytes; absent when the general limit applies. */
   readonly maxBytes?: number;
 }
 
 const MAX_PHOTO_BYTES = 10 * MB;
 
-/** Takes anything. */
+/** Accepts any file. */
 export const DOCUMENT: FileMethod = method('Document');
 const PHOTO: FileMethod = { ...method('Photo'), maxBytes: MAX_PHOTO_BYTES };
 const ANIMATION = method('Animation');
@@ -183,7 +190,7 @@ const AUDIO = method('Audio');
 const VIDEO = method('Video');
 const VOICE = method('Voice');
 
-/** By kind, then by type: what Telegram shows natively. Everything else is a file to open. */
+/** The types that Telegram shows natively, by kind. Everything else is sent as a document. */
 const NATIVE: Readonly<Record<OutboundFile['kind'], readonly [RegExp, FileMethod][]>> = {
   image: [
     [/^image\/(?:jpe?g|png|webp)$/, PHOTO],

@@ -14,7 +14,7 @@ const before = (known: BeforePart['known'], uncertainAt: number | null = null): 
   uncertainAt,
 });
 
-describe('the first number that a message of the bot can have', () => {
+describe('the lowest number that a message of the bot can have', () => {
   it.each<[what: string, chatId: string, before: BeforePart, number: number | undefined]>([
     ['nothing known', '7', before([]), undefined],
     ['a question', '7', before([message('7', '10', 'in')]), 11],
@@ -26,7 +26,7 @@ describe('the first number that a message of the bot can have', () => {
     ],
     ['a pressed button', '7', before([message('7', '10:99', 'in')]), 11],
     [
-      'a supergroup, which numbers its own',
+      'a supergroup, which numbers its own messages',
       '7',
       before([message('7', '10', 'in'), message(SUPERGROUP, '900', 'out')]),
       11,
@@ -38,7 +38,7 @@ describe('the first number that a message of the bot can have', () => {
       901,
     ],
     [
-      'in a supergroup of which nothing is known',
+      'in a supergroup without a known message',
       SUPERGROUP,
       before([message('7', '10', 'in')]),
       undefined,
@@ -56,7 +56,7 @@ describe('the first number that a message of the bot can have', () => {
       11,
     ],
     [
-      'a later message of a business account, whose numbers are its own',
+      'a later message of a business account, which has its own numbers',
       '7',
       before([message('7', '10', 'in'), message('7', '9000@conn', 'out')]),
       11,

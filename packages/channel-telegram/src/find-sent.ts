@@ -7,26 +7,34 @@ import { keyboardOf, messageNumber } from './format.ts';
 import { isOfSupergroup, type MovedChats } from './moved-chats.ts';
 import { isForeignChat } from './places.ts';
 
-/** So many messages of other chats, and such that waited unread, may have been numbered in between. */
+/**
+ * The most numbers tried. In between, messages of other chats and waiting unread messages may have
+ * been numbered.
+ */
 const MAX_TRIES = 120;
-/** Supergroups and channels number their own messages; all other chats of a bot share one row of numbers. */
+/**
+ * Supergroups and channels number their own messages; all other chats of a bot share one sequence.
+ */
 const OWN_NUMBERS = /^-100\d{10}/;
-/** Chats of business accounts and of guests have numbers that the bot's own chats know nothing of. */
+/**
+ * Message ids of the bot's own chats. Chats of business accounts and guests have a separate
+ * sequence.
+ */
 const IN_ITS_CHAT = /^\d+s?(?::|$)/;
 
-/** The chat to search for a message of the bot, and the numbers of its other messages. */
+/** A chat to search for one of the bot's messages, and the numbers of its other messages. */
 interface Search {
   readonly chatId: string;
   readonly first: number;
   readonly isOther: (number: number) => boolean;
-  /** The keyboard of the message that is looked for, as the Bot API takes it. */
+  /** The keyboard of the message being searched for, in the form of the Bot API. */
   readonly keyboard: { readonly reply_markup?: object };
 }
 
 /**
- * Looks for the first message of the bot from a number on. Telegram shows a bot no messages, but refuses to give a
- * message the buttons that it has, and says with it whether there is one of the bot's own at this number. Rejects
- * where Telegram cannot be asked.
+ * Searches for the bot's first message from a number on. Telegram does not let a bot read messages.
+ * It does refuse to set buttons that a message already has, and this refusal reveals whether a
+ * number belongs to one of the bot's messages. Rejects when Telegram cannot be asked.
  */
 export async function lookFor(
   api: Pick<TelegramApi, 'call'>,
@@ -53,11 +61,13 @@ export async function lookFor(
 interface FindDeps {
   readonly api: Pick<TelegramApi, 'call'>;
   readonly moved: MovedChats;
-  /** Whether an answer grows in a message: no other part was sent as it. */
+  /** Whether an answer grows in this message, which excludes it as another part. */
   readonly isGrowing: (chatId: string, number: number) => boolean;
 }
 
-/** Finds a part that may have been sent; the numbers that follow the last one known before are asked for. */
+/**
+ * Finds a part that may have been sent, by trying the numbers after the last one known from before.
+ */
 export async function findSent(
   { api, moved, isGrowing }: FindDeps,
   part: OutboundPart,
@@ -65,10 +75,11 @@ export async function findSent(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const { chatId, threadId } = part.route;
-  // The numbers there are of a row that the bot does not see.
+  // The bot cannot see the sequence that numbers messages there.
   if (isForeignChat(threadId)) return undefined;
   const first = firstNumber(chatId, before, moved.now(chatId));
-  // A file and a text that does not fit below it are two messages. What one person alone sees has no number.
+  // A file and a text too long for its caption are two messages. A message that only one person
+  // sees has no number.
   const isAlone = aloneOn(part.route) !== undefined;
   if (first === undefined || part.file !== undefined || isAlone) return undefined;
   const search = { chatId, first, keyboard: keyboardOf(part.buttons) };
@@ -80,14 +91,14 @@ export async function findSent(
   return number === undefined ? undefined : moved.idOf(chatId, String(number));
 }
 
-/** The row of numbers that a chat's messages are in; `now` is Telegram's id of it. */
+/** The sequence that numbers a chat's messages; `now` is Telegram's current id of the chat. */
 export function numberSequence(now: string): string {
   return OWN_NUMBERS.test(now) ? now : 'shared';
 }
 
 /**
- * The smallest number that a part of this chat can have; undefined where nothing is known, or where what is
- * found might be another part that is uncertain.
+ * The smallest number that a part of this chat can have; undefined when no number is known, or when
+ * the message found might be another uncertain part.
  */
 export function firstNumber(
   chatId: string,
@@ -95,7 +106,7 @@ export function firstNumber(
   now: string = chatId,
 ): number | undefined {
   const hasOwn = OWN_NUMBERS.test(now);
-  // Those of a group from before it became a supergroup are in the common row.
+  // Messages from before a group became a supergroup are in the shared sequence.
   const isMoved = chatId !== now;
   const numbered = known.filter(({ messageId }) => IN_ITS_CHAT.test(messageId));
   const row = numbered.filter((each) =>
@@ -103,7 +114,8 @@ export function firstNumber(
       ? each.chatId === chatId && isOfSupergroup(each.messageId) === isMoved
       : !OWN_NUMBERS.test(each.chatId) && !isOfSupergroup(each.messageId),
   );
-  // What was sent since has a higher number than that part; what came in may have been waiting for long.
+  // A message sent since then has a higher number than the part; one received since then may have
+  // been waiting for long.
   const isDoubtful = ({ direction, at }: (typeof row)[number]) =>
     direction === 'in' || at <= (uncertainAt ?? 0);
   if (uncertainAt !== null && row.every(isDoubtful)) return undefined;

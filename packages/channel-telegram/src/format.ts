@@ -1,20 +1,20 @@
 import { type Button, ChannelError, type RenderedPart } from '@parley/core';
 import { MAX_TEXT } from './settings.ts';
 
-/** The message to quote. One whose question is gone by now is sent all the same. */
+/** The message to quote. A part whose question has been deleted is sent anyway. */
 export function replyTo(messageId: string | undefined): { reply_parameters?: object } {
   const number = messageNumber(messageId);
   if (number === undefined) return {};
   return { reply_parameters: { message_id: number, allow_sending_without_reply: true } };
 }
 
-/** Telegram's number of a message; a pressed button has the number of the message above it. */
+/** Telegram's number of a message; for a pressed button, the number of the message above it. */
 export function messageNumber(messageId: string | undefined): number | undefined {
   const digits = /^\d+/.exec(messageId ?? '')?.[0];
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** The id of a press: unique, and it contains the id of the message with the button. */
+/** The id of a press. It is unique and contains the id of the message with the button. */
 export function pressId(message: string, query: string): string {
   return `${message}:${query}`;
 }
@@ -24,14 +24,14 @@ export function richContent(html: string): { rich_message: { html: string } } {
   return { rich_message: { html } };
 }
 
-/** Longest text below a file, counted alike. */
+/** The longest text below a file, in UTF-16 units. */
 export const MAX_CAPTION = 1024;
 
 const CHARACTER: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"' };
 
 /**
- * The text of a part without markup. Written-out addresses can make `plain` longer than Telegram
- * takes; then it is what the markup would have shown, which fits because it was split to fit.
+ * The text of a part without markup. Spelled-out URLs can make `plain` longer than Telegram
+ * accepts. In that case the visible text of the markup is used, which was split to fit.
  */
 export function plainPartText(body: RenderedPart, limit: number = MAX_TEXT): string {
   return body.plain.length <= limit ? body.plain : stripTags(body.text);
@@ -50,18 +50,18 @@ function stripTags(html: string): string {
   );
 }
 
-/** Labels in one row; more would be cut off on a phone. In characters. */
+/** The most label characters in one row; a phone would cut off longer rows. */
 const ROW_CHARACTERS = 24;
-/** Most that Telegram keeps for a button, in bytes. */
+/** The most data that Telegram stores for a button, in bytes. */
 const MAX_DATA_BYTES = 64;
 
-/** A button of an inline keyboard; older clients show it without its color. */
+/** A button of an inline keyboard. Older clients show it without its color. */
 interface Key extends Pick<Button, 'style'> {
   readonly text: string;
   readonly callback_data: string;
 }
 
-/** The inline keyboard below a part; pressing a button brings its data back. */
+/** The inline keyboard below a part. Pressing a button sends its data back. */
 export function keyboardOf(buttons: readonly Button[] | undefined): { reply_markup?: object } {
   if (buttons === undefined) return {};
   const rows: Key[][] = [];

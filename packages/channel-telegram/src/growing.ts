@@ -23,21 +23,21 @@ import type { WireMessage } from './wire.ts';
 
 const Stored = z.object({
   turnId: z.string(),
-  /** As Telegram calls it. */
+  /** Telegram's current id of the chat. */
   chatId: z.string(),
-  /** No message of its row had a higher number when it was sent. */
+  /** The highest known message number of the chat's sequence when the message was sent. */
   after: z.int(),
-  /** Null while it is unknown whether Telegram has it. */
+  /** Null while it is unknown whether Telegram received the message. */
   number: z.int().nullable(),
   at: z.number(),
 });
 
-/** A message in which an answer grows, or has grown. */
+/** A message in which an answer grows or has grown. */
 interface Growing extends z.infer<typeof Stored> {
   number: number | null;
-  /** Its text, in HTML; absent where an earlier process wrote it. */
+  /** The text of the message in HTML; absent when an earlier process wrote it. */
   text?: string;
-  /** When the finished answer took its place; absent: it has not, in this process. */
+  /** When this process replaced the growing text with the finished answer; absent before that. */
   doneAt?: number;
 }
 
@@ -56,42 +56,49 @@ interface GrowingDeps {
   readonly clock: Clock;
   readonly monotonic: Monotonic;
   readonly stopping: AbortSignal;
-  /** See `ChannelContext`. */
+  /** See `ChannelContext.holdsAccount`. */
   readonly holdsAccount: () => boolean;
 }
 
-/** A shorter answer is sent as one message that was never edited. In characters, like `FULL`. */
+/** A shorter answer is sent as one message that is never edited. In characters, like `FULL`. */
 const MIN_CHARACTERS = 80;
-/** The first message is full then, and only the first one grows. */
+/** At this length the first message is full, and only the first message grows. */
 const FULL = MAX_TEXT + 500;
 const FIRST_AFTER_MS = 1_000;
 const EDIT_INTERVAL_MS = 3_000;
-/** The penalty for much editing grows, so a group in which Telegram has asked for silence has no more of it. In ms. */
+/**
+ * How long a chat in which Telegram returned a 429 gets no growing answers, in ms. The penalty
+ * increases with every further edit.
+ */
 const NO_MORE_MS = 10 * 60_000;
 const SEND_TIMEOUT_MS = 15_000;
-/** A part whose receipt was lost is sent again sooner than this, and must find its message. In ms. */
+/**
+ * How long finished and unfinished messages are remembered, in ms. A part whose confirmation was
+ * lost is retried sooner than that and must find its message.
+ */
 const [KEPT_DONE_MS, KEPT_MS] = [10 * 60_000, 24 * 60 * 60_000];
 const MAX_KEPT = 200;
 const REMEMBERED = 1_000;
 const [KIND, ID] = ['growing', 'all'];
 
 /**
- * Unfinished answers in groups, where Telegram shows no drafts: one message for each, which is edited and becomes
- * the first part of the finished answer. It notifies people once, when it appears. Telegram has no idempotency key,
- * so before it is sent the last number of the chat is stored: after a crash it is looked for behind that one.
+ * Shows unfinished answers in groups, where Telegram has no drafts. Each answer is one message,
+ * which is edited and becomes the first part of the finished answer. It notifies people once, when
+ * it appears. Telegram has no idempotency key, so the last message number of the chat is stored
+ * before the message is sent; after a crash the search starts after that number.
  */
 export class GrowingMessages {
   readonly #deps: GrowingDeps;
-  /** By turn. */
+  /** Growing messages by turn. */
   readonly #messages = new Map<string, Growing>();
   readonly #inLanes = createLanes();
-  /** Turns of which nothing unfinished is shown any more. */
+  /** Turns that no longer show anything unfinished. */
   readonly #over = new BoundedMap<string, true>(REMEMBERED);
-  /** By row: the highest number that is known. */
+  /** The highest known message number of each sequence. */
   readonly #latest = new BoundedMap<string, number>(REMEMBERED);
-  /** Chat and number of messages that the bot has sent otherwise. */
+  /** Chat and number of messages that the bot has sent by other means. */
   readonly #sent = new BoundedMap<string, true>(REMEMBERED);
-  /** By chat: until when Telegram wants no call there, in monotonic time. */
+  /** Until when each chat must get no calls, in monotonic time. */
   readonly #quietUntil = new BoundedMap<string, number>(REMEMBERED);
   #loaded: Promise<void> | undefined;
 
@@ -99,14 +106,17 @@ export class GrowingMessages {
     this.#deps = deps;
   }
 
-  /** Learns the numbers of a group's messages. Channels are left out, so nothing grows before an audience. */
+  /**
+   * Learns the message numbers of a group. Channels are left out, so that no answer grows in front
+   * of an audience.
+   */
   seen({ chat, message_id }: Pick<WireMessage, 'chat' | 'message_id'>): void {
-    // What one person alone sees has the number 0.
+    // A message that only one person sees has the number 0.
     if (chat.type !== 'channel' && message_id > 0)
       this.#note(numberSequence(String(chat.id)), message_id);
   }
 
-  /** Learns of a message that the bot has sent. */
+  /** Records a message that the bot has sent. */
   sent(chatId: string, platformMessageId: string): void {
     const number = messageNumber(platformMessageId);
     if (number === undefined) return;
@@ -123,7 +133,7 @@ export class GrowingMessages {
   pace(address: ChatAddress, length: number): StreamPace | null {
     const { chatId } = address;
     const { settings, moved } = this.#deps;
-    // It would grow before everyone.
+    // A growing message would be visible to everyone.
     if (isAlone(address)) return null;
     const isKnown = this.#latest.has(numberSequence(moved.now(chatId)));
     const mayGrow = settings.growInGroups && isKnown && !this.#isSpared(chatId);
@@ -131,22 +141,25 @@ export class GrowingMessages {
     return { minIntervalMs: EDIT_INTERVAL_MS + length, firstAfterMs: FIRST_AFTER_MS };
   }
 
-  /** Throws ChannelError while Telegram wants no call for this chat: sends and edits share its rate. */
+  /**
+   * Throws a ChannelError while Telegram accepts no calls for this chat, because sends and edits
+   * share its rate limit.
+   */
   mustBeQuiet(chatId: string): void {
     const retryAfterMs = (this.#quietUntil.get(chatId) ?? 0) - this.#deps.monotonic();
     if (retryAfterMs <= 0) return;
-    const message = `Telegram chat ${chatId}: Telegram has asked to wait; it is sent after that.`;
+    const message = `Telegram chat ${chatId}: Telegram asked Parley to wait; the message will be sent after that.`;
     throw new ChannelError({ kind: 'rate-limited', retryAfterMs, scope: 'chat' }, message);
   }
 
-  /** Shows the beginning of an answer so far, in one call. */
+  /** Shows the beginning of the unfinished answer, in one call. */
   async update(address: ChatAddress, turnId: string, answer: GrowingAnswer): Promise<void> {
     const mayShow = () => !this.#over.has(turnId) && !this.#isSpared(address.chatId);
     if (!mayShow()) return;
     await this.#inLanes(turnId, async () => {
       await this.#load();
       const text = (await answer.show())[0]?.text.trim() ?? '';
-      // Another gateway's answer may be there already.
+      // Another gateway may already have sent the answer.
       if (!mayShow() || text === '' || !this.#deps.holdsAccount()) return;
       const growing = this.#messages.get(turnId);
       if (growing === undefined) await this.#begin(address, turnId, text);
@@ -155,7 +168,7 @@ export class GrowingMessages {
     });
   }
 
-  /** Whether Telegram has lately asked for silence in this chat. */
+  /** Whether Telegram has recently returned a 429 for this chat. */
   #isSpared(chatId: string): boolean {
     const until = this.#quietUntil.get(chatId);
     return until !== undefined && this.#deps.monotonic() < until + NO_MORE_MS;
@@ -182,7 +195,7 @@ export class GrowingMessages {
       this.#note(numberSequence(chatId), growing.number);
     } catch (thrown) {
       const failure = callFailureOf(thrown);
-      // What may have arrived is looked for when the answer is finished.
+      // A message that may have arrived is searched for when the answer is finished.
       if (failure.kind !== 'unknown') this.#messages.delete(turnId);
       this.#end(turnId, address.chatId, failure);
     }
@@ -198,7 +211,7 @@ export class GrowingMessages {
     } catch (thrown) {
       const failure = callFailureOf(thrown);
       if (failure.kind === 'refused') return this.#end(growing.turnId, chatId, failure);
-      // It may show either text; the next edit shows a later one.
+      // The message may show either text. The next edit will show a later one.
       delete growing.text;
       log.debug({ turn: growing.turnId, reason: failure.reason }, 'edit may be lost');
     }
@@ -214,19 +227,20 @@ export class GrowingMessages {
     return AbortSignal.any([this.#deps.stopping, AbortSignal.timeout(SEND_TIMEOUT_MS)]);
   }
 
-  /** Shows no more of a turn; the finished answer follows all the same. */
+  /** Stops showing a turn. The finished answer is still sent. */
   #end(turnId: string, chatId: string, failure: CallFailure): void {
     const { monotonic, log } = this.#deps;
     if (failure.kind === 'refused' && /message is not modified/i.test(failure.reason)) return;
     this.#over.set(turnId, true);
     if (failure.kind === 'refused' && failure.code === 429)
       this.#quietUntil.set(chatId, monotonic() + (failure.retryAfterMs ?? EDIT_INTERVAL_MS));
-    log.debug({ turn: turnId, reason: failure.reason }, 'a growing answer is not shown further');
+    log.debug({ turn: turnId, reason: failure.reason }, 'a growing answer is no longer shown');
   }
 
   /**
-   * Sends a finished part while nothing else happens to its turn; `send` gets the message that has grown in its
-   * place. It can be claimed again: what was sent before then is changed to the same once more.
+   * Sends a finished part while no other operation on its turn runs. `send` receives the message
+   * that has grown for it. A part can be claimed again: a message that already shows it is then
+   * edited to the same text once more.
    */
   async claim<T>(
     part: OutboundPart,
@@ -249,11 +263,13 @@ export class GrowingMessages {
     });
   }
 
-  /** The message of a turn; one that may have arrived is looked for. Throws ChannelError. */
+  /**
+   * The message of a turn. A message that may have arrived is searched for. Throws a ChannelError.
+   */
   async #found(turnId: string, chatId: string, signal: AbortSignal): Promise<Grown | undefined> {
     const { api, moved } = this.#deps;
     const growing = this.#messages.get(turnId);
-    // What was written before its group became a supergroup stays there.
+    // A message written before its group became a supergroup stays in the group.
     if (growing === undefined || growing.chatId !== moved.now(chatId)) return undefined;
     const { number, text } = growing;
     if (number !== null) return { number, text };
@@ -270,7 +286,10 @@ export class GrowingMessages {
     return growing.number === null ? undefined : { number: growing.number };
   }
 
-  /** Whether an answer grows, or has grown, in a message: no other part was sent as it. */
+  /**
+   * Whether an answer grows or has grown in a message, so that no other part was sent as that
+   * message.
+   */
   isGrowing(chatId: string, number: number): boolean {
     const now = this.#deps.moved.now(chatId);
     return this.#messages
@@ -278,12 +297,12 @@ export class GrowingMessages {
       .some((growing) => growing.chatId === now && growing.number === number);
   }
 
-  /** Its message is not there any more: the part goes out as a new one. */
+  /** Called when the message no longer exists: the part will be sent as a new one. */
   async forget(turnId: string): Promise<void> {
     if (this.#messages.delete(turnId)) await this.#save();
   }
 
-  /** No finished answer follows: takes away what was shown, also by an earlier process. */
+  /** Deletes what was shown, even by an earlier process, because no finished answer follows. */
   async discard({ chatId }: ChatAddress, turnId: string): Promise<void> {
     const { api, log, stopping } = this.#deps;
     this.#over.set(turnId, true);
@@ -295,13 +314,16 @@ export class GrowingMessages {
         const place = { chat_id: chatId, message_id: grown.number };
         await api.call('deleteMessage', place, stopping);
       } catch (thrown) {
-        log.warn({ turn: turnId, reason: reasonOf(thrown) }, 'a growing answer stays in its chat');
+        log.warn(
+          { turn: turnId, reason: reasonOf(thrown) },
+          'a growing answer could not be deleted',
+        );
       }
       await this.forget(turnId);
     });
   }
 
-  /** Resolves once what earlier processes have shown is known. */
+  /** Resolves once the messages of earlier processes are loaded. */
   #load(): Promise<void> {
     this.#loaded ??= this.#read().catch((error: unknown) => {
       this.#loaded = undefined;
@@ -319,7 +341,7 @@ export class GrowingMessages {
       this.#messages.set(growing.turnId, growing);
   }
 
-  /** One after the other, so that the newest state is written last. */
+  /** Writes run one after the other, so that the newest state is written last. */
   #save(): Promise<void> {
     return this.#inLanes(KIND, async () => {
       this.#prune();
@@ -331,7 +353,7 @@ export class GrowingMessages {
 
   #prune(): void {
     const now = this.#deps.monotonic();
-    // `at` was stored, maybe by an earlier process.
+    // `at` is compared with the wall clock, because an earlier process may have stored it.
     const before = this.#deps.clock() - KEPT_MS;
     let extra = this.#messages.size - MAX_KEPT;
     for (const { turnId, at, doneAt = now } of this.#messages.values()) {

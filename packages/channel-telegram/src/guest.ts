@@ -14,8 +14,9 @@ interface GuestDeps {
 }
 
 /**
- * Answers in a chat that the bot is no member of. Telegram takes one message for each query, of text alone, and buttons
- * below it would not say where they were pressed. Throws only `ChannelError`.
+ * Answers in a chat that the bot is not a member of. Telegram accepts a single message for each
+ * query, without files. Buttons are refused because their presses would not say where they came
+ * from. Throws only `ChannelError`.
  */
 export async function answerGuest(
   { api, linkPreviews, note, onStart }: GuestDeps,

@@ -7,7 +7,7 @@ it.each([
   ['guest:42', 'guest:42'],
   ['42', null],
   ['business:@ann', null],
-])('[F05] an access list for groups takes %s as %s', (written, id) => {
+])('[F05] an access list for groups reads %s as %s', (written, id) => {
   expect(TELEGRAM_IDS.group?.normalize(written)).toBe(id);
 });
 
@@ -15,6 +15,6 @@ it.each([
   ['7', '7'],
   ['direct:7', 'direct:7'],
   ['business:conn', null],
-])('[F17] a job may write to the topic %s, by %s', (written, id) => {
+])('[F17] a job can write to the topic %s, given as %s', (written, id) => {
   expect(TELEGRAM_IDS.thread?.normalize(written)).toBe(id);
 });

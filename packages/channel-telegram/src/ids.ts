@@ -3,18 +3,21 @@ import { bareId, type ChannelIds, type IdForm } from '@parley/core';
 const WHOAMI = 'A stranger who writes to the bot is answered with their id; /whoami shows it, too';
 const LISTED = '"parley channels" lists the groups in which the bot was mentioned, with their ids';
 
-/** Telegram lets a name pass to another person or group, and tells a bot no id for it. */
+/** A name can pass to another person or group, and Telegram does not let a bot look up its id. */
 function explainWrongId(written: string): string | undefined {
   const bare = bareId(written);
   if (/^\+\d/.test(bare)) return 'Telegram shows bots no phone numbers';
   if (/(?:t|telegram)\.me\/(?:\+|joinchat)|tg:\/\/join/i.test(bare))
-    return 'an invitation names no group to a bot';
+    return 'an invitation link does not tell a bot which group it leads to';
   if (/^@|(?:t|telegram)\.me\/|tg:\/\/resolve|web\.telegram\.org\/.*#@/i.test(bare))
     return 'a @name can pass to somebody else, so it does not count';
   return undefined;
 }
 
-/** All chats with the customers of a business account, by its owner; all questions to the bot as a guest, by who asks. */
+/**
+ * All chats with the customers of a business account, by its owner; all guest questions to the bot,
+ * by the person who asks.
+ */
 const OF_PERSON = /^(?:business|guest):[1-9]\d{0,15}$/;
 
 /** Telegram's ids have at most 52 significant bits. */
@@ -49,7 +52,8 @@ const group: IdForm = {
     const id = linked === undefined ? (shown ?? bare) : `-100${linked}`;
     return GROUP.test(id) || OF_PERSON.test(id) ? id : null;
   },
-  // Copied without its minus, where the ids of people are shorter; with a topic; from a browser that leaves out the 100.
+  // Suggests a fix for an id that was copied without its minus sign (ids of people are shorter),
+  // with a topic, or from a browser, which leaves out the 100.
   suggest(written) {
     const bare = bareId(written);
     const beforeTopic = /^(-\d+)[_:/]\d+$/.exec(bare)?.[1];
@@ -60,7 +64,9 @@ const group: IdForm = {
   },
 };
 
-/** The thread in which a subscriber writes to a channel, as such a conversation is shown. */
+/**
+ * The thread in which a subscriber writes to a channel, in the form shown for such a conversation.
+ */
 const SUBSCRIBER = /^direct:[1-9]\d{0,15}$/;
 
 const thread: IdForm = {
@@ -74,5 +80,5 @@ const thread: IdForm = {
   },
 };
 
-/** The ids of Telegram. A direct chat has the id of its person; there are no roles. */
+/** The forms of Telegram's ids. A direct chat has the id of its person; there are no roles. */
 export const TELEGRAM_IDS: ChannelIds = { person, group, direct: person, role: null, thread };

@@ -8,12 +8,15 @@ import {
 import { TELEGRAM_IDS } from './ids.ts';
 import { MAX_TEXT, TELEGRAM_MENU, TelegramSettings } from './settings.ts';
 
-/** Creates the adapter of one account; chance and waiting can be given by tests. */
+/** Creates the adapter of one account. Tests can pass their own randomness and delays. */
 type ConnectTelegram = (context: ChannelContext<unknown>, env?: ChannelEnv) => ChannelAdapter;
 
 const LIBRARY = 'telegraf';
 
-/** Telegram bots. Importing this costs the settings schema; telegraf comes with the first poll. */
+/**
+ * The Telegram channel. Importing it loads only the settings schema; telegraf is loaded with the
+ * first poll.
+ */
 export const telegram = withOptionalLibrary(
   {
     id: 'telegram',
@@ -26,7 +29,8 @@ export const telegram = withOptionalLibrary(
       return probeTelegram(TelegramSettings.parse(settings), env);
     },
     async load(): Promise<ConnectTelegram> {
-      // The adapter loads it later, while its first poll is open; a missing one is reported at once.
+      // The adapter loads telegraf later, while its first poll is open; this check reports a
+      // missing library immediately.
       import.meta.resolve(LIBRARY);
       const { createTelegramAdapter } = await import('./adapter.ts');
       return (context, env) => {

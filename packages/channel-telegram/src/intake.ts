@@ -29,7 +29,7 @@ import {
 } from './wire.ts';
 import { BusinessMessage, createMessageReaders, GuestMessage } from './written.ts';
 
-/** Groups that are remembered as served. */
+/** The most groups remembered as served. */
 const MAX_SERVED = 1_000;
 
 export interface IntakeDeps
@@ -59,7 +59,7 @@ export function createIntake(deps: IntakeDeps): Intake {
   const { account, moved, log } = deps;
   const factsOf = createAdministrators(deps.api, deps.monotonic);
   const readReaction = createReactionReader(deps);
-  /** Groups in which somebody was answered. */
+  /** Groups in which somebody got an answer. */
   const served = new BoundedMap<string, true>(MAX_SERVED);
   const receive = async (message: InboundMessage) => {
     const named = moved.named(message);
@@ -68,7 +68,10 @@ export function createIntake(deps: IntakeDeps): Intake {
     if (outcome.kind === 'accepted' && type !== 'direct') served.set(id, true);
     return outcome;
   };
-  /** Checks what came; what has another form than expected is logged, noted and confirmed. */
+  /**
+   * Validates the content of an update. Content in an unexpected form is logged, recorded and
+   * confirmed.
+   */
   const reading =
     <T extends object>(
       schema: z.ZodType<T>,
@@ -79,7 +82,7 @@ export function createIntake(deps: IntakeDeps): Intake {
       if (!parsed.success) {
         const facts = { update: update.update_id, reason: parsed.error.message };
         log.warn(facts, 'update not understood');
-        await noteUpdate(deps, update, 'it has another form than Telegram documents');
+        await noteUpdate(deps, update, 'its form differs from what Telegram documents');
         return;
       }
       const fields = lostFields(content, parsed.data);
@@ -88,10 +91,10 @@ export function createIntake(deps: IntakeDeps): Intake {
       try {
         await admit(parsed.data, botInfo);
       } catch (error) {
-        // It would come again for ever, and hold up all that follows.
+        // Telegram would deliver the update again forever, and it would block all later ones.
         if (!isOurDefect(error)) throw error;
         log.error({ update: update.update_id, reason: reasonOf(error) }, 'update not taken');
-        await noteUpdate(deps, update, 'Parley cannot store what it says');
+        await noteUpdate(deps, update, 'its content cannot be stored');
       }
     };
   const messages = createMessageReaders(deps, receive);
@@ -118,13 +121,13 @@ export function createIntake(deps: IntakeDeps): Intake {
   };
 }
 
-/** Whether the core refuses what was read, and would refuse it again. */
+/** Whether the core rejected what was read, and would reject it every time. */
 function isOurDefect(error: unknown): boolean {
   return error instanceof ParleyError && error.code === 'inbound-invalid';
 }
 
 const Id = z.object({ id: z.int() }).optional().catch(undefined);
-/** The fields of an update about its place and author. */
+/** The fields of an update that tell its chat and author. */
 const Whereabouts = z.object({
   message_id: z.int().optional().catch(undefined),
   /** Seconds since 1970. */
@@ -134,7 +137,10 @@ const Whereabouts = z.object({
   user: Id,
 });
 
-/** Makes an update that is not read known to `why`. One without a chat belongs to its author's. */
+/**
+ * Records an update that is not read, so that `why` can explain it. An update without a chat is
+ * recorded in its author's chat.
+ */
 async function noteUpdate(
   { moved, clock, ignored }: IntakeDeps,
   update: object,
@@ -154,7 +160,7 @@ async function noteUpdate(
   await ignored(event, reason);
 }
 
-/** An update of a kind that has no reader. */
+/** Records an update of a kind that has no reader. */
 async function noteUnknown(deps: IntakeDeps, update: object): Promise<void> {
   const { update_id, ...contents } = { update_id: 0, ...update };
   const [kind = 'empty update'] = Object.keys(contents);
@@ -163,8 +169,9 @@ async function noteUnknown(deps: IntakeDeps, update: object): Promise<void> {
 }
 
 /**
- * Parts that wait for such a chat fail when they are sent, which the agent sees; this is for operators. The owner
- * reads of groups in which the bot has been of use: strangers may add it anywhere.
+ * Reports that the bot was added, removed or muted. Parts waiting for the chat fail when they are
+ * sent, which the agent sees; this report is for operators. The owner is notified only about groups
+ * in which the bot has answered somebody, because strangers may add it anywhere.
  */
 async function admitMembership(
   { log, notifyOwner, moved }: IntakeDeps,
@@ -176,16 +183,16 @@ async function admitMembership(
   const isMute = is.status === 'restricted' && is.can_send_messages === false;
   const how = chat.type === 'private' ? 'blocked' : 'removed from a chat';
   if (isOut) log.warn(facts, `the bot was ${how}`);
-  else if (isMute) log.warn(facts, 'the bot may not write in a chat any more');
+  else if (isMute) log.warn(facts, 'the bot may no longer write in a chat');
   else log.info(facts, 'the bot may write in a chat');
   const id = moved.first(String(chat.id));
   if ((!isOut && !isMute) || !served.has(id)) return;
   const name = chat.title === undefined ? 'a group' : `the group ${literal(chat.title)}`;
   const place = inlineCode(`telegram ${id}`);
   const fix = isOut
-    ? 'Add it again where it is wanted; else take the group out of the settings, and out of jobs that write there.'
-    : 'Give it the right to send messages again.';
-  const what = isOut ? 'was removed from' : 'may not write any more in';
+    ? 'Add it again if you still want it there; otherwise remove the group from the settings and from jobs that write there.'
+    : 'Allow it to send messages again.';
+  const what = isOut ? 'was removed from' : 'may no longer write in';
   await notifyOwner(
     `${isOut ? 'removed' : 'mute'} ${id}`,
     `The bot ${what} ${name} (${place}). ${fix}`,

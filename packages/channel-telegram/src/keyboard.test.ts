@@ -14,7 +14,7 @@ describe('buttons below a message', () => {
       [['a'.repeat(30)], ['b'.repeat(30)]],
     ],
     [
-      'as many in a row as there is room',
+      'as many in a row as fit',
       ['a'.repeat(12), 'b'.repeat(12), 'c'],
       [['a'.repeat(12), 'b'.repeat(12)], ['c']],
     ],
@@ -24,7 +24,7 @@ describe('buttons below a message', () => {
     });
   });
 
-  it('[F18] have the color of their style, and none without one', () => {
+  it('[F18] have the color of their style, and no color without one', () => {
     const buttons = [
       { ...button('Approve'), style: 'success' as const },
       { ...button('Deny'), style: 'danger' as const },
@@ -38,11 +38,11 @@ describe('buttons below a message', () => {
     expect(keyboardOf(buttons)).toEqual({ reply_markup: { inline_keyboard: [row] } });
   });
 
-  it('are not there when nobody wants any', () => {
+  it('are absent when none are requested', () => {
     expect(keyboardOf(undefined)).toEqual({});
   });
 
-  it('[F04] with more data than Telegram keeps are refused before anything is sent', () => {
+  it('[F04] are refused before anything is sent when their data is longer than Telegram stores', () => {
     const wide = [{ label: 'Ok', data: 'ж'.repeat(33) }];
     expect(() => keyboardOf(wide)).toThrow(ChannelError);
     expect(() => keyboardOf(wide)).toThrow('64 bytes');

@@ -4,14 +4,14 @@ import type { WireUpdate } from './wire.ts';
 interface BatchResult {
   /** All updates below this id may be confirmed. */
   readonly offset: number;
-  /** Why a later update could not be admitted; it and its successors must come again. */
+  /** Why a later update could not be admitted; it and all after it must be delivered again. */
   readonly failure?: unknown;
 }
 
 /**
- * Admits the updates of one poll, each chat in order and chats side by side. When one cannot be admitted
- * its chat stops there, and nothing from it on is confirmed: Telegram brings it again, and what other
- * chats had stored in the meantime is recognised as a duplicate.
+ * Admits the updates of one poll, each chat in order and chats concurrently. When one cannot be
+ * admitted, its chat stops there and no update from it on is confirmed. Telegram delivers those
+ * again, and the ones of other chats that were already stored are recognized as duplicates.
  */
 export async function admitBatch(
   updates: readonly WireUpdate[],
@@ -20,7 +20,7 @@ export async function admitBatch(
   admit: (update: WireUpdate) => Promise<void>,
 ): Promise<BatchResult> {
   const inLanes = createLanes();
-  /** By lane. */
+  /** The first failed update of each lane. */
   const failed = new Map<string, { readonly id: number; readonly reason: unknown }>();
   const admitNext = async (update: WireUpdate, lane: string): Promise<void> => {
     if (failed.has(lane)) return;
@@ -39,8 +39,9 @@ export async function admitBatch(
 }
 
 /**
- * The lane of an update. Updates of one chat are admitted in order; any other has nothing to wait for. Chats of one
- * business account wait for what is said about its connection.
+ * The lane of an update. Updates of one chat are admitted in order; an update without a chat waits
+ * for nothing. All chats of a business account share one lane with the updates about its
+ * connection.
  */
 export function laneOf(update: WireUpdate): string {
   const { update_id, ...contents } = update;
@@ -54,16 +55,21 @@ export function laneOf(update: WireUpdate): string {
   return typeof id === 'number' ? String(id) : `update ${update_id}`;
 }
 
-/** A field of a value from outside, which may be anything and is checked as a whole when it is admitted. */
+/**
+ * A field of an untrusted value of any type. The value is validated as a whole when it is admitted.
+ */
 function fieldOf(value: unknown, name: string): unknown {
   const isObject = typeof value === 'object' && value !== null;
   return isObject ? Reflect.get(value, name) : undefined;
 }
 
-/** Runs tasks of one lane one after the other, in the order they were given, and lanes side by side. */
+/**
+ * Runs the tasks of one lane one after the other, in the order they were added, and lanes
+ * concurrently.
+ */
 type InLanes = <T>(lane: string, task: () => Promise<T>) => Promise<T>;
 
-/** Makes lanes that are forgotten when they are empty. A failed task blocks no other. */
+/** Creates lanes that are removed once they are empty. A failed task does not block later ones. */
 export function createLanes(): InLanes {
   const last = new Map<string, Promise<unknown>>();
   return (lane, task) => {

@@ -1,11 +1,14 @@
 import { z } from 'zod';
 
-/** A field that is lost where it has an unexpected form; what it is a field of is not. */
+/**
+ * A field that is dropped when it has an unexpected form, without affecting the object it belongs
+ * to.
+ */
 export function lenient<T extends z.ZodType>(schema: T) {
   return schema.optional().catch(undefined);
 }
 
-/** A list without the items that have an unexpected form; empty where it is no list. */
+/** A list without the items that have an unexpected form; empty if the value is not a list. */
 export function lenientList<T extends z.ZodType>(schema: T) {
   return z
     .array(z.unknown())
@@ -18,7 +21,7 @@ export function lenientList<T extends z.ZodType>(schema: T) {
     );
 }
 
-/** The names of the fields that parsing has lost. */
+/** The names of the fields that parsing dropped. */
 export function lostFields(sent: unknown, parsed: object): readonly string[] {
   if (typeof sent !== 'object' || sent === null) return [];
   return Object.entries(sent)

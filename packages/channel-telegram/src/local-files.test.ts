@@ -6,7 +6,7 @@ import { localPlaceOf, openLocal } from './local-files.ts';
 
 const TOKEN = '1:t';
 
-describe('where a server in local mode keeps a file', () => {
+describe('where a server in local mode stores a file', () => {
   it.each<[string, object]>([
     ['/var/lib/1:t/documents/a.jpg', { folder: TOKEN, steps: ['documents', 'a.jpg'] }],
     ['1:t/a', { folder: TOKEN, steps: ['a'] }],
@@ -39,7 +39,7 @@ describe('a file of such a server', () => {
 
   const open = (...steps: string[]) => openLocal(join(folder, 'server'), { folder: TOKEN, steps });
 
-  it('[F10] is opened, also where the directory itself is a link', async () => {
+  it('[F10] is opened, even if the directory itself is a link', async () => {
     await symlink(join(folder, 'server'), join(folder, 'link'));
     const steps = ['documents', 'own'];
     const handle = await openLocal(join(folder, 'link'), { folder: TOKEN, steps });
@@ -47,7 +47,7 @@ describe('a file of such a server', () => {
     await handle.close();
   });
 
-  it('[F10] is not opened behind a link, of itself or of a folder', async () => {
+  it('[F10] is not opened if the file or its folder is a link', async () => {
     const own = join(folder, 'server', TOKEN);
     await symlink(join(folder, 'secret'), join(own, 'documents', 'link'));
     await symlink(folder, join(own, 'folder'));
@@ -56,10 +56,10 @@ describe('a file of such a server', () => {
     expect(await readFile(join(own, 'folder', 'secret'), 'utf8')).toBe('secret');
   });
 
-  it('[F10] is missed with a reason that does not hold the token', async () => {
-    await expect(open('documents')).rejects.toThrow('it is no file');
+  it('[F10] is reported missing with a reason that does not contain the token', async () => {
+    await expect(open('documents')).rejects.toThrow('it is not a file');
     await expect(open('documents', 'gone')).rejects.toThrow(
-      'it is not to be found in localFiles (ENOENT)',
+      'it was not found in localFiles (ENOENT)',
     );
   });
 });

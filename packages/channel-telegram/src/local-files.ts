@@ -3,18 +3,21 @@ import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { reasonOf } from '@parley/core';
 
-/** The place of a file on a self-hosted Bot API server: below its directory, in the bot's folder. */
+/**
+ * The location of a file on a self-hosted Bot API server: below its directory, in the bot's folder.
+ */
 export interface LocalFile {
   readonly folder: string;
   readonly steps: readonly string[];
 }
 
 /**
- * Reads the path that getFile names on a server in local mode: `<directory>/<token>/documents/file_0`. Undefined
- * where it is not below the bot's folder. The directory may have another name on this machine.
+ * Parses the path that getFile returns on a server in local mode:
+ * `<directory>/<token>/documents/file_0`. Returns undefined when the path is not below the bot's
+ * folder. The directory may have a different name on this machine.
  */
 export function localPlaceOf(token: string, path: string): LocalFile | undefined {
-  // On Windows a colon cannot be part of a name.
+  // On Windows a file name cannot contain a colon.
   const folders = [token, token.replace(':', '~')];
   const all = path.split(/[/\\]/);
   const at = all.findIndex((step) => folders.includes(step));
@@ -25,8 +28,8 @@ export function localPlaceOf(token: string, path: string): LocalFile | undefined
 }
 
 /**
- * Opens such a file for reading. Rejects with a reason for people where it is missing or no file, and where a
- * symbolic link below the directory leads elsewhere.
+ * Opens such a file for reading. Rejects with a reason for people when it is missing or not a file,
+ * or when a symbolic link below the directory leads elsewhere.
  */
 export async function openLocal(directory: string, place: LocalFile): Promise<FileHandle> {
   const root = await realpath(directory).catch(throwNotFound);
@@ -37,11 +40,11 @@ export async function openLocal(directory: string, place: LocalFile): Promise<Fi
   const isFile = await handle.stat().then((stat) => stat.isFile());
   if (isFile) return handle;
   await handle.close();
-  throw new Error('it is no file');
+  throw new Error('it is not a file');
 }
 
-/** Without the path, which holds the token. */
+/** The error leaves out the path, which contains the token. */
 function throwNotFound(error: unknown): never {
   const code = error instanceof Error && 'code' in error ? String(error.code) : reasonOf(error);
-  throw new Error(`it is not to be found in localFiles (${code})`);
+  throw new Error(`it was not found in localFiles (${code})`);
 }

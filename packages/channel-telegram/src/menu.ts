@@ -21,16 +21,18 @@ export interface MenuDeps {
   readonly log: Logger;
 }
 
-/** The bot whose menu it is: a new token may belong to another one, which has none yet. */
+/**
+ * The bot that the menu belongs to. A new token may belong to another bot, which has no menu yet.
+ */
 type Owner = Pick<BotIdentity, 'id'>;
 
 const SCOPES = { all_private_chats: toMenuEntries, all_group_chats: groupEntriesOf };
 const MENU = { kind: 'menu', id: 'commands' } as const;
 
-/** Shares of the limit that are tried in turn, as Telegram does not publish it. */
+/** Shares of the limit, tried in turn because Telegram does not publish the limit. */
 const SHARES = [1, 0.75, 0.5];
 
-/** Puts the commands into Telegram's own menu (F09), if they are not there yet. Never rejects. */
+/** Registers the commands in Telegram's menu (F09) unless they are already there. Never rejects. */
 export async function registerMenu(deps: MenuDeps, bot: Owner, signal: AbortSignal): Promise<void> {
   const { values, log } = deps;
   try {
@@ -47,18 +49,21 @@ export async function registerMenu(deps: MenuDeps, bot: Owner, signal: AbortSign
   } catch (error) {
     log.warn(
       { reason: menuFailureReason(error) },
-      "Telegram's menu of commands is not up to date; the next start tries again",
+      "Telegram's command menu is not up to date; the next start tries again",
     );
   }
 }
 
-/** The menu for each share of the limit, the fullest first. What is used is looked up only where there is no room for all. */
+/**
+ * The menu for each share of the limit, the fullest first. Command usage is read only when not all
+ * commands fit.
+ */
 async function menusOf({ commands, commandUses, log }: MenuDeps): Promise<readonly FittedMenu[]> {
   const all = fitMenu(commands, TELEGRAM_MENU);
   const isFull = all.leftOut.some(({ why }) => why === 'room') || all.shortenedTo !== null;
   const uses = isFull
     ? await commandUses?.().catch((error: unknown) => {
-        log.warn({ reason: reasonOf(error) }, 'which commands are used most cannot be read');
+        log.warn({ reason: reasonOf(error) }, 'the most used commands cannot be read');
         return undefined;
       })
     : undefined;
@@ -70,14 +75,19 @@ function menuWithin(share: number): typeof TELEGRAM_MENU {
   return { ...TELEGRAM_MENU, size: { ...size, max: Math.floor(size.max * share) } };
 }
 
-/** A fingerprint of the wanted commands, not of the accepted ones: only other commands make another attempt useful. */
+/**
+ * A fingerprint of the wanted commands, not of the accepted ones. Only different commands make
+ * another attempt useful.
+ */
 function menuFingerprint({ id }: Owner, menu: FittedMenu | undefined): string {
   return createHash('sha256')
     .update(JSON.stringify([id, groupEntriesOf(menu?.items ?? [])]))
     .digest('base64url');
 }
 
-/** Sends the fullest menu that Telegram takes. Rejects with the failure of the last attempt. */
+/**
+ * Registers the fullest menu that Telegram accepts. Rejects with the failure of the last attempt.
+ */
 async function setFirstAccepted(
   { api, log }: MenuDeps,
   menus: readonly FittedMenu[],
@@ -93,7 +103,7 @@ async function setFirstAccepted(
     } catch (error) {
       const reason = menuFailureReason(error);
       if (nth === menus.length - 1 || !reason.includes('BOT_COMMANDS_TOO_MUCH')) throw error;
-      log.info({ reason, commands: menu.items.length }, "Telegram's menu is made smaller");
+      log.info({ reason, commands: menu.items.length }, "Telegram's menu is reduced");
     }
   }
   return undefined;
@@ -113,7 +123,7 @@ function logMenu(log: Logger, menu: FittedMenu | undefined): void {
   if (text !== null) log.warn({ commands: leftOut.map(({ name }) => name) }, text);
 }
 
-/** Tells the owner, once, which commands people will not find in the menu. */
+/** Notifies the owner, once, which commands are missing from the menu. */
 async function reportLeftOut(
   { notifyOwner }: MenuDeps,
   menu: FittedMenu | undefined,

@@ -27,7 +27,7 @@ import { describe, expect, it } from 'vitest';
 import { eventReason, MESSAGE_FIELDS, UPDATE_DECISIONS } from './message-fields.ts';
 import { UPDATE_KINDS } from './wire.ts';
 
-/** Fields of servers from before 2023, which the newest types do not have. */
+/** Fields of servers from before 2023, which the newest types no longer have. */
 type Old =
   | 'forward_date'
   | 'forward_from'
@@ -38,7 +38,7 @@ type Old =
   | 'user_shared';
 
 type Difference<A, B> = Exclude<A, B> | Exclude<B, A>;
-/** A field or a kind that the published types gain does not compile before it has a decision. */
+/** Compilation fails when the published types gain a field or a kind that has no decision yet. */
 const isDecided: Readonly<
   Record<
     | Difference<keyof Message | Old, keyof typeof MESSAGE_FIELDS>
@@ -48,14 +48,14 @@ const isDecided: Readonly<
 > = {};
 
 type AllKeys<T> = T extends unknown ? keyof T : never;
-/** `read`, or why a reader needs no such detail. */
+/** For each detail `read`, or why no reader needs it. */
 type Details<Key extends PropertyKey> = Readonly<Record<Key, string>>;
 
 const FORMAT = 'a format changes no words';
 const SHOWN = 'it says how something is shown';
 const RULE = 'a rule for those who take part';
 
-/** The parts of messages with words of people: each detail, and its handling. */
+/** The parts of messages that contain people's words, and the handling of each detail. */
 const DETAILS = {
   entities: {
     ...{ text_link: 'read', text_mention: 'read', date_time: 'read', mention: 'read' },
@@ -171,7 +171,7 @@ const DETAILS = {
 };
 
 const CORPUS = join(import.meta.dirname, '../../../test/corpus/events-telegram');
-/** Names of the fields in what the corpus has people send, wherever they are. */
+/** The names of all fields that occur in the corpus, at any depth. */
 function fieldsOfCorpus(): ReadonlySet<string> {
   const inputs = readdirSync(CORPUS).filter((file) => !file.endsWith('.expected.json'));
   const texts = inputs.map((file) => readFileSync(join(CORPUS, file), 'utf8'));
@@ -179,30 +179,30 @@ function fieldsOfCorpus(): ReadonlySet<string> {
   return new Set(names.filter((name) => name !== undefined));
 }
 
-describe('what Parley does with what the Bot API sends', () => {
+describe('the handling of what the Bot API sends', () => {
   it('[F16] is decided for every field of a message and for every kind of update', () => {
     expect(isDecided).toEqual({});
     const reasons = Object.values(DETAILS).flatMap((details) => Object.values(details));
     expect(reasons.filter((reason) => reason === '')).toEqual([]);
   });
 
-  it('[F16] has a case in the corpus for all that a person can send, and for all that starts no turn', () => {
+  it('[F16] has a corpus case for everything a person can send and everything that starts no turn', () => {
     const seen = fieldsOfCorpus();
     const all = Object.entries(MESSAGE_FIELDS);
     const wanted = all.filter(([, one]) => 'named' in one || one.decision === 'event');
     const missing = wanted.map(([field]) => field).filter((field) => !seen.has(field));
-    // The one has a test of its own, and servers of the other are gone.
+    // The migration has a test of its own, and no server sends `user_shared` any more.
     const elsewhere = ['migrate_to_chat_id', 'migrate_from_chat_id', 'user_shared'];
     expect(missing.filter((field) => !elsewhere.includes(field))).toEqual([]);
   });
 
-  it('[F16] asks Telegram for the updates that are read, and for no others', () => {
+  it('[F16] requests from Telegram exactly the updates that have a reader', () => {
     const all = Object.entries(UPDATE_DECISIONS);
     const read = all.filter(([, { decision }]) => decision === 'read').map(([kind]) => kind);
     expect(read.toSorted()).toEqual([...UPDATE_KINDS].toSorted());
   });
 
-  it('[F07] counts a message as written by the platform by the field alone that says so', () => {
+  it('[F07] treats a message as written by the platform only if an event field says so', () => {
     expect(eventReason({ message_id: 1, text: 'a', pinned_message: {} })).toContain('pinned');
     expect(eventReason({ message_id: 1, text: 'a', hologram: {} })).toBeUndefined();
   });

@@ -1,12 +1,15 @@
 /** The handling of a field of the Bot API (F16). */
 type FieldDecision =
-  /** The agent reads it, or it decides who wrote, where and to whom. `namedOnly` stands for content of an unexpected form. */
+  /**
+   * Read: the agent reads the field, or the field determines who wrote, where and to whom.
+   * `namedOnly` stands for content of an unexpected form.
+   */
   | { readonly decision: 'read'; readonly named?: string }
-  /** Content that a person sent and Parley cannot read, with its article. */
+  /** Named: content that a person sent and Parley cannot read, with its article. */
   | { readonly decision: 'named'; readonly named: string }
-  /** Bookkeeping of the platform. */
+  /** Ignored: bookkeeping of the platform. */
   | { readonly decision: 'ignored'; readonly why: string }
-  /** The platform wrote the whole message: it starts no turn, and `why` is told the reason. */
+  /** Event: the platform wrote the whole message. It starts no turn, and `why` shows the reason. */
   | { readonly decision: 'event'; readonly why: string };
 
 const READ: FieldDecision = { decision: 'read' };
@@ -21,7 +24,10 @@ const CREATED = eventField('it reports that the chat was created');
 const PAYMENT = eventField('it reports a payment');
 const POST = eventField('it reports the state of a suggested post');
 
-/** Every field of `Message`. A test compares it with the newest published types. */
+/**
+ * The decision about every field of `Message`. A test compares the keys with the newest published
+ * types.
+ */
 export const MESSAGE_FIELDS = {
   // Who, where and when.
   message_id: READ,
@@ -43,7 +49,7 @@ export const MESSAGE_FIELDS = {
   migrate_to_chat_id: eventField('it reports that the group became a supergroup'),
   migrate_from_chat_id: eventField('it reports that the group became a supergroup'),
 
-  // What is answered or passed on.
+  // The message that is answered or forwarded.
   forward_origin: READ,
   reply_to_message: READ,
   reply_to_checklist_task_id: READ,
@@ -89,18 +95,18 @@ export const MESSAGE_FIELDS = {
   unique_gift: namedOnly('a gift'),
   passport_data: namedOnly('documents of Telegram Passport'),
 
-  // Beside content, of no use to a reader.
+  // Fields beside the content that no reader needs.
   sender_tag: ignored('administrators gave it to the sender'),
   sender_boost_count: ignored('it counts boosts of the chat'),
   receiver_user: ignored('only this bot receives such a message'),
-  is_paid_post: ignored('it says how a post may be deleted'),
+  is_paid_post: ignored('it restricts how a post may be deleted'),
   guest_bot_caller_user: ignored('a bot wrote the message'),
   guest_bot_caller_chat: ignored('a bot wrote the message'),
   edit_date: ignored('the kind of update says that it was edited'),
-  has_protected_content: ignored('it forbids passing on, which Parley does not do'),
+  has_protected_content: ignored('it forbids forwarding, which Parley does not do'),
   has_media_spoiler: ignored('it says how a picture is shown'),
   show_caption_above_media: ignored('it says how a picture is shown'),
-  is_from_offline: ignored('an automatic message is one of its account'),
+  is_from_offline: ignored('an automatic message counts as one of its account'),
   effect_id: ignored('an animation around the message'),
   paid_star_count: ignored('it says what the message cost'),
 
@@ -112,7 +118,7 @@ export const MESSAGE_FIELDS = {
   community_chat_removed: eventField('it reports a change of a community'),
   new_chat_title: eventField('it reports a new title'),
   new_chat_photo: eventField('it reports a new picture of the chat'),
-  delete_chat_photo: eventField('it reports that the chat has no picture any more'),
+  delete_chat_photo: eventField('it reports that the picture of the chat was removed'),
   chat_background_set: eventField('it reports a new background'),
   chat_owner_left: eventField('it reports a change of the owner of the chat'),
   chat_owner_changed: eventField('it reports a change of the owner of the chat'),
@@ -120,7 +126,7 @@ export const MESSAGE_FIELDS = {
   supergroup_chat_created: CREATED,
   channel_chat_created: CREATED,
   managed_bot_created: eventField('it reports that a bot was created'),
-  message_auto_delete_timer_changed: eventField('it reports a new time after which messages go'),
+  message_auto_delete_timer_changed: eventField('it reports a new timer for disappearing messages'),
   pinned_message: eventField('it reports that a message was pinned'),
   poll_option_added: eventField('it reports a change of a poll'),
   poll_option_deleted: eventField('it reports a change of a poll'),
@@ -128,11 +134,11 @@ export const MESSAGE_FIELDS = {
   checklist_tasks_added: eventField('it reports a change of a checklist'),
   successful_payment: PAYMENT,
   refunded_payment: PAYMENT,
-  paid_message_price_changed: eventField('it reports a price of messages'),
-  direct_message_price_changed: eventField('it reports a price of messages'),
+  paid_message_price_changed: eventField('it reports the price of messages'),
+  direct_message_price_changed: eventField('it reports the price of messages'),
   connected_website: eventField('it reports that a person signed in to a website'),
   write_access_allowed: eventField('it reports that the bot may write'),
-  proximity_alert_triggered: eventField('it reports that two people are close'),
+  proximity_alert_triggered: eventField('it reports that two people are near each other'),
   boost_added: eventField('it reports a boost'),
   forum_topic_created: TOPIC,
   forum_topic_edited: TOPIC,
@@ -153,11 +159,11 @@ export const MESSAGE_FIELDS = {
   video_chat_ended: CALL,
   video_chat_participants_invited: CALL,
 
-  // Of servers from before 2023.
+  // Fields of servers from before 2023.
   forward_date: READ,
   forward_from: READ,
   forward_from_chat: READ,
-  forward_from_message_id: ignored('the number of a message elsewhere'),
+  forward_from_message_id: ignored('the number of a message in another chat'),
   forward_sender_name: READ,
   forward_signature: READ,
   user_shared: readAs('people'),
@@ -168,7 +174,9 @@ function decisionOn(field: string): FieldDecision | undefined {
   return all[field];
 }
 
-/** The name of content that was not understood: its name, or `something` new. */
+/**
+ * A name for content that was not understood: the name of its kind, or `something` for a new kind.
+ */
 export function unknownContent(message: object): string {
   const names = Object.keys(message).flatMap((field) => {
     const decision = decisionOn(field);
@@ -177,7 +185,7 @@ export function unknownContent(message: object): string {
   return names[0] ?? 'something';
 }
 
-/** Whether a message has a field that brings content, or one that is not known. */
+/** Whether a message has a field that carries content, or an unknown field. */
 export function hasContent(message: object): boolean {
   return Object.keys(message).some((field) => {
     const decision = decisionOn(field);
@@ -185,9 +193,9 @@ export function hasContent(message: object): boolean {
   });
 }
 
-/** Why the platform alone wrote a message; undefined where a person did. */
+/** Why the platform itself wrote a message; undefined when a person did. */
 export function eventReason(message: object): string | undefined {
-  // Who has won a giveaway can be passed on, and then a person sends it.
+  // The winners of a giveaway can be forwarded, and then a person is the sender.
   if ('forward_origin' in message || 'forward_date' in message) return undefined;
   for (const field of Object.keys(message)) {
     const decision = decisionOn(field);
@@ -197,9 +205,12 @@ export function eventReason(message: object): string | undefined {
 }
 
 const NOT_OFFERED = ignored('Parley offers nothing of that kind');
-const OF_MEMBERS = ignored('who else is in a chat decides nothing');
+const OF_MEMBERS = ignored('Parley does not need to know the other members of a chat');
 
-/** Every kind of update. A test compares it with the newest published types. */
+/**
+ * The decision about every kind of update. A test compares the keys with the newest published
+ * types.
+ */
 export const UPDATE_DECISIONS = {
   message: READ,
   edited_message: READ,
@@ -212,10 +223,10 @@ export const UPDATE_DECISIONS = {
   guest_message: READ,
   callback_query: READ,
   my_chat_member: READ,
-  // In groups only where the bot is an administrator.
+  // Telegram sends these for groups only where the bot is an administrator.
   message_reaction: READ,
   stopped_message_generation: READ,
-  message_reaction_count: ignored('it says of anonymous reactions how many there are'),
+  message_reaction_count: ignored('it counts anonymous reactions'),
   inline_query: NOT_OFFERED,
   chosen_inline_result: NOT_OFFERED,
   shipping_query: NOT_OFFERED,
@@ -231,7 +242,7 @@ export const UPDATE_DECISIONS = {
   removed_chat_boost: OF_MEMBERS,
 } satisfies Readonly<Record<string, FieldDecision>>;
 
-/** Why an update without a reader says nothing to the agent. */
+/** Why an update without a reader tells the agent nothing. */
 export function unreadUpdateReason(kind: string): string {
   const all: Readonly<Record<string, FieldDecision>> = UPDATE_DECISIONS;
   const decision = all[kind];

@@ -13,7 +13,7 @@ interface MessageDeps {
   readonly moved: MovedChats;
 }
 
-/** The messages of the adapter, which can also change the buttons of a text. */
+/** The message capability of the adapter, which can also change the buttons of a text. */
 export interface Messages extends Required<MessageCapability> {
   edit(
     address: ChatAddress,
@@ -23,7 +23,7 @@ export interface Messages extends Required<MessageCapability> {
   ): Promise<void>;
 }
 
-/** Methods that have another name for messages that only one person sees. */
+/** Methods that have a separate variant for messages that only one person sees. */
 const OF_EPHEMERAL: ReadonlySet<string> = new Set([
   'editMessageText',
   'editMessageCaption',
@@ -33,7 +33,10 @@ const OF_EPHEMERAL: ReadonlySet<string> = new Set([
 const NOT_MODIFIED = /message is not modified/i;
 const NO_TEXT = /there is no text in the message/i;
 
-/** Changes that end in the same state however often they are made, so each may be repeated. */
+/**
+ * Edits, deletions and reactions. Each has the same effect however often it is made, so it is safe
+ * to repeat.
+ */
 export function createMessageCapability(
   { api, moved }: MessageDeps,
   linkPreviews: boolean,
@@ -101,7 +104,7 @@ export function createMessageCapability(
   };
 }
 
-/** The call that changes a message in a place; undefined where there is none. */
+/** The call that changes a message in a chat of this kind; undefined when there is none. */
 function changeIn(
   place: Place,
   method: string,
@@ -122,17 +125,17 @@ function changeIn(
   }
 }
 
-/** The form of an edit: with markup or plainly, as a message or below a file. */
+/** The form of an edit: with markup or plain, as a message or as a caption. */
 interface EditForm {
-  /** As a rich message, if the text needs one. */
+  /** Whether the edit is a rich message, if the text needs one. */
   readonly rich: boolean;
   readonly html: boolean;
   readonly below: boolean;
 }
 
 /**
- * Once more as an ordinary text where a rich one is refused, without markup where Telegram cannot read it, and below
- * the file where there is one.
+ * Edits again as ordinary text when a rich message is refused, without markup when Telegram cannot
+ * parse it, and as a caption when the message has a file.
  */
 async function tryForms(rich: boolean, edit: (form: EditForm) => Promise<void>): Promise<void> {
   let form: EditForm = { rich, html: true, below: false };
@@ -150,7 +153,7 @@ async function tryForms(rich: boolean, edit: (form: EditForm) => Promise<void>):
   }
 }
 
-/** `done` names the refusal that means it is already as requested. */
+/** Ignores the refusal matched by `done`, which means that the message is already as requested. */
 async function tolerate(
   done: RegExp,
   { chatId }: ChatAddress,
@@ -167,11 +170,11 @@ async function tolerate(
 }
 
 function unknownMessage(chatId: string, messageId: string): ChannelError {
-  const message = `Telegram chat ${chatId} has no message "${messageId}": its ids are numbers.`;
+  const message = `Telegram chat ${chatId} has no message "${messageId}": message ids are numbers.`;
   return new ChannelError({ kind: 'refused' }, message);
 }
 
 function notPossibleError(chatId: string): ChannelError {
-  const message = `Telegram chat ${chatId}: Telegram lets no bot do that in a chat of another account.`;
+  const message = `Telegram chat ${chatId}: Telegram does not allow bots to do that in a chat of another account.`;
   return new ChannelError({ kind: 'refused' }, message);
 }

@@ -6,13 +6,14 @@ const Moves = z.array(z.tuple([z.string(), z.string()]));
 const KIND = 'moved-chats';
 const ID = 'all';
 
-/** A message id of a supergroup that was a group; the group had numbers of its own. */
+/** A message id in a supergroup that used to be a group, which had numbers of its own. */
 const OF_SUPERGROUP = /^\d+s/;
 
 /**
- * Groups that became supergroups. Inside Parley such a group keeps its first id, so that access lists, history,
- * memory, jobs, targets and spend stay what they are without being touched; the new id is used towards Telegram
- * alone. Its messages are numbered again from 1, so their ids get an `s`: `5` and `5s` are two messages.
+ * Groups that became supergroups. Inside Parley such a group keeps its first id, so that access
+ * lists, history, memory, jobs, targets and spend stay valid without being changed. The new id is
+ * used only towards Telegram. The supergroup numbers its messages from 1 again, so their ids get an
+ * `s`: `5` and `5s` are two messages.
  */
 export class MovedChats {
   readonly #values: AdapterValues;
@@ -25,7 +26,10 @@ export class MovedChats {
     this.#values = values;
   }
 
-  /** Resolves once the earlier moves are known. Rejects when the database does not answer; the next call tries again. */
+  /**
+   * Resolves once the earlier moves are loaded. Rejects when the database does not answer; the next
+   * call tries again.
+   */
   load(): Promise<void> {
     this.#loaded ??= this.#read().catch((error: unknown) => {
       this.#loaded = undefined;
@@ -45,7 +49,10 @@ export class MovedChats {
     this.#first.set(now, first);
   }
 
-  /** Records a move, durably; false where it is known. One after the other, as all are stored as one value. */
+  /**
+   * Records a move durably; returns false if it was already known. Writes run one after the other,
+   * because all moves are stored as one value.
+   */
   note(from: string, to: string): Promise<boolean> {
     const noting = this.#noting.then(() => this.#note(from, to));
     this.#noting = noting.catch(() => undefined);
@@ -63,27 +70,27 @@ export class MovedChats {
     return true;
   }
 
-  /** The id by which Telegram knows a chat now. */
+  /** Telegram's current id of a chat. */
   now(chatId: string): string {
     return this.#now.get(chatId) ?? chatId;
   }
 
-  /** The id by which the core knows a chat. */
+  /** The id that the core uses for a chat. */
   first(now: string): string {
     return this.#first.get(now) ?? now;
   }
 
-  /** Whether a message of the chat can still be named towards Telegram. */
+  /** Whether Telegram still knows a message of the chat by its number. */
   isThere(chatId: string, messageId: string): boolean {
     return !this.#now.has(chatId) || OF_SUPERGROUP.test(messageId);
   }
 
-  /** The id of a message that Telegram has just numbered. */
+  /** The core's id of a message that Telegram has just numbered. */
   idOf(chatId: string, messageId: string): string {
     return this.#now.has(chatId) ? messageId.replace(/^\d+/, '$&s') : messageId;
   }
 
-  /** A message, or a reaction to one, as the core knows it: under the first id of its chat. */
+  /** Renames a message or reaction to the ids of the core: the first id of its chat. */
   named<
     T extends Pick<InboundMessage, 'chat' | 'messageId' | 'replyTo'> & {
       readonly pressed?: string | undefined;
@@ -103,12 +110,12 @@ export class MovedChats {
   }
 }
 
-/** Whether an id is one of a supergroup that was a group. */
+/** Whether a message id belongs to a supergroup that used to be a group. */
 export function isOfSupergroup(messageId: string): boolean {
   return OF_SUPERGROUP.test(messageId);
 }
 
-/** The same calls, with chats by the ids that Telegram knows now. */
+/** Wraps calls so that chats have Telegram's current ids. */
 export function withMoves(call: MakeCall, moved: MovedChats): MakeCall {
   return async (method, payload, options) => {
     await moved.load();
@@ -118,8 +125,8 @@ export function withMoves(call: MakeCall, moved: MovedChats): MakeCall {
   };
 }
 
-/** The notice of a move, which the owner reads once. */
+/** The notice of a move, which the owner gets once. */
 export function moveText(title: string | undefined, first: string, now: string): string {
   const name = title === undefined ? 'A group' : `The group ${literalLine(title)}`;
-  return `${name} became a supergroup (${now}). Nothing has to be done: it keeps its history, memory, jobs and permissions, and its id in the settings, ${first}.`;
+  return `${name} became a supergroup (${now}). You don't need to do anything: it keeps its history, memory, jobs and permissions, and its id in the settings, ${first}.`;
 }

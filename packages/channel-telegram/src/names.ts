@@ -10,12 +10,15 @@ import type { WireMessage } from './wire.ts';
 const REMEMBERED = 1_000;
 const Titled = z.object({ title: z.string() });
 
-/** Titles of groups and names of topics, for people. A bot hears them with messages and can ask for titles alone. */
+/**
+ * Titles of groups and names of topics, for people. A bot learns both from messages, and can ask
+ * Telegram only for titles.
+ */
 export class ChatNames {
   readonly #api: Pick<TelegramApi, 'telegram'>;
   readonly #moved: MovedChats;
   readonly #titles = new BoundedMap<string, string>(REMEMBERED);
-  /** By chat and topic. */
+  /** Names by chat and topic. */
   readonly #topics = new BoundedMap<string, string>(REMEMBERED);
 
   constructor(api: Pick<TelegramApi, 'telegram'>, moved: MovedChats) {
@@ -23,7 +26,7 @@ export class ChatNames {
     this.#moved = moved;
   }
 
-  /** A message of a topic "answers" the one that made the topic, which has its name. */
+  /** A message in a topic "answers" the message that created the topic, which contains its name. */
   seen(message: WireMessage): void {
     const { chat, direct_messages_topic: subscriber, reply_to_message } = message;
     const { title, threadId } = toChat(message);
@@ -32,12 +35,15 @@ export class ChatNames {
     const named = message.forum_topic_edited?.name ?? message.forum_topic_created?.name ?? person;
     const name = named ?? reply_to_message?.forum_topic_created?.name;
     const topic = `${chat.id} ${threadId}`;
-    // What made the topic keeps the name it had then.
+    // The message that created the topic keeps the original name, so it does not override a newer
+    // one.
     if (name !== undefined && (named !== undefined || !this.#topics.has(topic)))
       this.#topics.set(topic, name);
   }
 
-  /** `Family, topic Holidays`; undefined where Telegram does not say. Never rejects. */
+  /**
+   * A name such as `Family, topic Holidays`; undefined when Telegram does not tell. Never rejects.
+   */
   async of({ chatId, threadId }: ChatAddress): Promise<string | undefined> {
     const now = this.#moved.now(chatId);
     const title = this.#titles.get(now) ?? (await this.#ask(now));
@@ -53,7 +59,7 @@ export class ChatNames {
       const telegram = await this.#api.telegram();
       return Titled.parse(await telegram.getChat(chatId)).title;
     } catch {
-      // The bot is not in that chat any more.
+      // The bot is no longer in that chat.
       return undefined;
     }
   }

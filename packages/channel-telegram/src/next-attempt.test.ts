@@ -10,13 +10,13 @@ const refused = (reason: string, more: object = {}): CallFailure => ({
   ...more,
 });
 
-describe('after a send that was refused', () => {
+describe('after a refused send', () => {
   it.each<[string, CallFailure, Partial<Attempt>]>([
     ['markup is left out', refused("can't parse entities: x"), { html: false }],
     ['a moved group is followed', refused('upgraded', { migrateTo: '-100' }), { chatId: '-100' }],
-    ['a picture goes as a file', refused('PHOTO_INVALID_DIMENSIONS'), { asDocument: true }],
-    ['a broken picture too', refused('IMAGE_PROCESS_FAILED'), { asDocument: true }],
-    ['a voice note too', refused('VOICE_MESSAGES_FORBIDDEN'), { asDocument: true }],
+    ['a picture is sent as a file', refused('PHOTO_INVALID_DIMENSIONS'), { asDocument: true }],
+    ['a broken picture is sent as a file', refused('IMAGE_PROCESS_FAILED'), { asDocument: true }],
+    ['a voice note is sent as a file', refused('VOICE_MESSAGES_FORBIDDEN'), { asDocument: true }],
   ])('[M04] %s, once', (_name, failure, change) => {
     const next = nextAttempt(FIRST, failure)?.attempt;
     expect(next).toEqual({ ...FIRST, ...change });
@@ -26,8 +26,8 @@ describe('after a send that was refused', () => {
   it.each<[string, CallFailure]>([
     ['any other refusal', refused('message is too long')],
     ['a rate limit', { kind: 'refused', code: 429, reason: 'slow', retryAfterMs: 1 }],
-    ['a connection that never came about', { kind: 'not-sent', reason: 'ECONNREFUSED' }],
-    ['an outcome nobody knows', { kind: 'unknown', reason: "can't parse entities" }],
+    ['a connection that was never established', { kind: 'not-sent', reason: 'ECONNREFUSED' }],
+    ['an unknown outcome', { kind: 'unknown', reason: "can't parse entities" }],
   ])('[D04] nothing is sent again after %s', (_name, failure) => {
     expect(nextAttempt(FIRST, failure)).toBeUndefined();
   });

@@ -21,7 +21,7 @@ describe('the place of a message inside a Telegram chat', () => {
     );
   });
 
-  it('[F17] has a name and message ids of its own', () => {
+  it('[F17] has its own name and message ids', () => {
     const isSame = (one: Place, other: Place) => JSON.stringify(one) === JSON.stringify(other);
     fc.assert(
       fc.property(place, place, (one, other) => {
@@ -44,7 +44,7 @@ describe('the place of a message inside a Telegram chat', () => {
       { kind: 'business', connection: 'c:1' },
       { business_connection_id: 'c:1' },
     ],
-  ])('[F17] is written to as the Bot API wants it: %s', (_name, one, fields) => {
+  ])("[F17] is addressed with the Bot API's fields: %s", (_name, one, fields) => {
     expect(placeFields(threadIdOf(one))).toEqual(fields);
   });
 

@@ -3,9 +3,10 @@ import type { WireMessage } from './wire.ts';
 import type { WireChat } from './wire-basics.ts';
 
 /**
- * The place of a message in a chat. Telegram shows several conversations under one chat id: topics of a forum or of a
- * private chat, the subscribers who write to a channel, and chats that a bot serves for a person's business account
- * or as a guest. Of the last two the ids may be those of unrelated chats of the bot.
+ * The place of a message inside a chat. Telegram shows several conversations under one chat id:
+ * topics of a forum or of a private chat, the subscribers who write to a channel, and chats that a
+ * bot serves for a person's business account or as a guest. The ids of the last two may be those of
+ * unrelated chats of the bot.
  */
 export type Place =
   | { readonly kind: 'chat' }
@@ -13,7 +14,7 @@ export type Place =
   | { readonly kind: 'subscriber'; readonly topic: string }
   | { readonly kind: 'business'; readonly connection: string }
   | { readonly kind: 'guest'; readonly query: string }
-  /** Between one person and the bot in a group: what is said to the bot alone is no matter of the others. */
+  /** Between one person and the bot in a group. Nobody else sees what is said to only the bot. */
   | { readonly kind: 'alone'; readonly person: string };
 
 const CHAT: Place = { kind: 'chat' };
@@ -24,16 +25,19 @@ const PREFIXES = {
   guest: 'guest:',
   alone: 'alone:',
 } as const;
-/** The topic that every forum has; messages there carry no number, and sends with it are refused. */
+/**
+ * The topic that every forum has. Messages in it carry no topic number, and Telegram refuses sends
+ * with this one.
+ */
 const GENERAL_TOPIC = '1';
 
-/** The place as `chat.threadId` has it; a topic is its number alone, as 0.1.0 stored it. */
+/** The place in the form of `chat.threadId`; a topic is just its number, as 0.1.0 stored it. */
 export function threadIdOf(place: Place): string | undefined {
   switch (place.kind) {
     case 'chat':
       return undefined;
     case 'topic':
-      // A topic of a private chat may have the number that means the general topic elsewhere.
+      // A topic of a private chat may have the number that elsewhere means the general topic.
       return place.topic === GENERAL_TOPIC ? `${PREFIXES.topic}${place.topic}` : place.topic;
     case 'subscriber':
       return `${PREFIXES.subscriber}${place.topic}`;
@@ -46,7 +50,7 @@ export function threadIdOf(place: Place): string | undefined {
   }
 }
 
-/** The place that a `chat.threadId` names. */
+/** The place that a `chat.threadId` stands for. */
 export function placeOfThread(threadId: string | undefined): Place {
   if (threadId === undefined || threadId === GENERAL_TOPIC) return CHAT;
   const after = (prefix: string) =>
@@ -62,7 +66,10 @@ export function placeOfThread(threadId: string | undefined): Place {
   return { kind: 'topic', topic: after(PREFIXES.topic) ?? threadId };
 }
 
-/** The fields with which the Bot API writes to a place; a guest is answered by a method of its own. */
+/**
+ * The fields that address a place in a call of the Bot API. A guest is answered by a separate
+ * method.
+ */
 export function placeFields(threadId: string | undefined): {
   readonly message_thread_id?: number;
   readonly direct_messages_topic_id?: number;
@@ -82,8 +89,9 @@ export function placeFields(threadId: string | undefined): {
 }
 
 /**
- * The id of a message in its place. In chats of business accounts and of guests the numbers are of another row, and the
- * chat may have the id of a chat of the bot itself, so `5` and `5@…` are two messages.
+ * The id of a message in its place. Chats of business accounts and of guests have a separate
+ * sequence of numbers, and the chat may have the id of one of the bot's own chats, so `5` and `5@…`
+ * are two messages.
  */
 export function messageIdIn(threadId: string | undefined, number: number | string): string {
   const place = placeOfThread(threadId);
@@ -91,13 +99,16 @@ export function messageIdIn(threadId: string | undefined, number: number | strin
   return place.kind === 'guest' ? `${number}@${PREFIXES.guest}${place.query}` : String(number);
 }
 
-/** Whether a place is in a chat that is not the bot's own, whose id says nothing about chats of the bot. */
+/**
+ * Whether a place is in a chat that is not the bot's own, so that its id says nothing about the
+ * bot's chats.
+ */
 export function isForeignChat(threadId: string | undefined): boolean {
   const { kind } = placeOfThread(threadId);
   return kind === 'business' || kind === 'guest';
 }
 
-/** The fields that tell the place of a message, or of the message with a pressed button. */
+/** The fields that determine the place of a message, or of the message with a pressed button. */
 export type Placed = Pick<
   WireMessage,
   | 'chat'
@@ -108,7 +119,10 @@ export type Placed = Pick<
   | 'guest_query_id'
 >;
 
-/** The place of a message. Outside forums and private chats with topics `message_thread_id` merely groups replies. */
+/**
+ * The place of a message. Outside forums and private chats with topics, `message_thread_id` only
+ * groups replies.
+ */
 export function placeOfMessage(message: Placed): Place {
   const { chat, business_connection_id: connection, guest_query_id: query } = message;
   if (connection !== undefined) return { kind: 'business', connection };
@@ -122,8 +136,9 @@ export function placeOfMessage(message: Placed): Place {
 }
 
 /**
- * The chat and the place in it, as the core knows them. What the owner of a channel or of a business account can read,
- * too, is no direct chat: direct chats of owners have their memory (W02).
+ * The chat and the place in it, as the core knows them. A chat that the owner of a channel or
+ * business account can also read is not a direct chat, because direct chats of owners have access
+ * to their memory (W02).
  */
 export function toChat(message: Placed): Chat {
   const { chat } = message;
@@ -135,12 +150,15 @@ export function toChat(message: Placed): Chat {
     type: chatTypeOf(chat, place),
     ...(title === undefined ? {} : { title }),
     ...(threadId === undefined ? {} : { threadId }),
-    // A topic of a private chat is one of several direct chats of its person.
+    // A topic of a private chat is one of several direct chats with that person.
     ...(chat.type === 'private' && place.kind === 'topic' && { separate: true as const }),
   };
 }
 
-/** The chat of a message whose place is known otherwise; Telegram does not say it of every message. */
+/**
+ * The chat of a message whose place is known from elsewhere, as Telegram does not state it for
+ * every message.
+ */
 export function chatAt(threadId: string | undefined, { chat }: Placed): Chat {
   const place = placeOfThread(threadId);
   switch (place.kind) {

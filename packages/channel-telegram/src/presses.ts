@@ -18,13 +18,14 @@ export interface PressDeps
   readonly api: Pick<TelegramApi, 'telegram'>;
 }
 
-/** Longest answer to a press, in characters. */
+/** The longest answer to a press, in characters. */
 const MAX_ANSWER = 200;
 
 /**
- * Admits a press as a message of the person who pressed; rejects when it must come again (D01). The button's
- * clock stops whatever becomes of it. A person who may not decide gets a private notice, on top of the
- * chat; what is decided loses its buttons. Neither matters for truth: a failure there changes nothing.
+ * Admits a press as a message of the person who pressed; rejects when Telegram must deliver it
+ * again (D01). The button stops showing its progress indicator whatever the outcome is. A person
+ * who may not decide gets a private notice over the chat, and a decided request loses its buttons.
+ * Both are best effort: a failure there changes no state.
  */
 export async function admitPress(deps: PressDeps, press: WirePress): Promise<void> {
   const message = await pressToInbound(deps, press);
@@ -38,7 +39,9 @@ export async function admitPress(deps: PressDeps, press: WirePress): Promise<voi
   if (outcome?.kind === 'command' && outcome.settled) void removeButtons(deps, press);
 }
 
-/** The button of a game, or of a message that was sent from one chat to another. */
+/**
+ * Records a press on the button of a game, or of a message that was sent from one chat to another.
+ */
 async function notePress(
   { moved, ignored, clock }: PressDeps,
   { id, from, message }: WirePress,
@@ -79,15 +82,15 @@ async function removeButtons({ api, log }: PressDeps, { message, from }: WirePre
     const telegram = await api.telegram();
     await telegram.callApi(method, { ...place, ...which });
   } catch (error) {
-    // Of two presses the second finds them gone.
+    // When two people press, the second press finds the buttons already gone.
     const { reason } = callFailureOf(error);
     if (!/message is not modified/i.test(reason)) log.debug({ reason }, 'buttons not removed');
   }
 }
 
 /**
- * A pressed button as if that person had written its data, in the place of the button;
- * undefined where there is no place or no data.
+ * Converts a press into a message in which that person wrote the button's data, in the button's
+ * place; undefined when there is no place or no data.
  */
 async function pressToInbound(
   deps: PressDeps,
@@ -105,19 +108,20 @@ async function pressToInbound(
     text: data,
     pressed: above,
     ...aloneResponse(message, from, id),
-    // What the buttons of this bot say is Parley's, and the press is the person's.
+    // The button's data was written by Parley, but the person chose to press it.
     authored: { text: true },
     mentions: [],
     addressed: true,
-    // A press has no time of its own.
+    // Telegram sends no time for a press.
     sentAt: deps.clock(),
     variables: {},
   };
 }
 
 /**
- * The chat of the message above a button. Of one that is too old Telegram says no topic, and of one that a single person
- * sees not whether it is of their own conversation or of the group's; it is where the bot sent it.
+ * The chat of the message above a button. Telegram does not name the topic of a message that is too
+ * old, nor whether a message for a single person belongs to that person's conversation or to the
+ * group's. The place then comes from where the bot sent the message.
  */
 async function chatOfPress(
   deps: PressDeps,

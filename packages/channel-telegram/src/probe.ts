@@ -15,7 +15,10 @@ import { createFiles } from './files.ts';
 import type { TelegramSettings } from './settings.ts';
 import { BotIdentity } from './wire.ts';
 
-/** Asks Telegram who the bot is, and how calls of its webhook go. Takes no update from a running gateway. */
+/**
+ * Asks Telegram who the bot is and whether its webhook works. Takes no update away from a running
+ * gateway.
+ */
 export async function probeTelegram(
   settings: TelegramSettings,
   { signal, clock, wantsPicture }: Pick<ProbeEnv, 'signal' | 'clock' | 'wantsPicture'>,
@@ -40,7 +43,7 @@ export async function probeTelegram(
   }
 }
 
-/** Quick calls without telegraf, which takes longer to load than they do. */
+/** Makes quick calls without telegraf, which takes longer to load than the calls take. */
 function asking(
   settings: TelegramSettings,
   onAnswer: (headers: IncomingHttpHeaders) => void,
@@ -63,7 +66,7 @@ function probeProblem(thrown: unknown, host: string): ChannelProbe {
   const fix =
     failure.kind === 'refused'
       ? 'Try again later.'
-      : `Check the network and the name service of this machine, and channels.telegram.apiRoot if you set one: ${host} must be reachable.`;
+      : `Check the network and DNS of this machine, and channels.telegram.apiRoot if you set one: ${host} must be reachable.`;
   const reason =
     decision.kind === 'retry' ? decision.reason : `Telegram answered: ${failure.reason}`;
   return { kind: 'problem', reason, fix, retryable: true };
@@ -72,10 +75,13 @@ function probeProblem(thrown: unknown, host: string): ChannelProbe {
 const Photos = z.object({
   photos: z.array(z.array(z.object({ file_id: z.string(), width: z.int() }))),
 });
-/** Shown smaller than that; Telegram has it in 160, 320 and 640 pixels. */
+/**
+ * The smallest acceptable width, in pixels. The picture is displayed smaller than this; Telegram
+ * offers 160, 320 and 640.
+ */
 const WIDE_ENOUGH = 160;
 
-/** The id of the smallest file of the present picture that is large enough. */
+/** The file id of the smallest version of the current picture that is large enough. */
 async function pictureOf(
   ask: TelegramApi['call'],
   id: number,
@@ -93,7 +99,7 @@ const WebhookInfo = z.object({
   last_error_message: z.string().optional(),
 });
 
-/** Nothing is wrong with a webhook whose last failed call was made good: then no update waits. */
+/** A webhook whose failed call was delivered later has no waiting updates and is fine. */
 async function webhookWarnings(
   ask: TelegramApi['call'],
   signal: AbortSignal,

@@ -11,13 +11,16 @@ import { spellOutHidden } from './text.ts';
 import type { Answered, BotIdentity, ExternalReply, WireMessage } from './wire.ts';
 import type { Origin } from './wire-basics.ts';
 
-/** Names the author of what is forwarded, so that it does not pass for the sender's own, or for a command. */
+/**
+ * Names the author of forwarded text, so that it is not taken for the sender's own words or for a
+ * command.
+ */
 export function markForwarded(text: string, origin: Origin | undefined): string {
   if (origin === undefined) return text;
   return joinPresent([`[Forwarded from ${originAuthor(origin).name ?? 'somebody'}]`, text]);
 }
 
-/** The message of the same chat that is answered. */
+/** The answered message, if it is in the same chat. */
 export function readReply(
   { message, answered }: ReadMessage,
   threadId: string | undefined,
@@ -40,7 +43,7 @@ export function readReply(
 function answeredText(message: WireMessage, answered: Answered, me: BotIdentity): string {
   const { reply_to_checklist_task_id: task, reply_to_poll_option_id: option } = message;
   const { poll, checklist } = answered;
-  // The buttons of this bot ask for a press; they are no part of what it said.
+  // The buttons of this bot ask for a press and are not part of what it said.
   const { reply_markup: _, ...bare } = answered;
   return joinPresent([
     checklist === undefined || task === undefined ? '' : answeredTask(checklist, task),
@@ -52,7 +55,9 @@ function answeredText(message: WireMessage, answered: Answered, me: BotIdentity)
   ]);
 }
 
-/** A quotation from another chat or topic, from a story, or from a message that no longer exists. */
+/**
+ * A quotation from another chat or topic, from a story, or from a message that no longer exists.
+ */
 export function quotationOf({ message, answered }: ReadMessage): Pick<InboundMessage, 'quotation'> {
   const { external_reply: external, reply_to_story: story, quote } = message;
   const words = quote === undefined ? '' : spellOutHidden(quote);
@@ -65,7 +70,7 @@ export function quotationOf({ message, answered }: ReadMessage): Pick<InboundMes
   return answered !== undefined || words === '' ? {} : { quotation: { text: words } };
 }
 
-/** Telegram shows of such a message no more than was quoted, and its files. */
+/** Telegram reveals only the quoted part of such a message, and its files. */
 const UNSHOWN = '[a message whose text Telegram does not show]';
 
 function externalQuotation(

@@ -9,9 +9,12 @@ const Stickers = z.array(
   z.object({ custom_emoji_id: z.string().optional(), emoji: z.string().optional() }),
 );
 const REMEMBERED = 1_000;
-/** Telegram lets a person set three; all of them are codes of a few characters. */
+/**
+ * Limits on untrusted input. Telegram lets a person set three reactions, each a code of a few
+ * characters.
+ */
 const [MAX_REACTIONS, MAX_EMOJI] = [20, 64];
-/** The text for a custom emoji whose standard one is unknown. */
+/** The text for a custom emoji whose standard emoji is unknown. */
 const CUSTOM = 'custom emoji';
 
 interface ReactionDeps {
@@ -20,7 +23,10 @@ interface ReactionDeps {
   readonly log: Logger;
 }
 
-/** Makes what reads reactions. A custom emoji becomes the standard one that its makers gave it; Telegram is asked once. */
+/**
+ * Creates a reader of reactions. A custom emoji becomes the standard emoji that its author assigned
+ * to it; Telegram is asked once for each.
+ */
 export function createReactionReader({ account, api, log }: ReactionDeps) {
   const standard = new BoundedMap<string, string>(REMEMBERED);
   const learn = async (ids: readonly string[]): Promise<void> => {
@@ -31,7 +37,7 @@ export function createReactionReader({ account, api, log }: ReactionDeps) {
       for (const { custom_emoji_id: id, emoji } of stickers)
         if (id !== undefined && emoji !== undefined) standard.set(id, emoji);
     } catch (thrown) {
-      log.debug({ reason: reasonOf(thrown) }, 'custom emoji are not known');
+      log.debug({ reason: reasonOf(thrown) }, 'custom emoji could not be resolved');
     }
   };
   return async (reaction: WireReaction): Promise<InboundReaction | undefined> => {

@@ -3,17 +3,17 @@ import { readShown, type Shown } from './shown.ts';
 import type { Answered, BotIdentity, WireMessage } from './wire.ts';
 import type { Origin } from './wire-basics.ts';
 
-/** A message with the facts that several of its readers need, found once. */
+/** A message with the facts that several readers need, determined once. */
 export interface ReadMessage {
   readonly message: WireMessage;
   /** The message that this one answers, if a person chose it. */
   readonly answered: Answered | undefined;
-  /** The origin of a forwarded message; undefined where its sender wrote it. */
+  /** The origin of a forwarded message; undefined when the sender wrote it. */
   readonly origin: Origin | undefined;
   readonly shown: Shown;
 }
 
-/** `me` is the bot, whose mentions need no address behind them. */
+/** Reads a message; `me` is the bot, whose mentions need no URL after them. */
 export function readMessage(message: WireMessage, me: BotIdentity): ReadMessage {
   return {
     message,

@@ -5,15 +5,15 @@ import { isoFromSeconds, personLink } from './text.ts';
 import { Media } from './wire-basics.ts';
 import { Point } from './wire-cards.ts';
 
-/** A formatted message as Markdown, and the files between its words. */
+/** A formatted message as Markdown, and the files it contains. */
 export interface RichText {
   readonly text: string;
   readonly media: readonly Media[];
-  /** Whether a part of it is marked as the words of somebody else. */
+  /** Whether some of it is marked as the words of somebody else. */
   readonly quotes: boolean;
 }
 
-/** Telegram allows 16 levels and 32,768 characters; what is deeper or longer is cut. */
+/** Telegram allows 16 levels and 32,768 characters; anything deeper or longer is cut off. */
 const MAX_DEPTH = 32;
 const MAX_CHARACTERS = 40_000;
 const CUT = '[…]';
@@ -23,7 +23,7 @@ type Block = z.infer<typeof Blocks>['blocks'][number];
 const Items = lenientList(z.looseObject({ label: z.string().catch('-') }));
 const Rows = lenientList(lenientList(z.looseObject({})));
 
-/** Reads a rich message; of a kind of block that is not known, the words that it has. */
+/** Reads a rich message. For an unknown kind of block, only its words are read. */
 export function richTextOf(rich: unknown): RichText {
   const { blocks } = Blocks.catch({ blocks: [] }).parse(rich);
   const seen: Seen = { media: [], quotes: false };
@@ -32,16 +32,22 @@ export function richTextOf(rich: unknown): RichText {
   return { ...seen, text: isLong ? `${text.slice(0, MAX_CHARACTERS).toWellFormed()}${CUT}` : text };
 }
 
-/** A person whom a formatted message names: by an id, or by a name that they may pass on. */
+/**
+ * A person mentioned in a formatted message: by id, or by a username, which can pass to somebody
+ * else.
+ */
 interface Mentioned {
   readonly id?: number | undefined;
   readonly name?: string | undefined;
 }
 
-/** Deeper than Telegram nests blocks, items and formats altogether. */
+/** Deeper than Telegram nests blocks, items and formats combined. */
 const MAX_NESTING = 200;
 
-/** All whom a rich message names, wherever in it; a command with the name of a bot names that bot. */
+/**
+ * Everyone mentioned anywhere in a rich message. A command with the name of a bot mentions that
+ * bot.
+ */
 export function mentionsInRich(rich: unknown, depth = 0): Mentioned[] {
   if (depth >= MAX_NESTING || typeof rich !== 'object' || rich === null) return [];
   const { type, user, username, bot_command: command } = toRecord(rich);
@@ -124,7 +130,7 @@ function blockText(block: Block, seen: Seen, depth: number): string {
   }
 }
 
-/** Blocks that may have nothing to read. */
+/** Blocks that may contain nothing to read. */
 const WORDLESS: ReadonlySet<string> = new Set(['paragraph', 'footer', 'thinking']);
 
 function itemText(item: Record<string, unknown>, seen: Seen, depth: number): string {
@@ -193,7 +199,10 @@ function buttonText(button: Record<string, unknown>): string {
   return typeof url === 'string' ? `${label} (${url})` : label;
 }
 
-/** Words with formats inside; what an address, a person or a moment is written as stands behind its words. */
+/**
+ * Text with nested formats. URLs, people and dates that the text hides are spelled out after their
+ * words.
+ */
 function renderInline(rich: unknown, depth = 0): string {
   if (typeof rich === 'string') return rich;
   if (depth >= MAX_DEPTH) return CUT;

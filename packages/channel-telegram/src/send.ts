@@ -30,13 +30,13 @@ import { createMessageCapability } from './messages.ts';
 import type { MovedChats } from './moved-chats.ts';
 import { messageIdIn, placeFields, placeOfThread } from './places.ts';
 
-/** `note` reports to operators. */
+/** The dependencies of sending; `note` reports to operators. */
 interface SendDeps {
   readonly api: Pick<TelegramApi, 'send'>;
   readonly moved: MovedChats;
   readonly linkPreviews: boolean;
   readonly note: (facts: object, message: string) => void;
-  /** Called before the first byte of a message leaves. */
+  /** Called before the first byte of a message is sent. */
   readonly onStart?: (() => void) | undefined;
 }
 
@@ -46,14 +46,17 @@ interface Call {
   readonly payload: object;
 }
 
-/** The additional services of sending a part that replaces a growing answer. */
+/** The additional dependencies for sending a part that replaces a growing answer. */
 interface SendPartDeps extends SendFileDeps {
   readonly api: Pick<TelegramApi, 'send' | 'call'>;
-  /** Called once the grown message is not there any more. */
+  /** Called when the grown message no longer exists. */
   readonly forget: (turnId: string) => Promise<void>;
 }
 
-/** Sends one part: changes the message that has grown in its place, if there is one. @throws ChannelError */
+/**
+ * Sends one part. If a message has grown for it, that message is edited instead.
+ * @throws ChannelError
+ */
 export async function sendPart(
   deps: SendPartDeps,
   part: OutboundPart,
@@ -65,7 +68,7 @@ export async function sendPart(
       ? await finishGrown(deps, part, grown, signal)
       : await removeGrown(deps, part, grown, signal);
     if (receipt !== undefined) return receipt;
-    // A grown message belongs to a turn.
+    // A grown message always belongs to a turn.
     await deps.forget(part.turnId ?? '');
   }
   const place = placeOfThread(part.route.threadId);
@@ -73,7 +76,10 @@ export async function sendPart(
   return part.file ? sendFile(deps, part, part.file, signal) : sendText(deps, part, signal);
 }
 
-/** Whether a text that was shown earlier can become this part: an edit notifies nobody and brings no file. */
+/**
+ * Whether a message that was shown earlier can become this part. An edit notifies nobody and cannot
+ * add a file.
+ */
 export function canGrow({ file, body, route }: OutboundPart): boolean {
   const notifies = route.target.mentions === 'live' && /@\w|tg:\/\/user/.test(body.text);
   return file === undefined && !notifies;
@@ -82,8 +88,9 @@ export function canGrow({ file, body, route }: OutboundPart): boolean {
 const NOT_TO_BE_EDITED = /message to edit not found|message can't be edited|MESSAGE_ID_INVALID/i;
 
 /**
- * Changes what has grown into the part; it may be done again, so `onStart` is not called. Undefined where it is
- * not there any more: somebody deleted it, or the group has just become a supergroup.
+ * Edits the grown message into the part. The edit is safe to repeat, so `onStart` is not called.
+ * Returns undefined when the message no longer exists: it was deleted, or the group has just become
+ * a supergroup.
  */
 export async function finishGrown(
   { api, moved, linkPreviews }: Pick<SendPartDeps, 'api' | 'moved' | 'linkPreviews'>,
@@ -106,7 +113,10 @@ export async function finishGrown(
   }
 }
 
-/** First what has grown goes, then the part comes: a crash in between leaves nothing twice. */
+/**
+ * Deletes the grown message before the part is sent, so that a crash in between leaves nothing
+ * twice.
+ */
 async function removeGrown(
   { api, moved, linkPreviews, note }: SendPartDeps,
   { id, route: { chatId } }: OutboundPart,
@@ -118,7 +128,7 @@ async function removeGrown(
     await messages.delete({ chatId }, moved.idOf(chatId, String(number)));
   } catch (thrown) {
     if (thrown instanceof ChannelError && thrown.retryable) throw thrown;
-    note({ part: id, chatId, reason: reasonOf(thrown) }, 'what had grown could not be deleted');
+    note({ part: id, chatId, reason: reasonOf(thrown) }, 'a growing message could not be deleted');
   }
 }
 
@@ -140,8 +150,8 @@ async function sendText(deps: SendDeps, part: OutboundPart, signal: AbortSignal)
 }
 
 /**
- * Chat, topic and the message to quote; in a chat that has moved the question has another number. An answer to an
- * ephemeral message is for its sender alone.
+ * Chat, topic and the message to quote. In a chat that has moved, the question has a different
+ * number. An answer to an ephemeral message is only for its sender.
  */
 function destinationOf(
   { moved }: Pick<SendDeps, 'moved'>,
@@ -166,8 +176,8 @@ function markupOf({ html }: Attempt): { parse_mode?: 'HTML' } {
 }
 
 /**
- * Makes one message. Refusals that another form goes round are met by sending once more, which
- * repeats nothing because Telegram sent nothing. Throws only `ChannelError`.
+ * Sends one message. A refusal that another form avoids is followed by another attempt, which is
+ * not a duplicate because Telegram sent nothing. Throws only `ChannelError`.
  */
 async function sendCall(
   { api, moved, note, onStart }: SendDeps,
@@ -205,15 +215,18 @@ async function sendCall(
   }
 }
 
-/** A rate and a refused account concern the connection; anything else is final for this answer, and not for its group. */
+/**
+ * Rate limits and refused tokens affect the whole connection. Any other refusal is final for this
+ * answer, but does not affect its group.
+ */
 function notShownAlone(
   failure: Extract<CallFailure, { readonly kind: 'refused' }>,
   { chatId }: Attempt,
   cause: unknown,
 ): ChannelError {
   if (![400, 403].includes(failure.code)) return telegramSendError(failure, chatId, cause);
-  const why = `Telegram shows it neither in the group nor in their direct chat: ${failure.reason}`;
-  return new ChannelError({ kind: 'refused' }, `A private answer is not sent: ${why}.`, cause);
+  const why = `Telegram can show it neither in the group nor in their direct chat: ${failure.reason}`;
+  return new ChannelError({ kind: 'refused' }, `A private answer was not sent: ${why}.`, cause);
 }
 
 function notStarted(chatId: string): ChannelError {
@@ -223,7 +236,7 @@ function notStarted(chatId: string): ChannelError {
   );
 }
 
-/** The additional services of sending files. */
+/** The additional dependencies for sending files. */
 interface SendFileDeps extends SendDeps {
   readonly maxFileBytes: number;
   readonly values: AdapterValues;
@@ -232,9 +245,9 @@ interface SendFileDeps extends SendDeps {
 const FILE_SENT = 'file-sent';
 
 /**
- * Sends a file with the text of its part below it. A text too long for that follows as a message of
- * its own. That the file has arrived is remembered in between: when the text has to wait or is
- * tried again, the file does not go out twice. Throws only `ChannelError`.
+ * Sends a file with the text of its part as the caption. A text too long for a caption follows as a
+ * separate message. The arrival of the file is recorded in between, so that the file is not sent
+ * twice when the text has to wait or is retried. Throws only `ChannelError`.
  */
 async function sendFile(
   deps: SendFileDeps,
@@ -243,7 +256,7 @@ async function sendFile(
   signal: AbortSignal,
 ): Promise<Receipt> {
   if (fitsCaption(part.body)) return uploadFile(deps, part, file, signal);
-  // What is wrong with the buttons must be known before the file is out.
+  // Invalid buttons must be detected before the file is sent.
   keyboardOf(part.buttons);
   const sent = await deps.values.get(FILE_SENT, [part.id]);
   if (!sent.has(part.id)) await sendFirst(deps, part, file, signal);
@@ -274,7 +287,7 @@ async function sendFirst(
   }
 }
 
-/** Forgets the state of a part. A failure leaves one row that is not read again. */
+/** Deletes the record of a sent file. A failure leaves a row that is never read again. */
 async function removeSentFileNote(
   { values, note }: SendFileDeps,
   part: OutboundPart,
@@ -282,7 +295,10 @@ async function removeSentFileNote(
   try {
     await values.set([{ kind: FILE_SENT, id: part.id, value: null }]);
   } catch (error) {
-    note({ part: part.id, reason: reasonOf(error) }, 'a note about a sent file stays behind');
+    note(
+      { part: part.id, reason: reasonOf(error) },
+      'the record of a sent file could not be deleted',
+    );
   }
 }
 

@@ -5,9 +5,10 @@ import type { Origin, WireChat, WireUser } from './wire-basics.ts';
 type Sender = InboundMessage['sender'];
 
 /**
- * The author of a message. An anonymous administrator, a person who speaks as their channel and the author of a post
- * are people of whom only the chat is known, and count as that chat. What a channel forwards by itself, what came
- * through this bot, and what a bot wrote in the name of a business account has no author (F07).
+ * The author of a message. For an anonymous administrator, a person who writes as their channel, or
+ * the author of a post, only the chat is known, so they count as a person with that chat's id.
+ * Posts that a channel forwards automatically, messages sent through this bot, and messages that a
+ * bot wrote in the name of a business account have no author (F07).
  */
 export function messageSender(message: WireMessage, me: BotIdentity): Sender {
   const { from, sender_chat, chat, author_signature } = message;
@@ -23,12 +24,12 @@ export function messageSender(message: WireMessage, me: BotIdentity): Sender {
   return { ...sender, name: author_signature ?? sender.name, isBot: hasNoAuthor };
 }
 
-/** A person of whom only the chat is known that they speak as. */
+/** A person who is known only by the chat they write as. */
 export function chatSender({ id, title = '' }: WireChat): Sender {
   return { id: String(id), name: title, isBot: false };
 }
 
-/** A user as the core knows people. */
+/** Converts a Telegram user to a sender. */
 export function toSender(user: WireUser): Sender {
   const { id, username, is_bot } = user;
   return {
@@ -65,7 +66,7 @@ export function forwardOrigin(message: Forwarded): Origin | undefined {
   };
 }
 
-/** The author of a forwarded or quoted message, as far as Telegram tells. */
+/** The author of a forwarded or quoted message, as far as Telegram reveals it. */
 export function originAuthor(origin: Origin): {
   readonly name: string | undefined;
   readonly id: string | undefined;

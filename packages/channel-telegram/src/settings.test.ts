@@ -4,7 +4,7 @@ import { TelegramSettings } from './settings.ts';
 const token = '1:abc';
 
 describe('the settings of a Telegram bot', () => {
-  it('are a token; Parley asks Telegram for messages', () => {
+  it('need only a token, and default to polling', () => {
     expect(TelegramSettings.parse({ token })).toEqual({
       token,
       apiRoot: 'https://api.telegram.org',
@@ -24,18 +24,18 @@ describe('the settings of a Telegram bot', () => {
       'with a secret Telegram refuses',
       { url: 'https://bots.example.org/', secret: `${'x'.repeat(16)}!` },
     ],
-  ])('[U03] take no webhook %s', (_name, webhook) => {
+  ])('[U03] reject a webhook %s', (_name, webhook) => {
     expect(TelegramSettings.safeParse({ token, webhook }).success).toBe(false);
   });
 
   it.each<[string, object, string]>([
-    ['of Telegram itself', { localServer: true }, 'apiRoot'],
+    ["at Telegram's own address", { localServer: true }, 'apiRoot'],
     [
-      'whose directory depends on where Parley starts',
+      'whose directory is relative',
       { localServer: true, apiRoot: 'http://h', localFiles: 'files' },
       'localFiles',
     ],
-  ])('[F10] are refused for a local server %s', (_, more, field) => {
+  ])('[F10] reject a local server %s', (_, more, field) => {
     const { error } = TelegramSettings.safeParse({ token, ...more });
     expect(error?.issues.map(({ path }) => path)).toEqual([[field]]);
   });

@@ -9,7 +9,7 @@ import { type Marked, spellOutHidden } from './text.ts';
 import type { Answered, BotIdentity, WireMessage } from './wire.ts';
 import type { Media } from './wire-basics.ts';
 
-/** Any message, also one that is answered or quoted. */
+/** The visible fields of any message, including one that is answered or quoted. */
 export type Showing = Cards &
   Media &
   Partial<
@@ -34,7 +34,7 @@ export interface Shown {
   readonly unread: string | undefined;
 }
 
-/** Reads a message; `me` is left out where it is named without an address of its own. */
+/** Reads the visible content of a message. Mentions of `me`, the bot, get no URL after them. */
 export function readShown(message: Showing, me?: BotIdentity): Shown {
   const { rich_message: rich, checklist } = message;
   const words = [
@@ -49,7 +49,7 @@ export function readShown(message: Showing, me?: BotIdentity): Shown {
   };
 }
 
-/** The text of a message, or the caption below a picture or file. */
+/** The text of a message, or its caption. */
 export function messageText({ text, entities, caption, caption_entities }: Showing): Marked {
   if (text !== undefined) return { text, entities: entities ?? [] };
   return { text: caption ?? '', entities: caption_entities ?? [] };
@@ -68,7 +68,9 @@ function unreadIn(message: Showing): string | undefined {
   return field === undefined ? undefined : unknownContent({ [field]: true });
 }
 
-/** The text that the agent reads of a message that a person sent; `words` are those of `shown`, or a command. */
+/**
+ * The text of a person's message as the agent reads it; `words` are those of `shown`, or a command.
+ */
 export function textOfMessage(
   { message, shown }: { readonly message: WireMessage; readonly shown: Shown },
   words: string,
@@ -90,8 +92,8 @@ const LABELS: Readonly<Record<Attachment['kind'], string>> = {
 };
 
 /**
- * The visible text of a message that is answered or quoted; of one without words, the kinds of its files, or that it
- * is new.
+ * The visible text of an answered or quoted message. For one without words it names the kinds of
+ * its files, or says that its content is unknown.
  */
 export function textOfQuoted(message: Showing | Answered, me?: BotIdentity): string {
   const { words, cards, unread } = readShown(message, me);
@@ -106,7 +108,7 @@ function attachmentLabel({ kind, name }: Attachment): string {
   return name === undefined ? `[${LABELS[kind]}]` : `[${LABELS[kind]}: ${name}]`;
 }
 
-/** One below the other, without those that say nothing. */
+/** Joins the texts with line breaks, leaving out empty ones. */
 export function joinPresent(texts: readonly (string | undefined)[]): string {
   return texts.filter((text) => text !== undefined && text !== '').join('\n');
 }

@@ -16,7 +16,10 @@ afterEach(() => {
   for (const end of ends.splice(0)) end();
 });
 
-/** A Bot API that answers as told, once the whole request has come. */
+/**
+ * Starts a Bot API server that answers with the given function after it has received the whole
+ * request.
+ */
 async function apiThat(answer: (response: ServerResponse) => void) {
   const server = createServer((request, response) => {
     request.resume().on('end', () => answer(response));
@@ -45,7 +48,7 @@ describe('a send to Telegram', () => {
     ['a text', 'sendMessage', TEXT],
     ['a file', 'sendDocument', FILE],
   ])(
-    '[D13] of %s has an unknown outcome once nothing moves on its connection',
+    '[D13] of %s has an unknown outcome once no byte moves on its connection',
     async (_what, method, payload) => {
       const api = await apiThat(() => {});
       const sending = api.send(method, payload, new AbortController().signal);
@@ -54,7 +57,7 @@ describe('a send to Telegram', () => {
     },
   );
 
-  it('[D13] may take longer than that while bytes move', async () => {
+  it('[D13] may take longer than the idle limit while bytes move', async () => {
     const api = await apiThat(async (response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       for (const character of SENT) {
@@ -66,7 +69,7 @@ describe('a send to Telegram', () => {
     expect(await api.send('sendMessage', TEXT, new AbortController().signal)).toBe('7');
   });
 
-  it('[D13] is confirmed by an answer that came while the whole process stood still', async () => {
+  it('[D13] is confirmed by an answer that arrived while the whole process stood still', async () => {
     const api = await apiThat((response) => {
       response.setHeader('content-type', 'application/json').end(SENT);
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, SILENT_MS * 2);
@@ -74,7 +77,7 @@ describe('a send to Telegram', () => {
     expect(await api.send('sendMessage', TEXT, new AbortController().signal)).toBe('7');
   });
 
-  it('[D13] leaves the connection that it used to the next call, without its limit', async () => {
+  it('[D13] leaves its connection to the next call without the idle limit', async () => {
     let calls = 0;
     const api = await apiThat(async (response) => {
       calls += 1;

@@ -4,9 +4,10 @@ import { toSender } from './senders.ts';
 import type { WireStop } from './wire.ts';
 
 /**
- * The stop button of a growing answer, as the `/stop` of its person in that chat (F09): it takes the same way, so it
- * overtakes what waits and has the same rights. Pressed twice on one draft it is one message. `now` in ms: the update
- * has no time of its own.
+ * Converts a press of a growing answer's stop button into the `/stop` command of that person in
+ * that chat (F09). It takes the same path, so it overtakes waiting messages and has the same
+ * rights. Two presses on one draft are one message. `now` is in ms, because the update has no time
+ * of its own.
  */
 export function stopToInbound(
   { chat, message_thread_id, draft_id }: WireStop,

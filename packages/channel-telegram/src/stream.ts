@@ -13,27 +13,32 @@ export interface DraftsDeps {
   readonly log: Logger;
   readonly monotonic: Monotonic;
   readonly stopping: AbortSignal;
-  /** See `ChannelContext`. */
+  /** See `ChannelContext.holdsAccount`. */
   readonly holdsAccount: () => boolean;
 }
 
-/** Streaming by drafts, and what a final message has to wait for. */
+/** Streaming by drafts, with the calls that a final message waits for. */
 export interface Drafts extends StreamingCapability {
-  /** No draft of this turn is shown any more: its answer is about to be sent. */
+  /** Stops showing drafts of this turn, because its answer is about to be sent. */
   finish(turnId: string): Promise<void>;
-  /** A person has stopped this draft: nothing more of its turn is shown. */
+  /** Stops showing drafts of a turn whose draft a person has stopped. */
   stopped(draftId: number): void;
 }
 
-/** A draft that takes longer is of no use, and its answer waits for it. In ms. */
+/**
+ * The deadline of a draft call, in ms. The answer waits for it, and a later draft would be useless.
+ */
 const DRAFT_TIMEOUT_MS = 5_000;
-/** Turns that are over; remembered for as long as an update could still come. */
+/**
+ * The number of ended turns that are remembered, enough to cover updates that are still to come.
+ */
 const REMEMBERED = 1_000;
 
 /**
- * Shows a growing answer as a draft: private chats only, gone 30 s after the last update or when a
- * message comes, so nothing of it has to be taken back. A draft is one message, so of a long answer
- * the part that is being written is shown. A server that knows no drafts is asked once.
+ * Shows a growing answer as a draft. Drafts exist only in private chats and vanish 30 s after the
+ * last update or when a message arrives, so nothing has to be deleted. A draft is one message, so
+ * for a long answer it shows the part that is being written. A server without drafts is tried only
+ * once.
  */
 export function createDrafts(deps: DraftsDeps): Drafts {
   const { log, monotonic } = deps;
@@ -46,7 +51,7 @@ export function createDrafts(deps: DraftsDeps): Drafts {
   };
   return {
     minIntervalMs: 1_000,
-    // A quick answer would overtake its draft, which costs a call.
+    // A quick answer would overtake its draft, which would waste a call.
     firstAfterMs: 400,
     async update({ chatId, threadId }, turnId, answer) {
       if (!state.known || state.over.has(turnId) || isStopped(state, turnId)) return;
@@ -60,7 +65,8 @@ export function createDrafts(deps: DraftsDeps): Drafts {
       underWay.set(turnId, showing);
       await showing.finally(() => underWay.delete(turnId));
     },
-    // A released turn is resumed under the same id. A draft that no message follows fades.
+    // A released turn is resumed under the same id. A draft that is not followed by a message
+    // fades.
     async end(_address, turnId, comes) {
       if (comes === 'nothing') state.over.set(turnId, true);
     },
@@ -80,13 +86,13 @@ function isStopped({ stopped }: DraftState, turnId: string): boolean {
   return stopped.has(draftId(turnId));
 }
 
-/** The knowledge from earlier drafts. */
+/** What earlier drafts have revealed. */
 interface DraftState {
-  /** The server knows drafts. */
+  /** Whether the server supports drafts. */
   known: boolean;
-  /** By chat: Telegram asked to leave it alone until then, in monotonic time. */
+  /** Until when Telegram wants no drafts in each chat, in monotonic time. */
   readonly notBefore: BoundedMap<string, number>;
-  /** Turns of which no more is shown. */
+  /** Turns that no longer show drafts. */
   readonly over: BoundedMap<string, true>;
   /** Drafts whose stop button was pressed. */
   readonly stopped: BoundedMap<number, true>;
@@ -99,7 +105,8 @@ async function sendDraft(
   draft: object,
 ): Promise<void> {
   const limit = AbortSignal.any([stopping, AbortSignal.timeout(DRAFT_TIMEOUT_MS)]);
-  // Another gateway's answer may be there already; a draft would show its beginning once more below it.
+  // Another gateway may already have sent the answer, and a draft would show its beginning a second
+  // time below it.
   if (!holdsAccount() || isStopped(state, turnId)) return;
   try {
     const stop = { can_stop: true, keep_on_stop: true };
@@ -115,7 +122,7 @@ async function sendDraft(
   }
 }
 
-/** Drafts in private chats; messages that grow in groups. */
+/** Combines drafts for private chats with growing messages for groups. */
 export function streamingOf(
   drafts: StreamingCapability,
   growing: Pick<GrowingMessages, 'pace' | 'update' | 'discard'>,
@@ -123,7 +130,7 @@ export function streamingOf(
   return {
     ...drafts,
     pace(address, length) {
-      // Drafts take no business connection, and a guest writes one message.
+      // Drafts do not support business connections, and a guest may write only one message.
       if (isForeignChat(address.threadId)) return null;
       return isPrivate(address.chatId) ? drafts : growing.pace(address, length);
     },
@@ -142,17 +149,20 @@ function isPrivate(chatId: string): boolean {
   return !chatId.startsWith('-');
 }
 
-/** Not zero; the same for all updates of a turn, so that they replace each other. */
+/**
+ * A draft id, which must not be zero. All updates of a turn share it, so that they replace each
+ * other.
+ */
 function draftId(turnId: string): number {
   return (createHash('sha256').update(turnId).digest().readUInt32BE() >>> 1) + 1;
 }
 
-/** Telegram shows "typing" for 5 s. */
+/** Telegram shows "typing" for 5 s. In ms. */
 const REPEAT_MS = 4_000;
-/** Forums that are remembered at most. */
+/** The most forums that are remembered. */
 const REMEMBERED_FORUMS = 10_000;
 
-/** Shows "typing"; `seen` gets every message, to learn which chats have topics. */
+/** Shows "typing"; `seen` receives every message, to learn which chats have topics. */
 export interface Typing {
   readonly repeatMs: number;
   show(address: ChatAddress): Promise<void>;
@@ -160,8 +170,9 @@ export interface Typing {
 }
 
 /**
- * In the general topic of a forum "typing" is seen only with the number 1, with which messages there
- * are refused. Only its messages say that a chat is a forum.
+ * Creates the typing indicator. In the general topic of a forum "typing" is shown only with the
+ * topic number 1, although messages with that number are refused. Only a forum's messages reveal
+ * that a chat is a forum.
  */
 export function createTyping(api: Pick<TelegramApi, 'call'>, stopping: AbortSignal): Typing {
   const forums = new Set<string>();
@@ -169,8 +180,8 @@ export function createTyping(api: Pick<TelegramApi, 'call'>, stopping: AbortSign
     repeatMs: REPEAT_MS,
     async show(address) {
       const { chatId, threadId } = address;
-      // Telegram shows it neither in direct messages of a channel nor for a guest; in a group everyone would see that
-      // one person is being answered.
+      // Telegram shows it neither in direct messages of a channel nor for a guest. In a group
+      // everyone would see that one person is being answered.
       const { kind } = placeOfThread(threadId);
       if (kind === 'subscriber' || kind === 'guest' || isAlone(address)) return;
       const isForum = kind !== 'business' && forums.has(chatId);

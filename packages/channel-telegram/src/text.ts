@@ -1,15 +1,15 @@
 import type { BotIdentity } from './wire.ts';
 import type { Entity } from './wire-basics.ts';
 
-/** A text and what Telegram marks in it. */
+/** A text and its entities. */
 export interface Marked {
   readonly text: string;
   readonly entities: readonly Entity[];
 }
 
 /**
- * A text as the agent reads it, from a place on: behind words that hide an address, a person or a moment follows what
- * they hide. Everything else is as it was written.
+ * The text as the agent reads it, starting at an offset. Words that hide a URL, a person or a date
+ * are followed by what they hide; everything else stays as it was written.
  */
 export function spellOutHidden({ text, entities }: Marked, from = 0, me?: BotIdentity): string {
   let read = text;
@@ -20,12 +20,12 @@ export function spellOutHidden({ text, entities }: Marked, from = 0, me?: BotIde
 }
 
 interface Hidden {
-  /** Behind which UTF-16 unit the words end. */
+  /** The offset after the words, in UTF-16 units. */
   readonly at: number;
   readonly hidden: string;
 }
 
-/** In the order of the text; formats that cut a link into pieces leave it one. */
+/** Hidden targets in the order of the text. A link that formats cut into pieces counts once. */
 function hiddenIn({ text, entities }: Marked, me: BotIdentity | undefined): Hidden[] {
   const found = entities
     .flatMap((entity) => {
@@ -63,23 +63,23 @@ function hiddenBehind(
   }
 }
 
-/** The address of a person who has no public name. */
+/** The URL of a person who has no public name. */
 export function personLink(id: number): string {
   return `tg://user?id=${id}`;
 }
 
-/** The id of the person whom an address names. */
+/** The id of the person that a URL links to. */
 export function linkedPerson(url: string | undefined): string | undefined {
   return /^tg:\/\/user\?id=(\d{1,16})$/i.exec(url ?? '')?.[1];
 }
 
-/** Seconds since 1970 as people and models read them; undefined beyond what a date can be. */
+/** Formats seconds since 1970 for people and models; undefined when out of range for a date. */
 export function isoFromSeconds(seconds: number | undefined): string | undefined {
   const date = new Date((seconds ?? Number.NaN) * 1000);
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString().replace(/\.000Z$/, 'Z');
 }
 
-/** The bare form of an address. Words that are an address themselves hide nothing. */
+/** A URL in a short form for comparison. Words that are the URL itself hide nothing. */
 export function bareAddress(address: string): string {
   return address
     .trim()
@@ -87,7 +87,7 @@ export function bareAddress(address: string): string {
     .replace(/\/$/, '');
 }
 
-/** Not behind spaces at the end of the words, and never inside a character. */
+/** The offset for the insertion, before trailing spaces and never inside a character. */
 function placeBehind(text: string, start: number, end: number): number {
   const words = text.slice(start, end).trimEnd();
   const at = words === '' ? end : start + words.length;

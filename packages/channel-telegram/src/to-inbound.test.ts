@@ -22,8 +22,8 @@ function inbound(fields: object) {
 
 const ME_AND_BOT = { id: 5, type: 'private' };
 
-describe('what the core learns of a Telegram message', () => {
-  it('[F01] has place, person, text and time', () => {
+describe('the inbound message of a Telegram message', () => {
+  it('[F01] has chat, sender, text and time', () => {
     expect(inbound({ text: 'hello', chat: { id: 5, type: 'private' } })).toEqual({
       channel: 'telegram',
       account: 'default',
@@ -45,14 +45,14 @@ describe('what the core learns of a Telegram message', () => {
     ['blockquote', 'May I?\nyes', 0, 6, { text: true }],
     ['bold', 'yes', 0, 3, { text: true }],
   ])(
-    "[P18] text in a quotation is nobody's request: %s of %j",
+    "[P18] counts text in a quotation as nobody's request: %s of %j",
     (type, text, offset, length, authored) => {
       const fields = { text, chat: ME_AND_BOT, entities: [{ type, offset, length }] };
       expect(inbound(fields).authored).toEqual(authored);
     },
   );
 
-  it('takes a topic for a thread, and a row of replies outside forums for none', () => {
+  it('treats a topic as a thread, but not a chain of replies outside forums', () => {
     const inTopic = inbound({ text: 'a', message_thread_id: 4, is_topic_message: true });
     expect(inTopic.chat).toEqual({
       id: '-1001234567890',
@@ -64,7 +64,7 @@ describe('what the core learns of a Telegram message', () => {
     expect(inReplies.chat).toEqual({ id: '-1001234567890', type: 'group', title: 'Forum' });
   });
 
-  it('has what is answered: the quoted text before the whole message', () => {
+  it('contains the answered text, preferring the quoted part over the whole message', () => {
     const answered = { message_id: 3, from: { id: 2, first_name: 'Bob' }, text: 'long text' };
     expect(inbound({ text: 'yes', reply_to_message: answered }).replyTo).toEqual({
       messageId: '3',
@@ -78,14 +78,14 @@ describe('what the core learns of a Telegram message', () => {
 
   it.each<[string, object]>([
     ['another bot', { text: 'a', from: { ...ANN, is_bot: true } }],
-    ['words that came through this bot', { text: 'a', via_bot: { id: 7, is_bot: true } }],
+    ['words sent through this bot', { text: 'a', via_bot: { id: 7, is_bot: true } }],
     [
-      'a channel that writes by itself',
+      'a channel that posts automatically',
       { text: 'a', from: BOT, sender_chat: NEWS, is_automatic_forward: true },
     ],
     ['a linked channel', { text: 'a', is_automatic_forward: true }],
     ['a bot that writes for a business account', { text: 'a', sender_business_bot: BOT }],
-  ])('[F07] counts %s as no person', (_name, fields) => {
+  ])('[F07] does not count %s as a person', (_name, fields) => {
     expect(inbound(fields).sender.isBot).toBe(true);
   });
 
@@ -101,7 +101,7 @@ describe('what the core learns of a Telegram message', () => {
       { id: '-1001234567890', name: 'Chair' },
     ],
     [
-      'a person who speaks as their channel',
+      'a person who writes as their channel',
       { from: { ...BOT, id: 136_817_688 }, sender_chat: NEWS },
       { id: '-1001000000009', name: 'News' },
     ],
@@ -111,7 +111,7 @@ describe('what the core learns of a Telegram message', () => {
       { id: '-1001000000009', name: 'News' },
     ],
     [
-      'whoever used another bot inside the chat',
+      'a person who used another bot inside the chat',
       { via_bot: { id: 8, is_bot: true } },
       { id: '4503599627370495' },
     ],
@@ -124,19 +124,19 @@ describe('what the core learns of a Telegram message', () => {
     expect(post.chat).toEqual({ id: '-1001000000009', type: 'channel', title: 'News' });
   });
 
-  it('takes the general topic for the group itself', () => {
+  it('treats the general topic as the group itself', () => {
     const general = { text: 'a', message_thread_id: 1, is_topic_message: true };
     expect(inbound(general).chat).toEqual({ id: '-1001234567890', type: 'group', title: 'Forum' });
   });
 
   it.each<[string, object, string]>([
     ['a person', { sender_user: { id: 2, first_name: 'Bob' } }, 'Bob'],
-    ['somebody who hides', { sender_user_name: 'B.' }, 'B.'],
+    ['a person who hides their account', { sender_user_name: 'B.' }, 'B.'],
     ['a group', { sender_chat: FORUM }, 'Forum'],
     ['a channel', { chat: NEWS }, 'News'],
-    ['nobody knows whom', {}, 'somebody'],
+    ['an unknown author', {}, 'somebody'],
   ])(
-    '[F09] says that words were forwarded from %s, so that they command nothing',
+    '[F09] marks words as forwarded from %s, so that they are not a command',
     (_n, origin, name) => {
       const forwarded = inbound({
         text: '/new',
@@ -146,7 +146,7 @@ describe('what the core learns of a Telegram message', () => {
     },
   );
 
-  it('[F10] brings a picture with its caption, or without any', () => {
+  it('[F10] contains a picture with or without a caption', () => {
     const photo = [{ file_id: 'p', width: 9, height: 9 }];
     const attachments = [{ kind: 'image', ref: 'p', mimeType: 'image/jpeg' }];
     expect(inbound({ photo, caption: 'look' })).toMatchObject({ text: 'look', attachments });
@@ -164,7 +164,7 @@ describe('what the core learns of a Telegram message', () => {
       '[They sent a story, which cannot be read here.',
     ],
     [
-      'anything new there',
+      'an unknown kind of content in a private chat',
       { hologram: {}, chat: ME_AND_BOT },
       '[They sent something, which cannot be read here.',
     ],
@@ -173,19 +173,19 @@ describe('what the core learns of a Telegram message', () => {
       { hologram: {}, chat: { id: -5, type: 'group' } },
       '[They sent something, which cannot be read here.]',
     ],
-  ])('[F10] %s is named to the agent, or nobody is meant', (_what, message, start) => {
+  ])('[F10] %s is named to the agent', (_what, message, start) => {
     const { text } = inbound(message);
     expect(start === '' ? text : text.slice(0, start.length)).toBe(start);
   });
 
-  it('[F01] describes as text what has none, and who sent it first', () => {
+  it('[F01] describes content without text, and names its original author', () => {
     const dice = { emoji: '🎲', value: 4 };
     expect(inbound({ dice, forward_origin: { sender_user_name: 'B.' } }).text).toBe(
       '[Forwarded from B.]\n[🎲 shows 4]',
     );
   });
 
-  it('[F08] names the album of a picture', () => {
+  it('[F08] contains the album of a picture', () => {
     expect(inbound({ media_group_id: '1357', caption: 'a' }).albumId).toBe('1357');
   });
 });

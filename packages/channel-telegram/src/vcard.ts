@@ -1,4 +1,4 @@
-/** The fields of a vCard besides name, number and picture, in the order that a reader wants. */
+/** The fields of a vCard besides name, number and picture, in the order they are shown. */
 const SHOWN: ReadonlyMap<string, string> = new Map([
   ['TEL', 'phone'],
   ['EMAIL', 'email'],
@@ -12,7 +12,7 @@ const SHOWN: ReadonlyMap<string, string> = new Map([
 const MAX_LINES = 100;
 const MAX_VALUE = 500;
 
-/** `email: bo@example.org`, one for each value that the card has besides what is `known`. */
+/** Lines such as `email: bo@example.org`, one for each value of the card that is not in `known`. */
 export function vcardDetails(vcard: string, known: readonly string[]): readonly string[] {
   // A line that begins with a space continues the one before.
   const lines = vcard
@@ -32,7 +32,7 @@ export function vcardDetails(vcard: string, known: readonly string[]): readonly 
     .map(({ kind, value }) => `${kind}: ${value}`);
 }
 
-/** The parts of an address are divided by semicolons; a backslash stands before what is no divider. */
+/** The components of a value are separated by semicolons; a backslash escapes a character. */
 function vcardValue(raw: string): string {
   const parts = raw
     .slice(0, MAX_VALUE)
@@ -42,7 +42,7 @@ function vcardValue(raw: string): string {
   return parts.filter((part) => part !== '').join(', ');
 }
 
-/** Numbers are the same however they are divided; other texts have to be the same. */
+/** Phone numbers are compared by their digits, other texts exactly. */
 function digits(text: string): string {
   return /^[+\d\s()./-]+$/.test(text) ? text.replace(/\D/g, '') : text;
 }

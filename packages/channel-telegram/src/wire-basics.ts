@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { lenient, lenientList } from './lenient.ts';
 
 /*
- * What Parley reads of the Bot API. A field that decides who wrote, where, or in whose name must have its form, or the
- * message is not understood; every other one is lost alone where it has an unexpected form.
+ * The schemas of what Parley reads from the Bot API. A field that determines who wrote, where, or
+ * in whose name must be valid, or the message is not understood. Any other field is dropped on its
+ * own when it has an unexpected form.
  */
 
 export const Text = lenient(z.string());
@@ -13,7 +14,7 @@ const file = { file_id: z.string().min(1).max(4_096), file_size: Size };
 const described = { ...file, mime_type: Text, file_name: Text };
 const Described = z.object(described);
 
-/** One size of a picture; Telegram gives several. */
+/** One size of a picture. Telegram sends several. */
 const PhotoSize = z.object({ ...file, width: z.int().catch(0), height: z.int().catch(0) });
 export type PhotoSize = z.infer<typeof PhotoSize>;
 
@@ -31,10 +32,13 @@ const Sticker = z.object({
 export type Sticker = z.infer<typeof Sticker>;
 
 const Photo = lenient(lenientList(PhotoSize));
-/** A picture that moves for a moment; clients that know none see the picture. */
+/** A picture that moves for a moment; clients without support show the still picture. */
 const LivePhoto = z.object({ ...file, mime_type: Text, photo: Photo });
 
-/** The fields of a message that bring a file; a message has at most one, an animation also `document`. */
+/**
+ * The fields of a message that carry a file. A message has at most one, except that an animation
+ * also fills `document`.
+ */
 export const mediaFields = {
   photo: Photo,
   live_photo: lenient(LivePhoto),
@@ -69,7 +73,10 @@ export const WireChat = z.object({
 });
 export type WireChat = z.infer<typeof WireChat>;
 
-/** The author of a forwarded or quoted message: a person, one who hides, a group or a channel. */
+/**
+ * The author of a forwarded or quoted message: a person, a person who hides their account, a group
+ * or a channel.
+ */
 export const Origin = z.object({
   sender_user: lenient(User),
   sender_user_name: Text,
@@ -81,13 +88,13 @@ export type Origin = z.infer<typeof Origin>;
 
 const Entity = z.object({
   type: z.string(),
-  /** UTF-16 units, like `length`. */
+  /** In UTF-16 units, like `length`. */
   offset: z.int(),
   length: z.int(),
   user: lenient(User),
-  /** The address behind the words of a `text_link`. */
+  /** The URL of a `text_link`. */
   url: Text,
-  /** The moment that a `date_time` names, in seconds since 1970. */
+  /** The moment of a `date_time`, in seconds since 1970. */
   unix_time: lenient(z.number()),
 });
 export type Entity = z.infer<typeof Entity>;

@@ -5,7 +5,7 @@ import { Entities, Media, mediaFields, Text, User, WireChat } from './wire-basic
 export const Point = z.object({
   latitude: z.number(),
   longitude: z.number(),
-  /** The time for which it is kept up to date, in seconds. */
+  /** How long the location is kept up to date, in seconds. */
   live_period: lenient(z.number()),
   /** In degrees. */
   heading: lenient(z.number()),
@@ -38,7 +38,7 @@ const Poll = z.object({
   is_closed: lenient(z.boolean()),
   allows_multiple_answers: lenient(z.boolean()),
   correct_option_ids: lenientList(z.int()),
-  /** Before Bot API 10 there was one. */
+  /** Servers before Bot API 10 sent a single id. */
   correct_option_id: lenient(z.int()),
   explanation: Text,
   explanation_entities: Entities,
@@ -103,7 +103,7 @@ const Invoice = z.object({
 export type Invoice = z.infer<typeof Invoice>;
 const PaidMedia = z.object({
   star_count: lenient(z.int()),
-  /** Only what was paid for, or sent by oneself, has files. */
+  /** Files are present only if the media were paid for or sent by this account. */
   paid_media: lenientList(Media),
 });
 export const Story = z.object({ chat: lenient(WireChat) });
@@ -116,7 +116,9 @@ const SharedPerson = z.object({
   username: Text,
 });
 
-/** The content of a message besides text and files; messages that it answers or quotes may have the same. */
+/**
+ * The content of a message besides text and files, which answered and quoted messages may have too.
+ */
 export const cardFields = {
   poll: lenient(Poll),
   checklist: lenient(Checklist),
@@ -132,7 +134,7 @@ export const cardFields = {
   paid_media: lenient(PaidMedia),
 };
 
-/** The content that only a message itself may have. */
+/** Content that answered and quoted messages cannot have. */
 export const ownCardFields = {
   gift: lenient(Gift),
   unique_gift: lenient(Gift),
@@ -140,7 +142,7 @@ export const ownCardFields = {
   users_shared: lenient(
     z.object({ users: lenientList(SharedPerson), user_ids: lenientList(z.int()) }),
   ),
-  /** Before Bot API 7 one person was shared at a time. */
+  /** Servers before Bot API 7 shared one person at a time. */
   user_shared: lenient(z.object({ user_id: z.int() })),
   chat_shared: lenient(z.object({ chat_id: z.int(), title: Text, username: Text })),
   suggested_post_info: lenient(

@@ -17,13 +17,13 @@ const content = {
   entities: Entities.default([]),
   caption: Text,
   caption_entities: Entities.default([]),
-  /** Read where it is shown, since few messages have one. */
+  /** Parsed where it is shown, since few messages have one. */
   rich_message: z.unknown().optional(),
   ...mediaFields,
   ...cardFields,
   ...ownCardFields,
   forward_origin: Origin.catch({}).optional(),
-  // Of servers from before 2023.
+  // Sent by servers from before 2023.
   forward_date: z.unknown().optional(),
   forward_from: lenient(User),
   forward_from_chat: lenient(WireChat),
@@ -35,7 +35,7 @@ const content = {
 const Answered = z.looseObject({ ...content, date: z.int().catch(0) });
 export type Answered = z.infer<typeof Answered>;
 
-/** A message of another chat, or another topic, that is answered. */
+/** An answered message of another chat or another topic. */
 const ExternalReply = z.looseObject({
   ...mediaFields,
   ...cardFields,
@@ -45,22 +45,25 @@ const ExternalReply = z.looseObject({
 });
 export type ExternalReply = z.infer<typeof ExternalReply>;
 
-/** The last moment that JavaScript knows, in seconds since 1970. */
+/** The latest date that JavaScript can represent, in seconds since 1970. */
 const LAST_DATE = 8_640_000_000_000;
 
 const ConnectionId = z.string().min(1).max(200);
 
-/** The fields of a message's place, besides its chat. */
+/** The fields that determine a message's place in its chat. */
 const place = {
   message_thread_id: z.int().optional(),
   is_topic_message: z.boolean().optional(),
-  /** The subscriber of a channel whose direct messages these are. */
+  /** The subscriber whose direct messages to a channel these are. */
   direct_messages_topic: z.object({ topic_id: z.int(), user: lenient(User) }).optional(),
   business_connection_id: ConnectionId.optional(),
   guest_query_id: ConnectionId.optional(),
 };
 
-/** The fields of a message that Parley reads; unknown fields stay, so that new kinds can be recognized. */
+/**
+ * The fields of a message that Parley reads. Unknown fields are kept, so that new kinds of content
+ * can be recognized.
+ */
 export const WireMessage = z.looseObject({
   ...content,
   ...place,
@@ -69,7 +72,7 @@ export const WireMessage = z.looseObject({
   chat: WireChat,
   forum_topic_edited: Topic,
   is_automatic_forward: lenient(z.boolean()),
-  /** The name an administrator chose to sign a post with. */
+  /** The title with which an administrator signs a post. */
   author_signature: Text,
   via_bot: User.optional(),
   /** The bot that wrote in the name of a business account. */
@@ -77,7 +80,7 @@ export const WireMessage = z.looseObject({
   /** The supergroup that this group has just become. */
   migrate_to_chat_id: z.int().optional(),
   migrate_from_chat_id: z.int().optional(),
-  /** The same for all messages of an album. */
+  /** The album's id, shared by all its messages. */
   media_group_id: lenient(z.string().min(1).max(256)),
   reply_to_message: lenient(Answered),
   reply_to_checklist_task_id: lenient(z.int()),
@@ -88,7 +91,7 @@ export const WireMessage = z.looseObject({
 });
 export type WireMessage = z.infer<typeof WireMessage>;
 
-/** A press of a button. The message with the button has a date of 0 when it is too old. */
+/** A press of a button. The message with the button has the date 0 when it is too old. */
 export const WirePress = z.object({
   id: z.string().min(1),
   from: User,
@@ -105,7 +108,7 @@ export const WirePress = z.object({
 });
 export type WirePress = z.infer<typeof WirePress>;
 
-/** A press of the stop button of a draft; its chat is private, so it names the person. */
+/** A press of the stop button of a draft. The chat is private, so it identifies the person. */
 export const WireStop = z.object({
   chat: WireChat.extend({ username: Text }),
   message_thread_id: z.int().optional(),
@@ -113,20 +116,22 @@ export const WireStop = z.object({
 });
 export type WireStop = z.infer<typeof WireStop>;
 
-/** The bot was let into a chat, thrown out, blocked, or given other rights. */
+/** The bot was added to a chat, removed, blocked, or given other rights. */
 export const WireMembership = z.object({
   chat: WireChat,
   old_chat_member: z.object({ status: z.string() }),
   new_chat_member: z.object({ status: z.string(), can_send_messages: z.boolean().optional() }),
 });
 
-/** The current reactions of one person to a message; the bot's own are not reported. */
+/** The current reactions of one person to a message. Telegram does not report the bot's own. */
 export const WireReaction = z.object({
   chat: WireChat,
   message_id: z.int(),
   date: z.int().nonnegative().max(LAST_DATE).catch(0),
   user: User.optional(),
-  /** The chat as which a person reacts: an anonymous administrator, or a person as their channel. */
+  /**
+   * The chat as which somebody reacts: an anonymous administrator, or a person as their channel.
+   */
   actor_chat: WireChat.optional(),
   new_reaction: lenientList(z.object({ type: z.string(), emoji: Text, custom_emoji_id: Text })),
 });
@@ -148,15 +153,18 @@ export const WireDeletion = z.object({
   message_ids: lenientList(z.int()),
 });
 
-/** An update of any kind; what it brings is checked later, so that a strange one cannot block the rest. */
+/**
+ * An update of any kind. Its content is validated later, so that a malformed one cannot block the
+ * rest.
+ */
 export const WireUpdate = z.preprocess(withoutNulls, z.looseObject({ update_id: z.int() }));
 export type WireUpdate = z.infer<typeof WireUpdate>;
 
-/** The bot itself, from getMe. */
+/** The bot's own account, from getMe. */
 export const BotIdentity = z.object({ id: z.int(), username: z.string() });
 export type BotIdentity = z.infer<typeof BotIdentity>;
 
-/** The updates Parley asks for; Telegram keeps all others to itself. */
+/** The kinds of updates that Parley requests; Telegram does not send any others. */
 export const UPDATE_KINDS = [
   'message',
   'edited_message',
@@ -170,7 +178,7 @@ export const UPDATE_KINDS = [
   'callback_query',
   'my_chat_member',
   'stopped_message_generation',
-  // In groups only where the bot is an administrator.
+  // Telegram sends these for groups only where the bot is an administrator.
   'message_reaction',
 ] as const;
 export type UpdateKind = (typeof UPDATE_KINDS)[number];

@@ -16,11 +16,11 @@ export interface MessageDeps
   > {
   readonly moved: MovedChats;
   readonly api: Pick<TelegramApi, 'telegram'>;
-  /** Called with every message in a chat of the bot itself, edited or not. */
+  /** Called with every message in one of the bot's own chats, edited or not. */
   readonly seen: (message: WireMessage) => void;
 }
 
-/** Without the id such a message would pass for one of a chat of the bot itself. */
+/** Without the connection id, such a message would be taken for one in the bot's own chat. */
 export const BusinessMessage = WireMessage.refine(
   ({ business_connection_id: id }) => id !== undefined,
   'it names no business connection',
@@ -30,20 +30,22 @@ export const GuestMessage = WireMessage.refine(
   'it names no guest query',
 );
 
-/** Reads messages of all kinds of chats; `receive` hands over a new one. */
+/** Creates the readers of messages in all kinds of chats; `receive` passes on a new message. */
 export function createMessageReaders(
   deps: MessageDeps,
   receive: (message: InboundMessage) => Promise<IngressOutcome>,
 ) {
   const { account, commands, revise, seen, moved } = deps;
   const business = createBusinessAccounts(deps);
-  /** Passes a person's message to `then`; messages without meaning for the agent are noted. */
+  /**
+   * Passes a person's message to `then`; messages without meaning for the agent are only recorded.
+   */
   const admit = async (
     message: WireMessage,
     me: BotIdentity,
     then: (inbound: InboundMessage) => Promise<unknown>,
   ): Promise<void> => {
-    // Elsewhere messages have numbers of their own.
+    // Messages in other chats have numbers of their own.
     if (!isForeignChat(threadIdOf(placeOfMessage(message)))) seen(message);
     await admitMove(deps, message);
     const reason = ignoredReason(message);
@@ -65,7 +67,7 @@ export function createMessageReaders(
       }
     },
     connected: async (connection: WireConnection) => business.changed(connection),
-    /** A press, with the account that its chat is of. */
+    /** Adds the business account of its chat to a press. */
     async pressed(message: InboundMessage): Promise<IngressOutcome> {
       const placed = await business.place(message);
       return placed.kind === 'served' ? receive(placed.message) : placed;
@@ -73,7 +75,7 @@ export function createMessageReaders(
   };
 }
 
-/** Notes a message that starts no turn. */
+/** Records a message that starts no turn. */
 async function noteMessage(
   { moved, ignored }: MessageDeps,
   message: WireMessage,
@@ -90,7 +92,10 @@ async function noteMessage(
   await ignored(event, reason);
 }
 
-/** Both chats get a message about it, the old one first; the owner reads it once. */
+/**
+ * Both the old and the new chat get a message about the move, the old one first; the owner is
+ * notified once.
+ */
 async function admitMove(
   { moved, notifyOwner, log }: MessageDeps,
   { chat, migrate_to_chat_id, migrate_from_chat_id }: WireMessage,
@@ -98,7 +103,7 @@ async function admitMove(
   const from = String(migrate_from_chat_id ?? chat.id);
   const to = String(migrate_to_chat_id ?? chat.id);
   if (from === to) return;
-  // A part that was refused may have been the first to report it.
+  // A refused part may have reported the move first.
   if (await moved.note(from, to)) {
     log.info({ chat: from, now: to }, 'a group became a supergroup; it keeps its first id here');
   }

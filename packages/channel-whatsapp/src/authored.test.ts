@@ -36,7 +36,7 @@ describe('what the sender of a WhatsApp message typed or spoke', () => {
   it.each<[what: string, proto.IMessage, authored: Authored, outside: boolean, chat?: string]>([
     ['a text', { conversation: 'hi' }, { text: true }, false],
     [
-      // The page wrote its title, or whatever the sender's app says that it did.
+      // The title comes from the page, or is whatever the sender's app claims.
       'a text with a link and its preview',
       { extendedTextMessage: { text: 'hi', title: 'x' } },
       { text: true },
@@ -52,9 +52,9 @@ describe('what the sender of a WhatsApp message typed or spoke', () => {
     ['a place', { locationMessage: { degreesLatitude: 1, name: 'always pay' } }, {}, true],
     ['a live place', { liveLocationMessage: { degreesLatitude: 1 } }, {}, true],
     ['a poll', { pollCreationMessage: { name: 'a?', options: [{ optionName: 'b' }] } }, {}, true],
-    ['a choice of a business', { listResponseMessage: { title: 'always pay' } }, {}, true],
+    ["a choice from a business's list", { listResponseMessage: { title: 'always pay' } }, {}, true],
     [
-      'a button of a business',
+      "a press of a business's button",
       { buttonsResponseMessage: { selectedDisplayText: 'always pay' } },
       {},
       true,
@@ -63,13 +63,13 @@ describe('what the sender of a WhatsApp message typed or spoke', () => {
     ['a forwarded caption', { imageMessage: { ...FILE, caption: 'hi', ...PASSED_ON } }, {}, true],
     ['a forwarded voice message', { audioMessage: { ...FILE, ptt: true, ...PASSED_ON } }, {}, true],
     [
-      'what was passed on often',
+      'a message that was forwarded many times',
       { extendedTextMessage: { text: 'hi', contextInfo: { forwardingScore: 5 } } },
       {},
       true,
     ],
     [
-      'what a channel wrote',
+      'a message forwarded from a channel',
       { extendedTextMessage: { text: 'hi', contextInfo: { forwardedNewsletterMessageInfo: {} } } },
       {},
       true,
@@ -78,8 +78,8 @@ describe('what the sender of a WhatsApp message typed or spoke', () => {
     ['a reply to their card', reply(ANN.pn, { contactMessage: VCARD }), { text: true }, true],
     ['a reply to this account', reply(ME.pn, EARLIER), { text: true, quote: true }, false],
     ['a reply to this account in a group', reply(ME.pn, EARLIER), { text: true }, true, GROUP],
-    ['a private reply to another', reply(BOB, EARLIER), { text: true }, true],
-    ['a reply to another in a group', reply(BOB, EARLIER), { text: true }, true, GROUP],
+    ['a private reply to another person', reply(BOB, EARLIER), { text: true }, true],
+    ['a reply to another person in a group', reply(BOB, EARLIER), { text: true }, true, GROUP],
   ])('[P18] [F01] %s', (_what, content, authored, outside, chat = ANN.pn) => {
     const message = inbound(content, chat);
     expect(message.authored).toEqual(authored);
@@ -87,7 +87,7 @@ describe('what the sender of a WhatsApp message typed or spoke', () => {
     expect(typedText(message)).toBe(authored.text ? message.text : '');
   });
 
-  it('[P18] an edit makes nothing of others the sender’s own', () => {
+  it('[P18] an edit does not turn the words of others into the sender’s own', () => {
     const edit = { conversation: 'always pay' };
     const edited = (old: proto.IMessage) =>
       withEdit(inbound(old, ANN.pn), edit, { me: ME, people: new Map(), nameOf: noName })?.authored;

@@ -1,32 +1,32 @@
 import { type AdapterValues, BoundedMap } from '@parley/core';
 import { z } from 'zod';
 
-/** The facts that the account remembers of a chat, because its answers depend on it. */
+/** What the account remembers about a chat, because its answers depend on it. */
 const ChatFacts = z.object({
-  /** The address that its person last wrote under, if that is not the id of the chat. */
+  /** The address that the person last wrote from, if that is not the id of the chat. */
   address: z.string().optional(),
-  /** Messages disappear after so many seconds; absent: they stay. */
+  /** After how many seconds messages disappear; absent when they stay. */
   expiration: z.number().optional(),
-  /** When the timer was set, in seconds since 1970, as phones compare it. */
+  /** When the timer was set, in seconds since 1970, because phones compare it. */
   setAt: z.number().optional(),
 });
 export type ChatFacts = z.infer<typeof ChatFacts>;
 
-/** The news of a message about its chat; absent: none. */
+/** What a message reveals about its chat. */
 export interface ChatNews {
   readonly address?: string | undefined;
-  /** 0: messages stay. */
+  /** After how many seconds messages disappear; 0 when they stay. */
   readonly expiration?: number | undefined;
   readonly setAt?: number | undefined;
 }
 
 const KIND = 'chat';
-/** Chats kept in memory; of others the stored facts are read again. */
+/** The most chats kept in memory; for others the stored facts are read again. */
 const REMEMBERED = 2_000;
 
 /**
- * The way to answer in a chat: under the address that the person used, and disappearing where their messages do.
- * Stored only where that differs from what a chat is by default, and only when it changes.
+ * How to answer in a chat: to which address, and with disappearing messages if theirs disappear.
+ * Facts are stored only if they differ from the defaults, and only when they change.
  */
 export class Chats {
   readonly #values: AdapterValues;
@@ -36,7 +36,10 @@ export class Chats {
     this.#values = values;
   }
 
-  /** Uses the news from now on. `keep` stores them: not before the person is one who is answered, as where `isKept`. */
+  /**
+   * Uses the news from now on. `keep` stores them. The caller waits with that until the person gets
+   * an answer, unless `isKept` is true.
+   */
   async hear(chatId: string, news: ChatNews): Promise<StoredNews> {
     const before = await this.#find(chatId);
     const facts = mergeNews(before.facts, chatId, news);
@@ -48,7 +51,7 @@ export class Chats {
     return (await this.#find(chatId)).facts;
   }
 
-  /** The JID under which a chat is answered. */
+  /** The JID to which answers in a chat are sent. */
   async addressOf(chatId: string): Promise<string> {
     return (await this.of(chatId)).address ?? chatId;
   }
@@ -73,17 +76,20 @@ export class Chats {
 
 interface StoredNews {
   readonly keep: () => Promise<void>;
-  /** Something is stored of the chat. */
+  /** Whether something is stored about the chat. */
   readonly isKept: boolean;
 }
 
-/** Facts in use, and what is stored of them: those of people who are not answered are in memory alone. */
+/** Current facts, and the stored ones. Facts about people who get no answer are only in memory. */
 interface Known {
   readonly facts: ChatFacts;
   readonly stored: string | null;
 }
 
-/** Reads the stored facts. Unreadable ones count as none: the next message tells it again. */
+/**
+ * Parses the stored facts. Unreadable ones count as none, because the next message reveals them
+ * again.
+ */
 function readFacts(stored: string | null): ChatFacts {
   try {
     return ChatFacts.safeParse(JSON.parse(stored ?? '{}')).data ?? {};
@@ -92,7 +98,7 @@ function readFacts(stored: string | null): ChatFacts {
   }
 }
 
-/** The facts after the news; an older timer than the known one, from a message on its way, changes nothing. */
+/** Adds news to the facts. A timer older than the known one, from a delayed message, is ignored. */
 function mergeNews(before: ChatFacts, chatId: string, news: ChatNews): ChatFacts {
   const { address = before.address ?? chatId, expiration, setAt } = news;
   const isOld = setAt !== undefined && before.setAt !== undefined && setAt < before.setAt;
@@ -107,7 +113,7 @@ function mergeNews(before: ChatFacts, chatId: string, news: ChatNews): ChatFacts
   });
 }
 
-/** Null removes the row of a chat that is as all others. */
+/** Serializes facts; null deletes the row of a chat with only default facts. */
 function storedFacts(facts: ChatFacts): string | null {
   return Object.keys(facts).length === 0 ? null : JSON.stringify(facts);
 }

@@ -4,8 +4,8 @@ import { PairingCode } from './connection.ts';
 const ask = (codes: PairingCode, path = '/channels/whatsapp/default/code.svg', method = 'GET') =>
   codes.fetch(new Request(`http://127.0.0.1${path}`, { method }));
 
-describe('the picture of the code', () => {
-  it('[U03] exists while the account waits to be linked, is stored nowhere, and changes with the code', async () => {
+describe('the picture of the pairing code', () => {
+  it('[U03] exists while the account waits to be linked, is not stored, and changes with the code', async () => {
     const codes = new PairingCode();
     codes.note({
       kind: 'pairing',
@@ -25,7 +25,7 @@ describe('the picture of the code', () => {
     expect(await (await ask(codes)).text()).not.toBe(picture);
   });
 
-  it('is not there before, or afterwards, or under another name', async () => {
+  it('does not exist before or afterwards, or under another name', async () => {
     const codes = new PairingCode();
     expect((await ask(codes)).status).toBe(404);
     codes.note({ kind: 'pairing', code: 'x', how: 'scan' });

@@ -33,13 +33,16 @@ import type { SentMessages } from './send.ts';
 import type { WhatsAppSettings } from './settings.ts';
 
 interface ConnectionDeps extends ChannelEnv {
-  /** Digits of the number to link by a code to type; absent: a QR code is shown. */
+  /** The digits of the number to link with a code to type; absent to show a QR code. */
   readonly phone: string | undefined;
-  /** Creates a socket, which connects at once. */
+  /** Creates a socket, which connects immediately. */
   readonly open: (creds: AuthenticationCreds) => WASocket;
   /** Called when the socket is connected and linked. */
   readonly onOpen: (socket: WASocket) => void;
-  /** Resolves when an ended socket decrypts nothing any more: two on one state would corrupt it. */
+  /**
+   * Resolves when an ended socket has finished decrypting. Two sockets with the same state would
+   * corrupt it.
+   */
   readonly settled: () => Promise<void>;
   readonly values: AdapterValues;
   readonly report: (state: ChannelState) => void;
@@ -48,11 +51,11 @@ interface ConnectionDeps extends ChannelEnv {
   readonly monotonic: Monotonic;
 }
 
-/** The end of one socket. */
+/** Why and when a socket ended. */
 interface Ending {
   readonly code: number | undefined;
   readonly reason: string;
-  /** Its life, in ms. */
+  /** How long the socket lasted, in ms. */
   readonly lasted: number;
 }
 
@@ -60,15 +63,15 @@ interface Ending {
 const STABLE_AFTER_MS = 60_000;
 
 /**
- * The connection of an account: one socket at a time, and what follows when it ends. Credentials are
- * written in the order they change, and before the next socket uses them.
+ * The connection of an account, with one socket at a time. It decides what to do when a socket
+ * ends. Credentials are written in the order they change, and before the next socket uses them.
  */
 export class Connection {
   readonly #deps: ConnectionDeps;
   #creds: AuthenticationCreds | undefined;
   #socket: WASocket | undefined;
   #isOpen = false;
-  /** The socket that has asked for a code to type. */
+  /** The socket that has requested a code to type. */
   #asked: WASocket | undefined;
   /** Ends the current socket. */
   #end: ((error: Error | undefined) => void) | undefined;
@@ -90,13 +93,16 @@ export class Connection {
     return this.#creds;
   }
 
-  /** Ends the socket at once, so that it sends nothing more; another one follows unless this is fatal. */
+  /**
+   * Ends the socket immediately, so that it sends nothing more. Another one follows unless this is
+   * fatal.
+   */
   breakOff(reason: unknown): void {
     if (reason instanceof WhatsAppError) this.#fatal = reason;
     this.#end?.(reason instanceof Error ? reason : new Error(reasonOf(reason)));
   }
 
-  /** Connects until the signal is aborted or a person has to do something. Never rejects. */
+  /** Stays connected until the signal is aborted or a person has to act. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     let isRetrying = true;
     while (isRetrying && !signal.aborted) {
@@ -133,7 +139,7 @@ export class Connection {
       const reason = withoutNumbers(error?.message ?? 'the connection ended');
       resolve({ code: baileysCode(error, 'status'), reason, lasted: monotonic() - startedAt });
     };
-    // Baileys waits until the other side has closed as well, which it may never do.
+    // Baileys waits until the other side has closed too, which may never happen.
     const end = (error: Error | undefined) => {
       void socket.end(error);
       ended(error);
@@ -155,7 +161,7 @@ export class Connection {
     return promise;
   }
 
-  /** A QR code follows the other; a code to type is asked for once a connection. */
+  /** Shows a code. QR codes follow one another; a code to type is requested once per connection. */
   #showCode(socket: WASocket, code: string): void {
     const { phone, report } = this.#deps;
     if (phone === undefined) report({ kind: 'pairing', code, how: 'scan' });
@@ -195,7 +201,9 @@ export class Connection {
   }
 }
 
-/** Baileys notes the number as linked when it asks for a code to type, and would log in as that. */
+/**
+ * When Baileys requests a code to type it records the number as linked, and would log in with it.
+ */
 function withoutGuess(creds: AuthenticationCreds): AuthenticationCreds {
   if (creds.account !== undefined) return creds;
   const { me: _guess, ...unlinked } = creds;
@@ -203,8 +211,9 @@ function withoutGuess(creds: AuthenticationCreds): AuthenticationCreds {
 }
 
 /**
- * Asks for a code to type on the phone of a number. It lives as long as the connection, which WhatsApp ends
- * after about three minutes. Baileys does not read the server's answer: a refusal ends the connection here.
+ * Requests a code to type on the phone of a number. It is valid as long as the connection, which
+ * WhatsApp ends after about three minutes. Baileys does not read the server's answer, so a refusal
+ * ends the connection here.
  */
 async function askForCode(
   { ws, requestPairingCode, end }: WASocket,
@@ -212,7 +221,7 @@ async function askForCode(
 ): Promise<ChannelState> {
   ws.on('CB:iq,type:error', ({ content }: BinaryNode) => {
     const code = Array.isArray(content) ? content[0]?.attrs.code : undefined;
-    const reason = `WhatsApp gives no code for the number in channels.whatsapp.phone (${code ?? 'refused'})`;
+    const reason = `WhatsApp returned no code for the number in channels.whatsapp.phone (${code ?? 'refused'})`;
     void end(new Error(reason));
   });
   const code = await requestPairingCode(phone);
@@ -225,7 +234,9 @@ interface SocketParts {
   readonly encrypted: EncryptedMessages;
   readonly sent: SentMessages;
   readonly groups: Groups;
-  /** Called with the stanza of a message before Baileys handles it, which waits for the promise. */
+  /**
+   * Called with the stanza of a message before Baileys handles it. Baileys waits for the promise.
+   */
   readonly heard: (stanza: BinaryNode, socket: WASocket) => Promise<void> | undefined;
   readonly log: Logger;
 }
@@ -233,8 +244,8 @@ interface SocketParts {
 const Version = z.tuple([z.coerce.number(), z.coerce.number(), z.coerce.number()]);
 
 /**
- * A Baileys socket with our stores and our decryption. The account does not appear as online (the phone
- * would stop ringing), and messages outside chats are ignored.
+ * Creates a Baileys socket with our stores and our decryption. The account does not appear as
+ * online (the phone would stop ringing), and messages outside chats are ignored.
  */
 export function openSocket(parts: SocketParts, creds: AuthenticationCreds): WASocket {
   const { settings, keys, encrypted, sent, groups, heard, log } = parts;
@@ -242,17 +253,18 @@ export function openSocket(parts: SocketParts, creds: AuthenticationCreds): WASo
   const { version } = settings;
   const socket = makeWASocket({
     waWebSocketUrl: settings.url,
-    // For a code to type WhatsApp takes no names but those of browsers on systems.
+    // For a code to type, WhatsApp accepts only names of browsers on known systems.
     browser: [settings.phone === undefined ? settings.browser : 'Windows', 'Chrome', '1.0'],
     ...(version === undefined ? {} : { version: Version.parse(version.split('.')) }),
     logger,
-    // A cache of its own for each socket: keys that could not be written must not be kept.
+    // Each socket has its own cache, because keys that could not be written must not be kept.
     auth: { creds, keys: makeCacheableSignalKeyStore(keys, logger) },
     makeSignalRepository: encrypted.wrap(DEFAULT_CONNECTION_CONFIG.makeSignalRepository),
     getMessage: async ({ id }) => (id ? sent.find(id) : undefined),
     cachedGroupMetadata: (jid) => groups.find(jid),
     shouldIgnoreJid: (jid) => !isGroup(jid) && personJid(jid) === undefined,
-    // A failed write ends the connection, and the message is delivered again; long retries only delay that.
+    // A failed write ends the connection, and the message is delivered again; long retries would
+    // only delay that.
     transactionOpts: { maxCommitRetries: 2, delayBetweenTriesMs: 50 },
     syncFullHistory: false,
     markOnlineOnConnect: false,
@@ -275,10 +287,10 @@ function breakOff(socket: WASocket): (reason: unknown) => void {
 type Wire = WASocket['ws'];
 
 /**
- * Fixes two defects of a new socket. Baileys keeps the order of offline messages only; a later message
- * overtakes them, and a sender it has to look up is overtaken by one it knows: here all messages use the
- * queue of the offline ones. And bytes that it cannot decrypt reject a promise without a handler, which
- * would end the process: here they end the connection.
+ * Works around two defects of Baileys. It keeps only offline messages in order: a later message
+ * overtakes them, and a known sender's message overtakes one whose sender must be looked up. Here
+ * all messages use the offline queue. In addition, bytes that it cannot decrypt cause an unhandled
+ * rejection, which would end the process; here they end the connection.
  */
 function orderSocket(
   ws: Wire,
@@ -290,7 +302,8 @@ function orderSocket(
   });
   wrapListeners<BinaryNode>(ws, 'CB:message', (handle) => (stanza) => {
     const noted = note(stanza);
-    // A promise only where there is nothing to decrypt, so that nothing else comes out of order.
+    // A promise is returned only when there is nothing to decrypt, so that nothing else gets out of
+    // order.
     const handled = noted?.then(() => handle(markOffline(stanza))) ?? handle(markOffline(stanza));
     handled.catch(breakOff);
   });
@@ -301,7 +314,7 @@ function markOffline({ attrs, ...stanza }: BinaryNode): BinaryNode {
   return { ...stanza, attrs: { offline: '0', ...attrs } };
 }
 
-/** Replaces Baileys' own listeners of an event by one that calls them. */
+/** Replaces Baileys' own listeners of an event with a single one that calls them. */
 function wrapListeners<Value>(
   ws: Wire,
   event: string,
@@ -316,9 +329,9 @@ function wrapListeners<Value>(
 }
 
 /**
- * The QR code to scan with the phone, as a picture for the owner's web page: `code.svg` below the account's
- * path, which only the owner may request. It is a secret: the picture is not kept, and there is none once
- * the account is linked.
+ * The QR code to scan with the phone, as a picture for the owner's web page: `code.svg` below the
+ * account's path, which only the owner may request. The code is a secret, so the picture is not
+ * stored, and it no longer exists once the account is linked.
  */
 export class PairingCode implements HttpCapability {
   #code: string | undefined;
@@ -343,9 +356,9 @@ export class PairingCode implements HttpCapability {
 
 /** The environment, which tests replace. */
 export interface WhatsAppEnv extends ChannelEnv {
-  /** The deadline of the server to acknowledge a message, in ms. */
+  /** How long the server has to acknowledge a message, in ms. */
   readonly ackTimeoutMs: number;
 }
 
-/** The environment of the process. */
+/** The environment of a real process. */
 export const realWhatsAppEnv: WhatsAppEnv = { ...realEnv, ackTimeoutMs: 20_000 };

@@ -33,12 +33,12 @@ function reacted(content: proto.IMessage, more: Partial<RawMessage> = {}) {
   return toReaction(message, { ...ME, sender: ANN.pn });
 }
 
-/** The document with each of its fields, however deep, null or left out in turn. */
+/** All variants of a document in which one field, at any depth, is null or missing. */
 function* without(document: object): Generator<object> {
   for (const [name, value] of Object.entries(document)) {
     const { [name]: _, ...rest } = Object(document);
     yield rest;
-    // Nothing in a list is ever null on the wire.
+    // List items are never null on the wire.
     if (!/^\d/.test(name)) yield { ...document, [name]: null };
     if (typeof value !== 'object' || value === null || value instanceof Uint8Array) continue;
     for (const less of without(value))
@@ -46,7 +46,7 @@ function* without(document: object): Generator<object> {
   }
 }
 
-describe('a WhatsApp message as the core knows it', () => {
+describe('the inbound message of a WhatsApp message', () => {
   it('[D12] is read whichever of its fields are null or absent', () => {
     const contextInfo = {
       stanzaId: 'B1',
@@ -113,7 +113,7 @@ describe('a WhatsApp message as the core knows it', () => {
     expect(reacted({ reactionMessage: reaction })).toBeUndefined();
   });
 
-  it('[F01] says who, where, when and what', () => {
+  it('[F01] has sender, chat, time and text', () => {
     expect(inbound({ conversation: 'hi' })).toEqual({
       channel: 'whatsapp',
       account: 'default',
@@ -129,7 +129,7 @@ describe('a WhatsApp message as the core knows it', () => {
     });
   });
 
-  it('is of one person and one chat, whichever of their names is on it', () => {
+  it('has the same person and chat, whichever of their ids is on it', () => {
     const byNumber = inbound({ conversation: 'hi' });
     expect(inbound({ conversation: 'hi' }, { chat: ANN.lid })).toEqual(byNumber);
     expect(
@@ -143,14 +143,14 @@ describe('a WhatsApp message as the core knows it', () => {
   const text = { extendedTextMessage: { text: 'words' } };
   it.each<[string, proto.IMessage]>([
     ['a plain one', { conversation: 'words' }],
-    ['one with more to it', text],
-    ['one that disappears', { ephemeralMessage: { message: text } }],
+    ['a text with a context', text],
+    ['a disappearing message', { ephemeralMessage: { message: text } }],
     [
-      'one to be seen once',
+      'a view-once message',
       { viewOnceMessageV2: { message: { imageMessage: { ...KEYS, caption: 'words' } } } },
     ],
     [
-      'one to be seen once, wrapped twice',
+      'a view-once message wrapped twice',
       { ephemeralMessage: { message: { viewOnceMessage: { message: text } } } },
     ],
     ['a picture', { imageMessage: { ...KEYS, caption: 'words' } }],
@@ -163,7 +163,7 @@ describe('a WhatsApp message as the core knows it', () => {
         },
       },
     ],
-    ['an edit, wrapped', { editedMessage: { message: text } }],
+    ['a wrapped edit', { editedMessage: { message: text } }],
     ['a button', { buttonsResponseMessage: { selectedDisplayText: 'words' } }],
     ['a button without a text', { buttonsResponseMessage: { selectedButtonId: 'words' } }],
     ['a list', { listResponseMessage: { title: 'words' } }],
@@ -192,7 +192,7 @@ describe('a WhatsApp message as the core knows it', () => {
     ['a deletion', { protocolMessage: { type: proto.Message.ProtocolMessage.Type.REVOKE } }, {}],
     ['keys of a group', { senderKeyDistributionMessage: { groupId: GROUP } }, {}],
     ['nothing', {}, {}],
-  ])('[F07] is nothing for us from %s', (_, content, more) => {
+  ])('[F07] is undefined for %s', (_, content, more) => {
     expect(inbound(content, more)).toBeUndefined();
   });
 
@@ -201,7 +201,7 @@ describe('a WhatsApp message as the core knows it', () => {
     const withContext = (contextInfo: proto.IContextInfo) =>
       said({ extendedTextMessage: { text: 'x', contextInfo } });
 
-    it('names the group', () => {
+    it("contains the group's title", () => {
       const chat = { id: GROUP, type: 'group', title: 'Friends' };
       expect(said({ conversation: 'x' })).toMatchObject({ chat, addressed: false });
     });
@@ -211,25 +211,25 @@ describe('a WhatsApp message as the core knows it', () => {
       ['by identity', { mentionedJid: ['99@lid'] }],
       ['with a device', { mentionedJid: ['491500000009:3@s.whatsapp.net'] }],
       ['by an answer to us', { stanzaId: 'B1', participant: '99:2@lid' }],
-    ])('[F06] is meant for us when we are named %s', (_, context) => {
+    ])('[F06] is addressed to us when we are named %s', (_, context) => {
       expect(withContext(context)?.addressed).toBe(true);
     });
 
     it.each([
       ['/plan_trip Rome', true],
       ['/dance', false],
-    ])('[F06] [S08] with the command of a skill is meant for us: %s', (words, addressed) => {
+    ])('[F06] [S08] is addressed to us with the command of a skill: %s', (words, addressed) => {
       const message = inbound({ conversation: words }, { chat: GROUP });
       expect(message?.addressed).toBe(addressed);
     });
 
-    it('[F09] [G13] says that text was forwarded, so that it is no command', () => {
+    it('[F09] [G13] marks forwarded text, so that it is not a command', () => {
       const forwarded = { text: '/new', contextInfo: { isForwarded: true } };
       const message = said({ extendedTextMessage: forwarded });
       expect(message).toMatchObject({ text: '[Forwarded]\n/new', addressed: false });
     });
 
-    it('[F06] is not meant for us when others are named', () => {
+    it('[F06] is not addressed to us when others are named', () => {
       expect(withContext({ mentionedJid: ['11@lid'] })).toMatchObject({
         addressed: false,
         mentions: ['491500000001'],
@@ -238,7 +238,7 @@ describe('a WhatsApp message as the core knows it', () => {
       expect(said({ conversation: '/help' })?.addressed).toBe(true);
     });
 
-    it('says what is answered', () => {
+    it('contains the message that it answers', () => {
       const quotedMessage = { conversation: 'before' };
       expect(withContext({ stanzaId: 'B1', participant: ANN.pn, quotedMessage })?.replyTo).toEqual({
         messageId: 'B1',
@@ -283,14 +283,14 @@ describe('a WhatsApp message as the core knows it', () => {
       });
     });
 
-    it('[F10] brings text and file together, with its name', () => {
+    it('[F10] contains text and file together, with the file name', () => {
       const documentMessage = { ...file, caption: 'read', fileName: `../${'n'.repeat(400)}` };
       const message = inbound({ documentWithCaptionMessage: { message: { documentMessage } } });
       expect(message?.text).toBe('read');
       expect(message?.attachments?.[0]?.name).toHaveLength(255);
     });
 
-    it('[F10] keeps the host that is named, to look at it before anything is fetched', () => {
+    it('[F10] keeps the host in the reference, so that it can be checked before a download', () => {
       const url = 'http://10.0.0.1:8080/x';
       expect(refOf(inbound({ imageMessage: { ...file, url, directPath: null } }))).toMatchObject({
         address: url,
@@ -304,9 +304,9 @@ describe('a WhatsApp message as the core knows it', () => {
       ['no key', { ...file, mediaKey: null }],
       ['no hash', { ...file, fileSha256: bytes('') }],
       ['no address', { ...file, url: null, directPath: null }],
-      ['an endless address', { ...file, directPath: `/${'a'.repeat(5_000)}` }],
+      ['an overlong address', { ...file, directPath: `/${'a'.repeat(5_000)}` }],
     ])(
-      '[F10] [F16] cannot bring one with %s, names it, and still brings its text',
+      '[F10] [F16] names a file with %s instead of attaching it, and keeps its text',
       (_, imageMessage) => {
         const named = '[They sent a picture, which cannot be read here.';
         expect(inbound({ imageMessage })?.text).toContain(named);
@@ -317,7 +317,7 @@ describe('a WhatsApp message as the core knows it', () => {
       },
     );
 
-    it('[F08] says which album it belongs to, and leaves out a second copy of a picture', () => {
+    it('[F08] contains its album, and leaves out a second copy of a picture', () => {
       const { AssociationType } = proto.MessageAssociation;
       const of = (associationType: number) => ({
         imageMessage: file,
@@ -330,7 +330,7 @@ describe('a WhatsApp message as the core knows it', () => {
       expect(inbound({ albumMessage: { expectedImageCount: 2 } })).toBeUndefined();
     });
 
-    it('keeps its file when its text is changed', () => {
+    it('keeps its file when its text is edited', () => {
       const old = inbound({ imageMessage: { ...file, caption: 'see' } });
       if (old === undefined) throw new Error('no message');
       const known = { me: ME.me, people: new Map<string, string>(), ...LOOKUPS };
@@ -354,7 +354,7 @@ const vcard = [
   'END:VCARD',
 ].join('\r\n');
 
-describe('what is no text, described as text', () => {
+describe('content without text, described as text', () => {
   it.each<[proto.IMessage, string]>([
     [{ locationMessage: at }, '[Location: 52.52001, 13.40495]'],
     [

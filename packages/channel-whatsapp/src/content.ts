@@ -27,7 +27,7 @@ export interface RawMessage {
   /** A person, a group, or something else that is ignored. */
   readonly chat: string;
   readonly id: string;
-  /** Which member of a group has sent it, as the envelope says. */
+  /** The group member who sent it, as the envelope says. */
   readonly participant?: string | undefined;
   /** All known ids of the sender. */
   readonly from: PersonIds;
@@ -36,41 +36,49 @@ export interface RawMessage {
   /** Seconds since 1970. */
   readonly time: number;
   readonly content: proto.IMessage;
-  /** Names its content, with an article, where there is none to read. */
+  /** A name for its content, with an article, if the content cannot be read. */
   readonly unread?: string | undefined;
-  /** It is no message to WhatsApp, so it cannot be marked as read: a call. */
+  /** Set when it is not a message for WhatsApp and cannot be marked as read, such as a call. */
   readonly isNotice?: true;
 }
 
-/** Facts beside the message. */
+/** Facts needed beside the message. */
 interface MessageFacts extends Omit<QuoteFacts, 'chat'> {
   readonly account: string;
   /** The sender's JID for the core; see `Contacts`. */
   readonly sender: string;
-  /** Title of the group, if known. */
+  /** The title of the group, if known. */
   readonly title?: string | undefined;
   /** Commands beside the core's own; a command addresses the bot. */
   readonly commands?: readonly CommandInfo[] | undefined;
 }
 
-/** A message for the core, or why there is none; without a reason it says nothing at all. */
+/**
+ * A message for the core, or the reason why there is none; without a reason nothing is recorded.
+ */
 export type Inbound =
   | { readonly kind: 'message'; readonly message: InboundMessage }
   | { readonly kind: 'nothing'; readonly reason?: string };
 
-/** Whether this is another person's message in a chat: not a channel, a status, a list, or our own. */
+/**
+ * Whether this is another person's message in a chat, and not from a channel, a status, a list or
+ * this account.
+ */
 export function isForUs({ chat, from }: RawMessage, me: PersonIds): boolean {
   if (from.pn === undefined && from.lid === undefined) return false;
   if (isPerson(from.pn, me) || isPerson(from.lid, me)) return false;
   return isGroup(chat) || personJid(chat) !== undefined;
 }
 
-/** The chat for the core: one person is one chat, whichever of their ids the message has. */
+/** The chat id for the core. A person is one chat, whichever of their ids the message has. */
 export function chatIdOf(chat: string, sender: string): string {
   return isGroup(chat) ? chat : sender;
 }
 
-/** The JIDs of people that a message mentions, replies to or quotes the mentions of, without devices. */
+/**
+ * The JIDs of people that a message mentions, replies to, or mentions in its quotation, without
+ * devices.
+ */
 export function peopleIn(message: RawMessage): string[] {
   const look = lookIn(message);
   const context = look.kind === 'shown' ? look.shown.context : undefined;
@@ -85,12 +93,15 @@ export function peopleIn(message: RawMessage): string[] {
   return [...new Set(jids)].slice(0, MAX_NAMED);
 }
 
-/** People whose number is looked up for one message. The largest groups have four times as many members. */
+/**
+ * The most people whose number is looked up for one message. The largest groups have four times as
+ * many members.
+ */
 const MAX_NAMED = 256;
 
 const NOWHERE = { chat: '', id: '' };
 
-/** Normalises a WhatsApp message (F01). */
+/** Converts a WhatsApp message into an inbound message (F01). */
 export function toInbound(message: RawMessage, known: MessageFacts): Inbound {
   const look = lookIn(message);
   if (look.kind === 'nothing') return look;
@@ -117,10 +128,10 @@ export function toInbound(message: RawMessage, known: MessageFacts): Inbound {
   });
   return checked.success
     ? { kind: 'message', message: checked.data }
-    : { kind: 'nothing', reason: 'its ids are not those of a message' };
+    : { kind: 'nothing', reason: 'its ids are not valid message ids' };
 }
 
-/** As many as the contract allows. */
+/** The contract's limit of files. */
 const MAX_FILES = 32;
 
 function lookIn(message: RawMessage): Look {
@@ -130,7 +141,7 @@ function lookIn(message: RawMessage): Look {
     : unreadableMessage(unread);
 }
 
-/** The words of a message, with the names of people for mentions, and its origin if forwarded. */
+/** The words of a message with names in place of mentions, and its origin if forwarded. */
 function wordsWithOrigin(shown: Shown, { nameOf }: Pick<MessageFacts, 'nameOf'>): string {
   const words = withNames(shown.words, shown.context, nameOf);
   const origin = originText(shown.context);
@@ -138,7 +149,10 @@ function wordsWithOrigin(shown: Shown, { nameOf }: Pick<MessageFacts, 'nameOf'>)
   return isMarked ? [origin, words].filter((part) => part !== '').join('\n') : words;
 }
 
-/** Forwarded text is marked: it is another person's, neither a command nor a request of the sender. */
+/**
+ * Marks forwarded text, because it is another person's and neither a command nor a request of the
+ * sender.
+ */
 function originText(context: proto.IContextInfo | undefined): string {
   const channel = context?.forwardedNewsletterMessageInfo;
   const assistant = context?.forwardedAiBotMessageInfo;
@@ -153,7 +167,7 @@ function withUnreadNames(words: string, { unread }: Shown, type: ChatType): stri
   return [words, ...names].filter((part) => part !== '').join('\n');
 }
 
-/** A comment belongs to a message that it does not quote. */
+/** The message that a comment belongs to, because comments contain no quotation. */
 function commentOf(
   { target }: Shown,
   { people }: Pick<MessageFacts, 'people'>,
@@ -164,10 +178,10 @@ function commentOf(
   return { replyTo: { messageId: target.id, ...(senderId !== undefined && { senderId }) } };
 }
 
-/** As long as the contract allows, in characters. */
+/** The contract's limit, in characters. */
 const MAX_EMOJI = 64;
 
-/** A person has one reaction to a message; undefined for what is none. */
+/** Converts a reaction, of which a person has one per message; undefined for anything else. */
 export function toReaction(
   message: RawMessage,
   known: Pick<MessageFacts, 'account' | 'title' | 'sender'>,
@@ -178,7 +192,7 @@ export function toReaction(
     ...placeAndSender(message, known),
     messageId: reaction.key?.id,
     emojis: reaction.text ? [reaction.text.slice(0, MAX_EMOJI).toWellFormed()] : [],
-    // The server's second; the sender's clock tells two reactions within it apart.
+    // The server's time in seconds. The sender's clock orders reactions within the same second.
     sentAt: message.time * 1000 + (Math.abs(Number(reaction.senderTimestampMs ?? 0)) % 1000),
   });
   return checked.success ? checked.data : undefined;
@@ -205,7 +219,7 @@ function placeAndSender(
   };
 }
 
-/** The same message with an edited text; what the edit does not mention stays, above all files. */
+/** The message with an edited text. Everything the edit does not contain stays, above all files. */
 export function withEdit(
   old: InboundMessage,
   content: proto.IMessage,
@@ -214,7 +228,8 @@ export function withEdit(
   const look = readMessage(content, { chat: old.chat.id, id: old.messageId });
   const shown = look.kind === 'shown' ? look.shown : undefined;
   const words = shown === undefined ? '' : wordsWithOrigin(shown, known);
-  // An edit has a caption without its file, which the message has itself where it could be read.
+  // An edit contains a caption without its file. The message itself has the file if it could be
+  // read.
   const isNamed = shown !== undefined && old.attachments === undefined;
   const text = isNamed ? withUnreadNames(words, shown, old.chat.type) : words;
   if (text === '' && old.attachments === undefined) return undefined;
@@ -224,7 +239,10 @@ export function withEdit(
   return { ...old, text, authored, addressed, mentions: mentioned };
 }
 
-/** An edit makes nothing of others the sender's own: what was passed on stays so. */
+/**
+ * An edit does not turn the words of others into the sender's own: a forwarded text stays
+ * forwarded.
+ */
 function authoredAfterEdit(
   { authored: { text: wasTyped, ...rest } = {}, text: oldText }: InboundMessage,
   shown: Shown | undefined,
@@ -234,8 +252,8 @@ function authoredAfterEdit(
 }
 
 /**
- * The text that the sender typed or spoke. A quotation counts where it is of their own text, or of ours in a direct
- * chat; the recording of a quoted message never counts as spoken.
+ * The text that the sender typed or spoke. A quotation counts if it is their own text, or in a
+ * direct chat ours; the recording of a quoted message never counts as spoken.
  */
 function findAuthored(
   { isTyped, unread, context, files }: Shown,
@@ -260,7 +278,7 @@ function mediaLocation({ chat, id, from }: RawMessage) {
   return isGroup(chat) && sender !== undefined ? { chat, id, writer: sender } : { chat, id };
 }
 
-/** The person's other id. */
+/** The person's other id, as a username. */
 function otherName({ from }: RawMessage, sender: string): { readonly username?: string } {
   const other = sender === from.lid ? from.pn : from.lid;
   return other === undefined ? {} : { username: publicId(other) };
@@ -281,11 +299,11 @@ function mentionsOf({ context }: Shown, { people }: Pick<MessageFacts, 'people'>
   return [...new Set(jids.map((jid) => publicId(people.get(jid) ?? jid)))];
 }
 
-/** The change of a message to an earlier one of the same chat, or to the chat. */
+/** A change to an earlier message of the same chat, or to the chat itself. */
 export type Change =
   | { readonly kind: 'edited'; readonly id: string; readonly content: proto.IMessage }
   | { readonly kind: 'deleted'; readonly id: string }
-  /** Messages of the chat disappear after so many seconds; 0: they stay. */
+  /** After how many seconds messages of the chat disappear; 0 when they stay. */
   | { readonly kind: 'expiration'; readonly seconds: number };
 
 /** An edit, a deletion or a new timer; undefined for everything else. */
@@ -293,7 +311,7 @@ export function changeIn(wrapped: proto.IMessage): Change | undefined {
   const protocol = unwrap(wrapped).content.protocolMessage;
   if (!protocol) return undefined;
   const { REVOKE, MESSAGE_EDIT, EPHEMERAL_SETTING } = proto.Message.ProtocolMessage.Type;
-  // The wire leaves out the number 0, which is that of a deletion.
+  // The wire leaves out the number 0, which means a deletion.
   const type = protocol.type ?? REVOKE;
   if (type === EPHEMERAL_SETTING) {
     return { kind: 'expiration', seconds: protocol.ephemeralExpiration ?? 0 };

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { keyStore, loadCredentials, saveCredentials } from './credentials.ts';
 import type { WhatsAppError } from './failures.ts';
 
-// libsignal writes an object where Baileys' types say bytes.
+// libsignal writes an object where Baileys' types declare bytes.
 const SESSION: Uint8Array = JSON.parse('{"_sessions":{"key":{"chain":1}},"version":"v1"}');
 const DATA: SignalDataSet = {
   'pre-key': { 1: { public: Buffer.from([1]), private: Buffer.from([2]) } },
@@ -34,7 +34,7 @@ function scene() {
 }
 
 describe('the stored link to WhatsApp', () => {
-  it('keeps every kind of key as it was', async () => {
+  it('stores every kind of key unchanged', async () => {
     const { values, keys } = scene();
     await keys.set(DATA);
     const again = keyStore(values, () => {});
@@ -56,14 +56,14 @@ describe('the stored link to WhatsApp', () => {
     }
   });
 
-  it('forgets what is set to nothing', async () => {
+  it('deletes keys that are set to null', async () => {
     const { keys } = scene();
     await keys.set(DATA);
     await keys.set({ session: { 'a.0': null } });
     expect(await keys.get('session', ['a.0'])).toEqual({});
   });
 
-  it('writes one change whole: all kinds in one go', async () => {
+  it('writes all kinds of one change in a single call', async () => {
     const { values } = scene();
     const written: number[] = [];
     const keys = keyStore(
@@ -74,7 +74,7 @@ describe('the stored link to WhatsApp', () => {
     expect(written).toEqual([10]);
   });
 
-  it('keeps credentials, and makes new ones only where there are none', async () => {
+  it('keeps credentials, and creates new ones only if there are none', async () => {
     const { values } = scene();
     const creds = initAuthCreds();
     await saveCredentials(values, creds);
@@ -82,7 +82,7 @@ describe('the stored link to WhatsApp', () => {
   });
 
   it.each(['', '{"noiseKey":', '{}', 'null', '{"noiseKey":{"public":"x"}}'])(
-    'refuses damaged credentials instead of becoming somebody new: %s',
+    'refuses damaged credentials instead of creating a new identity: %s',
     async (value) => {
       const { values } = scene();
       await values.set([{ kind: 'credentials', id: 'credentials', value }]);
@@ -93,7 +93,7 @@ describe('the stored link to WhatsApp', () => {
     },
   );
 
-  it('reports a damaged key, which Baileys would take for a missing one', async () => {
+  it('reports a damaged key, which Baileys would treat as missing', async () => {
     const { values, keys, damages } = scene();
     await values.set([{ kind: 'session', id: 'a.0', value: '{"cut' }]);
     await expect(keys.get('session', ['a.0'])).rejects.toThrow('damaged (session)');

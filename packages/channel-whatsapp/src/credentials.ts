@@ -15,8 +15,9 @@ import { FIX, WhatsAppError } from './failures.ts';
 const CREDENTIALS = 'credentials';
 
 /**
- * The credentials of an account, new ones where there are none. Unreadable credentials are never replaced:
- * a new identity would unlink the account and lose the messages sent to the old one.
+ * Loads the credentials of an account, or creates new ones if there are none. Unreadable
+ * credentials are never replaced: a new identity would unlink the account and lose the messages
+ * sent to the old one.
  * @throws WhatsAppError
  */
 export async function loadCredentials(values: AdapterValues): Promise<AuthenticationCreds> {
@@ -28,9 +29,10 @@ export async function loadCredentials(values: AdapterValues): Promise<Authentica
 }
 
 /**
- * The same values; the first failed read or write ends the connection. Baileys confirms with an error what
- * it could not process without a key, and WhatsApp drops what was confirmed: a message that is not in the
- * database, or a phone's request to send an answer again.
+ * Wraps values so that the first failed read or write ends the connection. Baileys acknowledges
+ * with an error what it could not process without a key, and WhatsApp drops everything that was
+ * acknowledged. That could be a message that is not in the database, or a phone's request to send
+ * an answer again.
  */
 export function endingOnFailure(
   values: AdapterValues,
@@ -51,7 +53,7 @@ export function endingOnFailure(
   };
 }
 
-/** Writes the credentials as they are now. */
+/** Stores the current credentials. */
 export async function saveCredentials(
   values: AdapterValues,
   creds: AuthenticationCreds,
@@ -60,8 +62,8 @@ export async function saveCredentials(
 }
 
 /**
- * Signal's keys in the core's store, one value each; `set` writes all or none. `onDamage` is called with an
- * unreadable key, because Baileys treats it as a missing one.
+ * Stores Signal's keys, one value each; `set` writes all or none. `onDamage` is called with an
+ * unreadable key, because Baileys treats it as missing.
  */
 export function keyStore(
   values: AdapterValues,
@@ -114,7 +116,7 @@ function isCredentials(value: unknown): value is AuthenticationCreds {
   return CREDENTIALS_SHAPE.safeParse(value).success;
 }
 
-/** The cause says where, never what: it is a key. */
+/** The cause says where the damage is but never contains the value, which is a key. */
 function damagedStateError(kind: string, cause?: unknown): WhatsAppError {
   return new WhatsAppError(
     'whatsapp-state-damaged',
@@ -155,7 +157,7 @@ export const KEY_SHAPES: {
   'identity-key': Bytes,
 };
 
-/** The fields that credentials must have; Baileys keeps more. */
+/** The required fields of credentials; Baileys stores more. */
 const CREDENTIALS_SHAPE = z.looseObject({
   noiseKey: KeyPair,
   pairingEphemeralKeyPair: KeyPair,
@@ -169,8 +171,8 @@ const CREDENTIALS_SHAPE = z.looseObject({
 });
 
 /**
- * Whether the account is linked, by what it has stored. Nothing is asked of WhatsApp: a second connection of the
- * same device would end that of a running gateway.
+ * Whether the account is linked, according to what is stored. WhatsApp is not asked, because a
+ * second connection of the same device would end that of a running gateway.
  */
 export async function probeWhatsApp({ values }: Pick<ProbeEnv, 'values'>): Promise<ChannelProbe> {
   if (values === null) return { kind: 'unknown', reason: 'the running gateway holds the link' };
@@ -191,5 +193,5 @@ export async function probeWhatsApp({ values }: Pick<ProbeEnv, 'values'>): Promi
 const UNLINKED: ChannelProbe = {
   kind: 'unlinked',
   reason: 'no phone is linked yet',
-  fix: 'Start Parley, and scan or type the code that the terminal and the page show with the phone, in WhatsApp under "Linked devices".',
+  fix: 'Start Parley, and use the phone to scan or type the code that the terminal and the page show, in WhatsApp under "Linked devices".',
 };

@@ -11,23 +11,35 @@ import { KEY_SHAPES } from './credentials.ts';
 
 type MakeRepository = SocketConfig['makeSignalRepository'];
 
-/** A stanza's attributes: sender, chat, time, id. */
+/** A stanza's attributes, such as sender, chat, time and id. */
 export type Envelope = BinaryNode['attrs'];
 
 interface DecryptDeps {
-  /** Resolves once the message is durable or refused permanently; rejects when it must be delivered again. */
+  /**
+   * Resolves once the message is durable or refused permanently; rejects when it must be delivered
+   * again.
+   */
   readonly admit: (
     envelope: Envelope,
     plain: Uint8Array,
     known: Repository['lidMapping'],
   ) => Promise<void>;
-  /** Called with the envelope of what could not be decrypted; Baileys asks its sender to send it again. */
+  /**
+   * Called with the envelope of a message that could not be decrypted; Baileys asks its sender to
+   * send it again.
+   */
   readonly unreadable: (envelope: Envelope, known: Repository['lidMapping']) => void;
-  /** Called when a decrypted message could not be stored: no confirmation may be sent any more. */
+  /**
+   * Called when a decrypted message could not be stored, so that no acknowledgment is sent any
+   * more.
+   */
   readonly breakOff: (reason: unknown) => void;
 }
 
-/** Decrypted messages kept in memory; one that is delivered again is among the newest. */
+/**
+ * The number of decrypted messages kept in memory. A message that is delivered again is among the
+ * newest.
+ */
 const REMEMBERED = 500;
 
 /**
@@ -42,7 +54,7 @@ const REMEMBERED = 500;
  * because Baileys would answer with an error, and WhatsApp drops what was answered.
  *
  * A message delivered again over a new connection is decrypted from memory; after a restart Baileys asks
- * the sender for it again, and the core recognises the duplicate by its id.
+ * the sender for it again, and the core recognizes the duplicate by its id.
  */
 export class EncryptedMessages {
   readonly #envelopes = new WeakMap<Uint8Array, Envelope>();
@@ -54,7 +66,7 @@ export class EncryptedMessages {
     this.#deps = deps;
   }
 
-  /** Notes the attributes of a stanza; call it before Baileys decrypts its contents. */
+  /** Records the attributes of a stanza. It must be called before Baileys decrypts its contents. */
   note({ attrs, content }: BinaryNode): void {
     if (!Array.isArray(content)) return;
     for (const { tag, content: encrypted } of content) {
@@ -67,7 +79,7 @@ export class EncryptedMessages {
     await Promise.allSettled(this.#inProgress);
   }
 
-  /** Baileys' decryption, wrapped by ours. */
+  /** Wraps Baileys' decryption with ours. */
   wrap(makeRepository: MakeRepository): MakeRepository {
     return (auth, logger, numbersToLids) => {
       const repository = makeRepository(auth, logger, numbersToLids);
@@ -136,7 +148,10 @@ function hasTransactions(
   return 'transaction' in keys;
 }
 
-/** Sessions with one device, as libsignal writes them; `used` is when one last decrypted a message, in ms. */
+/**
+ * Sessions with one device, as libsignal writes them; `used` is when each last decrypted a message,
+ * in ms.
+ */
 const Sessions = z.looseObject({
   _sessions: z.record(
     z.string(),
@@ -148,16 +163,17 @@ type Sessions = z.infer<typeof Sessions>;
 type Encrypted = Parameters<Repository['decryptMessage']>[0];
 
 /**
- * Decrypts a message and changes only the session it was encrypted with. libsignal tries one session after
- * the other and advances the keys of each before it knows whether they fit; after an offline message of an
- * older session, the newest one would encrypt what no phone can decrypt. Call it within a transaction.
+ * Decrypts a message and changes only the session it was encrypted with. libsignal tries one
+ * session after the other and advances the keys of each before it knows whether they fit. After an
+ * offline message of an older session, the newest session would then encrypt messages that no phone
+ * can decrypt. Must be called within a transaction.
  */
 async function decryptSparingly(
   repository: Repository,
   keys: SignalKeyStoreWithTransaction,
   message: Encrypted,
 ): Promise<Uint8Array> {
-  // Other kinds name their session.
+  // Other kinds of messages name their session.
   if (message.type !== 'msg') return repository.decryptMessage(message);
   const lid = await repository.lidMapping.getLIDForPN(message.jid);
   const address = repository.jidToSignalProtocolAddress(lid ?? message.jid);
@@ -184,15 +200,16 @@ export function keepUnused(before: Sessions, after: Sessions): Sessions {
 /** Baileys' encryption and decryption. */
 type Repository = ReturnType<SocketConfig['makeSignalRepository']>;
 
-/** The lock of all sessions: one person may have them under two addresses. */
+/** A single lock for all sessions, because one person may have them under two addresses. */
 const SESSIONS = 'sessions';
 
 /**
- * Stores a session before the message it encrypted is sent, and changes one at a time. Baileys encrypts in
- * one transaction for the whole sending, which ends when the message is sent: a crash before that loses a
- * session that the other phone uses from then on, and the later of two writers overwrites the session of a
- * message that was decrypted meanwhile. After either, no message of that person can be decrypted. Here each
- * encryption is a transaction of its own, under the same lock as decryption.
+ * Stores a session before the message it encrypted is sent, and changes sessions one at a time.
+ * Baileys encrypts in a transaction that ends when the message is sent. A crash before that loses a
+ * session that the other phone uses from then on, and of two writers the later overwrites the
+ * session of a message that was decrypted in the meantime. After either, no message of that person
+ * can be decrypted. Here each encryption has its own transaction, under the same lock as
+ * decryption.
  */
 function storeSessionFirst(
   repository: Repository,

@@ -20,7 +20,7 @@ describe('after a connection has ended', () => {
     expect(afterConnectionFailure({ ...first, code }, 0)).toMatchObject(decision);
   });
 
-  it('waits twice as long each time, up to a minute, less a share by chance', () => {
+  it('doubles the wait each time, up to a minute, less a random share', () => {
     const waits = (random: number) =>
       [0, 1, 2, 5, 9, 5_000].map((failures) =>
         afterConnectionFailure({ ...first, code: 503, failures }, random),
@@ -29,7 +29,7 @@ describe('after a connection has ended', () => {
     expect(waits(1)).toMatchObject([1e3, 2e3, 4e3, 32e3, 6e4, 6e4].map((afterMs) => ({ afterMs })));
   });
 
-  it('takes the fifth 500 in a row for a broken session, and says what to do', () => {
+  it('treats the fifth 500 in a row as a broken session, and says what to do', () => {
     const closing = { ...first, code: 500, failures: 4 };
     expect(afterConnectionFailure({ ...closing, brokenSessions: 3 }, 0)).toMatchObject({
       kind: 'retry',

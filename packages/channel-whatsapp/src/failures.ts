@@ -3,7 +3,7 @@ import { ChannelError, type ChannelFailure, ParleyError } from '@parley/core';
 import { z } from 'zod';
 import { withoutNumbers } from './logs.ts';
 
-/** Why a WhatsApp account cannot work until a person does something. */
+/** Why a WhatsApp account cannot work until a person acts. */
 type WhatsAppErrorCode =
   /** Credentials or keys in the database cannot be read. */
   'whatsapp-state-damaged';
@@ -15,9 +15,9 @@ export class WhatsAppError extends ParleyError {
   }
 }
 
-/** After an error of this package. */
+/** What to do after an error of this package. */
 export const FIX =
-  'A restored database needs a start; a changed settings file is read when it is saved.';
+  'After restoring the database, start Parley again; a changed settings file is read when it is saved.';
 
 const Boom = z.object({
   data: z.unknown(),
@@ -25,8 +25,8 @@ const Boom = z.object({
 });
 
 /**
- * The code in an error of Baileys: `status` is why a connection ended, `data` the server's response to a
- * request.
+ * The code in a Baileys error: `status` is why a connection ended, `data` the server's response to
+ * a request.
  */
 export function baileysCode(thrown: unknown, where: 'status' | 'data'): number | undefined {
   const boom = Boom.safeParse(thrown);
@@ -35,21 +35,27 @@ export function baileysCode(thrown: unknown, where: 'status' | 'data'): number |
   return typeof boom.data.data === 'number' ? boom.data.data : undefined;
 }
 
-/** WhatsApp states no time after too many messages; it has blocked accounts that continued. In ms. */
+/**
+ * The wait after too many messages, for which WhatsApp states no time, in ms. It has blocked
+ * accounts that continued.
+ */
 const SLOW_DOWN_MS = 60_000;
 
-/** Why a message is not confirmed. */
+/** Why a message was not acknowledged. */
 export type SendFailure =
-  /** The server answered with an error: it did not deliver the message. */
+  /** The server answered with an error and did not deliver the message. */
   | { readonly kind: 'refused'; readonly code: number }
   /** There is no connection. */
   | { readonly kind: 'away' }
-  /** It was not sent: the connection was lost, or a request before it failed. */
+  /** The message was not sent: the connection was lost, or a request before it failed. */
   | { readonly kind: 'not-sent'; readonly reason: string }
-  /** It was sent, and there is no answer. */
+  /** The message was sent, but there was no answer. */
   | { readonly kind: 'unanswered'; readonly reason: string };
 
-/** Reads an error that Baileys threw before it sent anything; the code is that of a refused request. */
+/**
+ * Classifies an error that Baileys threw before it sent anything; the code is that of a refused
+ * request.
+ */
 export function notSent(thrown: unknown): SendFailure {
   const code = baileysCode(thrown, 'data');
   if (code !== undefined && code >= 400 && code < 500) return { kind: 'refused', code };
@@ -57,19 +63,19 @@ export function notSent(thrown: unknown): SendFailure {
   return { kind: 'not-sent', reason };
 }
 
-/** A failure as the error that delivery handles. */
+/** Converts a failure into the error that delivery handles. */
 export function whatsAppSendError(failure: SendFailure, cause?: unknown): ChannelError {
   switch (failure.kind) {
     case 'away':
       return new ChannelError(
         { kind: 'transient', untried: true },
-        'WhatsApp is not connected; the message waits until it is.',
+        'WhatsApp is not connected; the message will be sent when it is.',
         cause,
       );
     case 'not-sent':
       return new ChannelError(
         { kind: 'transient' },
-        `WhatsApp was not reached (${failure.reason}); it is retried.`,
+        `WhatsApp could not be reached (${failure.reason}); Parley will try again.`,
         cause,
       );
     case 'unanswered':
@@ -101,16 +107,18 @@ function refusalMeaning(code: number): [ChannelFailure, string] {
     case 429:
       return [
         { kind: 'rate-limited', retryAfterMs: SLOW_DOWN_MS, scope: 'account' },
-        'too many messages; it is sent later.',
+        'too many messages; it will be sent later.',
       ];
     default:
       return code >= 500
-        ? [{ kind: 'transient' }, 'it is retried.']
-        : [{ kind: 'refused' }, 'it is not sent.'];
+        ? [{ kind: 'transient' }, 'Parley will try again.']
+        : [{ kind: 'refused' }, 'it will not be sent.'];
   }
 }
 
-/** With what WhatsApp has done to the link: where it has forgotten it, the credentials are forgotten too. */
+/**
+ * `forget` means that WhatsApp has removed the link, so that the credentials must be deleted too.
+ */
 type AfterClose = AfterConnectionFailure & { readonly forget?: boolean };
 
 /** Why a connection ended. */
@@ -120,20 +128,20 @@ interface Closing {
   readonly reason: string;
   /** Failures in a row before this one. */
   readonly failures: number;
-  /** The number of those with a 500. */
+  /** How many of the latest failures in a row were a 500. */
   readonly brokenSessions: number;
 }
 
-/** This many 500s in a row mean a broken session. */
+/** The number of 500s in a row that indicates a broken session. */
 const BROKEN_SESSION_LIMIT = 5;
-const RELINK = `Link it with the phone again: ${RECONNECT}, and take its new code to the phone.`;
+const RELINK = `Link it with the phone again: ${RECONNECT}, and scan or type the new code with the phone.`;
 
-/** Decides by the code. `random` is in [0, 1). */
+/** Decides what to do by the code. `random` is in [0, 1). */
 export function afterConnectionFailure(closing: Closing, random: number): AfterClose {
   const { code, reason, failures, brokenSessions } = closing;
   if (code === 515) return { kind: 'retry', afterMs: 0, reason: 'WhatsApp asks to connect again' };
   if (code === 500 && brokenSessions + 1 >= BROKEN_SESSION_LIMIT) {
-    return giveUpDecision('WhatsApp ends the connection with 500 again and again', UNLINK);
+    return giveUpDecision('WhatsApp keeps ending the connection with 500', UNLINK);
   }
   const final = code === undefined ? undefined : FINAL.get(code);
   if (final !== undefined) return final;
@@ -151,7 +159,7 @@ const FINAL: ReadonlyMap<number, AfterClose> = new Map([
   [
     405,
     giveUpDecision(
-      'WhatsApp no longer takes this version of its client (405)',
+      'WhatsApp no longer accepts this version of its client (405)',
       'Update Parley, or set channels.whatsapp.version to the version of WhatsApp Web.',
     ),
   ],
@@ -166,7 +174,7 @@ const FINAL: ReadonlyMap<number, AfterClose> = new Map([
     440,
     giveUpDecision(
       'another program uses the same link to WhatsApp',
-      `Stop the other one, or link each with the phone on its own; then ${RECONNECT}.`,
+      `Stop the other program, or link each with the phone separately; then ${RECONNECT}.`,
     ),
   ],
 ]);

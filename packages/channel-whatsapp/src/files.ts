@@ -11,7 +11,10 @@ import {
 import { type MediaRef, readRef } from './media-ref.ts';
 import { isLoopbackUrl } from './settings.ts';
 
-/** WhatsApp's apps limit pictures, videos and recordings to 100 MB; larger documents stay on the phone. */
+/**
+ * The largest file, in bytes. WhatsApp's apps limit pictures, videos and recordings to 100 MB;
+ * larger documents stay on the phone.
+ */
 const LARGEST_BYTES = 100 * 1024 * 1024;
 
 interface FilesDeps {
@@ -19,11 +22,11 @@ interface FilesDeps {
   readonly socket: () => WASocket | undefined;
   /** The account's server; see `mediaAddress`. */
   readonly server: string;
-  /** The deadline of the phone to upload a file again, in ms. */
+  /** How long the phone has to upload a file again, in ms. */
   readonly patienceMs: number;
 }
 
-/** Fetches files. One that WhatsApp has deleted is requested from the phone again. */
+/** Downloads files. If WhatsApp has deleted one, the phone is asked to upload it again. */
 export function createFiles(deps: FilesDeps): FilesCapability {
   return {
     maxBytes: LARGEST_BYTES,
@@ -49,7 +52,8 @@ async function requestReupload(
 ): Promise<string> {
   const socket = open();
   if (socket === undefined) {
-    const text = 'WhatsApp is not connected, and a file has to be requested; it is retried.';
+    const text =
+      'WhatsApp is not connected, and the phone has to be asked for this file; Parley will try again.';
     throw new ChannelError({ kind: 'transient' }, text);
   }
   const message = reuploadMessage(ref);
@@ -89,18 +93,21 @@ function fileGoneError(cause?: unknown): ChannelError {
   return new ChannelError({ kind: 'gone' }, message, cause);
 }
 
-/** Bytes of the MAC at the end of an encrypted file; the hash in the message proves more. */
+/**
+ * The length of the MAC at the end of an encrypted file, in bytes. The MAC is not checked, because
+ * the hash in the message proves more.
+ */
 const MAC_BYTES = 10;
 /** An encrypted file is longer than its content by the MAC and at most one block of padding. */
 const OVERHEAD_BYTES = MAC_BYTES + 16;
 const MAX_REDIRECTS = 3;
-/** Statuses that mean "no longer there"; 403 is that of an expired URL. */
+/** Statuses that mean the file no longer exists; 403 means an expired URL. */
 const GONE = new Set([403, 404, 410]);
 
 interface FetchTerms {
   /** The account's server; see `mediaAddress`. */
   readonly server: string;
-  /** Bytes that are read at most. */
+  /** The most bytes to read. */
   readonly limit: number;
   readonly signal: AbortSignal;
 }
@@ -111,8 +118,8 @@ type EncryptedFile =
   | { readonly kind: 'gone' };
 
 /**
- * Fetches an encrypted file. Baileys would request any URL that a message names, follow all redirects, and
- * read without a limit.
+ * Downloads an encrypted file. Baileys would request any URL that a message contains, follow all
+ * redirects, and read without a limit.
  * @throws ChannelError
  */
 async function fetchEncrypted(address: string, terms: FetchTerms): Promise<EncryptedFile> {
@@ -132,7 +139,7 @@ async function fetchEncrypted(address: string, terms: FetchTerms): Promise<Encry
 }
 
 /**
- * Decrypts a file and verifies it; Baileys would accept one that was changed on its way.
+ * Decrypts a file and verifies it. Baileys would accept a file that was modified in transit.
  * @throws ChannelError
  */
 async function decryptFile(ref: MediaRef, encrypted: Uint8Array): Promise<Uint8Array> {
@@ -188,7 +195,7 @@ function fileTooLargeError(limit: number): ChannelError {
 }
 
 function fileRefusedError(why: string): ChannelError {
-  return new ChannelError({ kind: 'refused' }, `A file from WhatsApp is not fetched: ${why}.`);
+  return new ChannelError({ kind: 'refused' }, `A file from WhatsApp was not downloaded: ${why}.`);
 }
 
 function fileChangedError(): ChannelError {
@@ -197,7 +204,7 @@ function fileChangedError(): ChannelError {
 
 function unreachedError(thrown: unknown): ChannelError {
   const why = typeof thrown === 'string' ? `: ${thrown}` : '';
-  const text = `WhatsApp's file server was not reached${why}; it is retried.`;
+  const text = `WhatsApp's file server could not be reached${why}; Parley will try again.`;
   return new ChannelError({ kind: 'transient' }, text, thrown);
 }
 
@@ -205,9 +212,9 @@ function unreachedError(thrown: unknown): ChannelError {
 const OWN_HOSTS = '.whatsapp.net';
 
 /**
- * The URL of a file if it may be requested: the sender chooses it and could make the bot send requests
- * inside its own network. Only https and WhatsApp's own hosts; loopback for an account whose `server` is
- * there, which is a test.
+ * The URL of a file if it may be requested. The sender chooses it and could make the bot send
+ * requests inside its own network. Only https and WhatsApp's own hosts are allowed, and loopback
+ * for an account whose `server` is there, as in tests.
  */
 export function mediaAddress(address: string, server: string): URL | undefined {
   if (!URL.canParse(address)) return undefined;

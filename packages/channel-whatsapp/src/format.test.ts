@@ -14,12 +14,12 @@ function chunk(type: string, data: Buffer): Buffer {
   return Buffer.concat([length, content, sum]);
 }
 
-/** A black square picture, small as a file. */
+/** A black square picture that is a small file. */
 function aPng(side: number): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(side, 0);
   header.writeUInt32BE(side, 4);
-  header[8] = 1; // Bits of a pixel.
+  header[8] = 1; // One bit per pixel.
   const rows = deflateSync(Buffer.alloc(side * (1 + Math.ceil(side / 8))), { level: 1 });
   const mark = Buffer.from('\u0089PNG\r\n\u001a\n', 'latin1');
   const chunks = [chunk('IHDR', header), chunk('IDAT', rows), chunk('IEND', Buffer.alloc(0))];
@@ -38,11 +38,11 @@ async function previewOf(bytes: Buffer): Promise<Uint8Array | null | undefined> 
 }
 
 describe('the preview of a picture', () => {
-  it('[F10] goes out with it', async () => {
+  it('[F10] is sent with the picture', async () => {
     expect(await previewOf(aPng(100))).not.toHaveLength(0);
   });
 
-  it('[G19] is not made of a small file with very many pixels, which would be decoded here', async () => {
+  it('[G19] is not created from a small file with very many pixels, which would be decoded here', async () => {
     const bomb = aPng(12_000);
     expect(bomb.length).toBeLessThan(200_000);
     expect(await previewOf(bomb)).toHaveLength(0);
@@ -59,7 +59,7 @@ const GROUP = {
   ],
 };
 
-describe('whom an answer names in a group', () => {
+describe('the people whom an answer mentions in a group', () => {
   it.each([
     ['hi @491500000001!', ['491500000001@s.whatsapp.net']],
     ['@11000 and (@22000), @11000', ['11000@lid', '22000@lid']],

@@ -11,13 +11,18 @@ import {
 import { notSent, whatsAppSendError } from './failures.ts';
 import { personIds } from './people.ts';
 
-/** Longest caption of WhatsApp's apps; a longer text is sent before the file. In UTF-16 units. */
+/**
+ * The longest caption of WhatsApp's apps, in UTF-16 units. A longer text is sent before the file.
+ */
 const MAX_CAPTION = 1_024;
 /** An upload without progress is aborted after this long, in ms. */
 const UPLOAD_TIMEOUT_MS = 15_000;
-/** Baileys decodes a picture in this process for its preview; larger ones have none (G19). */
+/**
+ * The largest picture that gets a preview, in pixels, because Baileys decodes it in this process
+ * (G19).
+ */
 const MAX_PREVIEWED_PIXELS = 25_000_000;
-/** A picture states its size within this many bytes, even after a camera's metadata. */
+/** A picture's dimensions are within this many bytes, even after a camera's metadata. */
 const SIZE_WITHIN = 256 * 1_024;
 
 /** Whether a text can be the caption of a file; recordings have none. */
@@ -27,7 +32,7 @@ export function canBeCaption({ kind }: OutboundFile, text: string): boolean {
 
 /**
  * Encrypts a file, uploads it to WhatsApp's server and returns the message that refers to it.
- * @throws ChannelError `refused` where the file cannot be read
+ * @throws ChannelError `refused` when the file cannot be read
  */
 export async function fileMessage(
   file: OutboundFile,
@@ -39,7 +44,7 @@ export async function fileMessage(
   });
   try {
     if (!(await handle.stat()).isFile()) throw unreadableFileError(file, 'it is not a file');
-    // A stream, never a path: Baileys reads any URL or path.
+    // A stream is passed and never a path, because Baileys reads any URL or path.
     const preview = file.kind === 'image' && (await isPreviewed(handle));
     const content = fileMessageContent(file, caption, preview, {
       stream: handle.createReadStream(),
@@ -76,7 +81,7 @@ function fileMessageContent(
     case 'image':
       return { image: media, mimetype, ...(preview ? {} : { jpegThumbnail: '' }), ...caption };
     case 'video':
-      // No preview: Baileys would start another program for it.
+      // An empty preview prevents Baileys from starting another program to create one.
       return { video: media, mimetype, jpegThumbnail: '', ...caption };
     case 'document':
       return { document: media, mimetype, fileName: name, ...caption };
@@ -87,7 +92,7 @@ function fileMessageContent(
   }
 }
 
-/** Phones play voice notes in Opus only; other recordings are sent as audio files. */
+/** Phones play only Opus as voice notes; other recordings are sent as audio files. */
 function voice(mimetype: string): { readonly mimetype: string; readonly ptt?: true } {
   return mimetype.startsWith('audio/ogg')
     ? { mimetype: 'audio/ogg; codecs=opus', ptt: true }
@@ -95,7 +100,7 @@ function voice(mimetype: string): { readonly mimetype: string; readonly ptt?: tr
 }
 
 function unreadableFileError({ name }: OutboundFile, why: string, cause?: unknown): ChannelError {
-  const message = `The file ${name} cannot be read, so it is not sent: ${why}.`;
+  const message = `The file ${name} cannot be read, so it was not sent: ${why}.`;
   return new ChannelError({ kind: 'refused' }, message, cause);
 }
 
@@ -103,8 +108,8 @@ function unreadableFileError({ name }: OutboundFile, why: string, cause?: unknow
 const NAMED = /(?<![\w@])@(\d{5,20})(?!\w)/g;
 
 /**
- * The members of a group that a text mentions, as ids in the form of the text: phones show a name there and
- * notify the person. Only members can be notified.
+ * The members of a group that a text mentions, as ids in the form used in the text. Phones show a
+ * name there and notify the person. Only members can be notified.
  */
 export function mentionedIn(text: string, { participants }: GroupMetadata): string[] {
   const known = new Map<string, string>();

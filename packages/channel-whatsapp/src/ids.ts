@@ -1,9 +1,15 @@
 import { bareId, type ChannelIds, type IdForm } from '@parley/core';
 
 const NUMBER = /^[1-9]\d{6,14}$/;
-/** With 1 and 7 numbers have eleven digits, and no country has 89: there it is the 8 that Russians dial first. */
+/**
+ * Numbers that cannot exist. With the country codes 1 and 7 they have eleven digits, and no country
+ * has the code 89, where the 8 is what people in Russia dial first.
+ */
 const NO_NUMBER = /^(?:[17](?!\d{10}$)|89\d{9}$)/;
-/** Countries whose numbers begin with a 0 only when they are dialed at home; in Italy and others the 0 belongs to them. */
+/**
+ * Countries whose numbers begin with a 0 only when dialed from inside; in Italy and others the 0 is
+ * part of the number.
+ */
 const HOME_ZERO = new RegExp(
   `^(${[
     '20|27|31|32|33|40|41|43|44|46|49|60|61|62|63|64|66|81|82|84|86|90|91|92|93|94|95|98',
@@ -13,7 +19,7 @@ const HOME_ZERO = new RegExp(
 );
 const IDENTITY = /^\d+(?:_\d+)?(?::\d+)?@(?:hosted\.)?lid$/;
 
-/** A number with its country code as digits; undefined: this is none. */
+/** The digits of a number with its country code; undefined when it is not a number. */
 function findPhoneNumber(written: string): string | undefined {
   const bare = bareId(written).replace(/^(?:tel:|@)/i, '');
   const linked =
@@ -32,7 +38,7 @@ function findPhoneNumber(written: string): string | undefined {
   return NUMBER.test(digits) && !NO_NUMBER.test(digits) ? digits : undefined;
 }
 
-/** `123@lid`: a person whose number the account does not know. */
+/** An id like `123@lid`, for a person whose number the account does not know. */
 function identityIn(written: string): string | undefined {
   const bare = bareId(written).toLowerCase();
   return IDENTITY.test(bare) ? `${/^\d+/.exec(bare)?.[0]}@lid` : undefined;
@@ -43,12 +49,12 @@ function explainWrongId(written: string): string | undefined {
   if (/@g\.us$|^120363\d+$/i.test(bare)) return 'this is the id of a group';
   if (/^-\d/.test(bare)) return 'this is the id of a group in Telegram';
   if (/@newsletter$/i.test(bare)) return 'this is the id of a channel';
-  if (/@broadcast$/i.test(bare)) return 'this is a list of receivers';
+  if (/@broadcast$/i.test(bare)) return 'this is a broadcast list';
   if (/^\(?0[1-9]/.test(bare)) return 'the country code is missing';
   const digits = bare.replaceAll(/\D/g, '');
   if (NO_NUMBER.test(digits) && !/\p{L}/u.test(bare)) {
     return digits.startsWith('8')
-      ? 'the 8 is dialed at home, and stands for the country code 7'
+      ? 'the 8 is only dialed inside the country, and stands for the country code 7'
       : 'the country code or a digit is missing: with 1 or 7 there are eleven';
   }
   return /\p{L}/u.test(bare) ? 'names do not count' : undefined;
@@ -69,7 +75,7 @@ const person: IdForm = {
   },
 };
 
-/** A direct chat has the whole address of its person. */
+/** A direct chat has the full JID of its person. */
 const direct: IdForm = {
   ...person,
   normalize(written) {
@@ -85,16 +91,16 @@ const group: IdForm = {
     /@newsletter/i.test(written)
       ? 'this is the id of a channel'
       : /chat\.whatsapp\.com/i.test(written)
-        ? 'an invitation is no id'
+        ? 'an invitation is not an id'
         : 'a name does not count',
   normalize(written) {
     const bare = bareId(written).toLowerCase();
     const [, id, domain] = /^(\d+(?:-\d+)?)(@g\.us)?$/.exec(bare) ?? [];
-    // Without the domain only what cannot be the number of a person.
+    // Without the domain, only an id that cannot be a person's number is accepted.
     const isGroup = domain !== undefined || /^(?:\d+-\d{10}|120363\d{12,})$/.test(id ?? '');
     return id !== undefined && isGroup ? `${id}@g.us` : null;
   },
 };
 
-/** The ids of WhatsApp, which has no roles and no threads. */
+/** The forms of WhatsApp's ids. WhatsApp has no roles and no threads. */
 export const WHATSAPP_IDS: ChannelIds = { person, group, direct, role: null, thread: null };

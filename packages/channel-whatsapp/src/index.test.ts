@@ -9,7 +9,7 @@ describe('WhatsApp', () => {
 });
 
 describe('WhatsApp that is not configured', () => {
-  it('[F03] brings neither Baileys nor the drawing of codes', () => {
+  it('[F03] loads neither Baileys nor the drawing of QR codes', () => {
     const program = `
       const { registerHooks } = await import('node:module');
       const seen = [];

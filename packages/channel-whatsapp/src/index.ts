@@ -14,7 +14,10 @@ export type { WhatsAppEnv } from './connection.ts';
 /** Creates the adapter of one account; tests replace `env`. */
 type ConnectWhatsApp = (context: ChannelContext<unknown>, env?: WhatsAppEnv) => ChannelAdapter;
 
-/** WhatsApp as a linked device. This import loads the settings schema only; `load` loads Baileys. */
+/**
+ * The WhatsApp channel, which runs as a linked device. This import loads only the settings schema;
+ * `load` loads Baileys.
+ */
 export const whatsapp = withOptionalLibrary(
   {
     id: 'whatsapp',
@@ -28,7 +31,7 @@ export const whatsapp = withOptionalLibrary(
       return probeWhatsApp(env);
     },
     async load(): Promise<ConnectWhatsApp> {
-      // Before the import: libsignal prints private keys.
+      // This must run before the import, because libsignal prints private keys.
       quietLibsignal();
       const { createWhatsAppAdapter } = await import('./adapter.ts');
       return (context, env) => {

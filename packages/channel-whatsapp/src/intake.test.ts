@@ -23,7 +23,7 @@ interface Core {
   readonly stored?: Awaited<ReturnType<ChannelContext<unknown>['message']>>;
 }
 
-/** The adapter's way from decrypted bytes to the core, which says what the test wishes. */
+/** The adapter's path from decrypted bytes to the core, whose answers the test chooses. */
 function intake({ outcome, stored = null }: Core = {}) {
   const values = memoryValues();
   const received: InboundMessage[] = [];
@@ -53,7 +53,7 @@ function intake({ outcome, stored = null }: Core = {}) {
     read: () => {},
   };
   const known = { getPNForLID: async () => null };
-  /** As it comes from the socket. */
+  /** Admits a message as it comes from the socket. */
   const arrive = async (content: object, attrs: Record<string, string> = {}) => {
     const message = proto.Message.fromObject({ ...content });
     const plain = writeRandomPadMax16(proto.Message.encode(message).finish());
@@ -84,19 +84,19 @@ describe('a message of WhatsApp on its way to the core', () => {
     ['0', NOW],
     ['1.00051', 1_000],
     ['1790000000', 1_790_000_000_000],
-  ])('[F01] is not lost for its time: %j', async (t, sentAt) => {
+  ])('[F01] is not lost because of its time: %j', async (t, sentAt) => {
     const { arrive, received } = intake();
     await arrive({ conversation: 'hi' }, { t });
     expect(received).toMatchObject([{ text: 'hi', sentAt }]);
   });
 
-  it('[F06] a reaction longer than any emoji is cut', async () => {
+  it('[F06] is cut when it is a reaction that is too long for an emoji', async () => {
     const { arrive, told } = intake();
     await arrive({ reactionMessage: { key: { id: 'X' }, text: 'x'.repeat(100) } });
     expect(told).toMatchObject([{ messageId: 'X', emojis: ['x'.repeat(64)] }]);
   });
 
-  it('[F16] of a file that was lost names it after an edit, too', async () => {
+  it('[F16] still names an unreadable file after an edit', async () => {
     const { arrive, received, told } = intake();
     const lost = { imageMessage: { caption: 'look' } };
     await arrive(lost);
@@ -107,17 +107,17 @@ describe('a message of WhatsApp on its way to the core', () => {
     expect(told).toMatchObject([{ kind: 'edited', message: { text: `see${names}` } }]);
   });
 
-  it('[F16] that is edited to nothing is noted', async () => {
+  it('[F16] is recorded when it is edited to nothing', async () => {
     const { arrive, told, reasons } = intake();
     await arrive({ conversation: 'hi' });
     await arrive(edit('A1', ''), { id: 'A2' });
     expect(told).toEqual([]);
-    expect(reasons).toEqual(['a change after which nothing is left to read']);
+    expect(reasons).toEqual(['an edit that leaves nothing to read']);
   });
 });
 
-describe('a member of a group who takes the id of a message of someone else', () => {
-  it('[P18] changes nothing of it', async () => {
+describe("a member of a group who uses the id of another person's message", () => {
+  it('[P18] cannot change that message', async () => {
     const { arrive, received, told, reasons } = intake();
     await arrive({ conversation: 'hi' }, inGroup(ANN, 'X'));
     await arrive({ conversation: 'forged' }, inGroup(BEN, 'X'));
@@ -131,7 +131,7 @@ describe('a member of a group who takes the id of a message of someone else', ()
   });
 
   it.each(['duplicate', 'ignored'] as const)(
-    '[P18] changes nothing of it after a restart, when it is %s',
+    '[P18] cannot change that message after a restart, when it is %s',
     async (kind) => {
       const outcome = kind === 'ignored' ? { kind, reason: 'not addressed' } : { kind };
       const { arrive, told } = intake({ outcome, stored: byAnn });
@@ -142,7 +142,7 @@ describe('a member of a group who takes the id of a message of someone else', ()
     },
   );
 
-  it('[F01] keeps nobody from changing their own message that came again after a restart', async () => {
+  it('[F01] does not keep people from changing their own message that was delivered again after a restart', async () => {
     const { arrive, told } = intake({ outcome: { kind: 'duplicate' }, stored: byAnn });
     await arrive({ conversation: 'hi' }, inGroup(ANN, 'X'));
     await arrive(edit('X', 'hello'), inGroup(ANN, 'A2'));
@@ -150,11 +150,11 @@ describe('a member of a group who takes the id of a message of someone else', ()
   });
 });
 
-describe('a timer that somebody sets', () => {
+describe('a disappearing-messages timer', () => {
   const timer = { protocolMessage: { type: 3, ephemeralExpiration: 86_400 } };
   const kept = ({ values }: ReturnType<typeof intake>) => values.get('chat', [ANN]);
 
-  it('[F05] [F18] leaves nothing behind of a stranger', async () => {
+  it('[F05] [F18] stores nothing about a stranger', async () => {
     const scene = intake();
     await scene.arrive(timer);
     expect((await kept(scene)).size).toBe(0);
@@ -162,7 +162,7 @@ describe('a timer that somebody sets', () => {
     expect((await kept(scene)).get(ANN)).toContain('86400');
   });
 
-  it('[F18] is kept of a person who was answered before', async () => {
+  it('[F18] is stored for a person who was answered before', async () => {
     const scene = intake({ stored: byAnn });
     await scene.arrive(timer);
     expect((await kept(scene)).get(ANN)).toContain('86400');
@@ -172,21 +172,25 @@ describe('a timer that somebody sets', () => {
 describe('a stanza of WhatsApp', () => {
   const enc = [{ tag: 'enc', attrs: {} }];
   it.each([
-    ['an assistant', { from: '867051314767696@bot' }, 'a message of an assistant of WhatsApp'],
+    ['an assistant', { from: '867051314767696@bot' }, 'a message of a WhatsApp assistant'],
     [
       'an assistant in a group',
       { from: GROUP, participant: '867051314767696@bot' },
-      'a message of an assistant of WhatsApp',
+      'a message of a WhatsApp assistant',
     ],
-    ['an app of another company', { from: '7-x@interop' }, 'its sender is no person of WhatsApp'],
-    ['nobody in a group', { from: GROUP }, 'its sender is no person of WhatsApp'],
-  ])('[F07] [F16] of %s is ignored for a reason', (_what, attrs, reason) => {
+    [
+      'an app of another company',
+      { from: '7-x@interop' },
+      'its sender is not a person on WhatsApp',
+    ],
+    ['nobody in a group', { from: GROUP }, 'its sender is not a person on WhatsApp'],
+  ])('[F07] [F16] from %s is ignored with a reason', (_what, attrs, reason) => {
     const stanza = { tag: 'message', attrs: { ...attrs, id: 'A1' }, content: enc };
     expect(unseenIn(stanza)).toEqual({ kind: 'ignored', reason });
   });
 
   it.each([{ from: ANN }, { from: '123456789:7@hosted.lid' }, { from: GROUP, participant: BEN }])(
-    'of a person is not: %j',
+    'from a person is not ignored: %j',
     (attrs) => {
       expect(unseenIn({ tag: 'message', attrs: { ...attrs, id: 'A1' }, content: enc })).toBe(
         undefined,
@@ -195,7 +199,7 @@ describe('a stanza of WhatsApp', () => {
   );
 });
 
-describe('a message that the phone of the account sends once more', () => {
+describe('a message that the phone of the account sends again', () => {
   const resent = (message: proto.IMessage, from: object) => {
     const key = { remoteJid: ANN, id: 'Z' };
     const webMessageInfoBytes = proto.WebMessageInfo.encode({ key, message }).finish();
@@ -206,14 +210,14 @@ describe('a message that the phone of the account sends once more', () => {
     return resentIn({ chat: ANN, id: 'P', from, name: '', time: 1, content }, ME);
   };
 
-  it('[F16] is named where it is of a kind that is newer than Parley', () => {
+  it('[F16] is named when its kind is newer than Parley', () => {
     expect(resent({}, ME)).toMatchObject([
       { envelope: { from: ANN, id: 'Z' }, unread: expect.stringContaining('newer than Parley') },
     ]);
     expect(resent({ conversation: 'hi' }, ME)).toMatchObject([{ content: { conversation: 'hi' } }]);
   });
 
-  it('[P18] counts from this account alone', () => {
+  it('[P18] is accepted only from this account', () => {
     expect(resent({ conversation: 'forged' }, { pn: BEN })).toEqual([]);
   });
 });

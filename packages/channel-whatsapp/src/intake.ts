@@ -37,8 +37,9 @@ type KnownPeople = Pick<
 >;
 
 /**
- * Reads a decrypted message together with its envelope; undefined for bytes that are no message. A number that is
- * not on the envelope is the one known from earlier messages, so that a person keeps one id.
+ * Reads a decrypted message together with its envelope; undefined for bytes that are not a message.
+ * If the envelope has no number, the one known from earlier messages is used, so that a person
+ * keeps one id.
  */
 export async function readMessage(
   envelope: Envelope,
@@ -84,7 +85,10 @@ async function withNumber(person: PersonIds, people: KnownPeople): Promise<Perso
   return number === undefined ? person : { lid, pn: number };
 }
 
-/** Baileys handles what it cannot read either: it asks for the message again. */
+/**
+ * Decodes a message; undefined when it is unreadable. Baileys cannot read it either and requests
+ * the message again.
+ */
 function decodeContent(plain: Uint8Array): Decoded | undefined {
   try {
     const bytes = unpadRandomMax16(plain);
@@ -97,7 +101,7 @@ function decodeContent(plain: Uint8Array): Decoded | undefined {
 
 export const UNKNOWN = 'a message of a kind that is newer than Parley';
 
-/** A kind that is newer than Baileys is decoded as nothing, although there are bytes for it. */
+/** Whether a message has bytes but no known fields, because its kind is newer than Baileys. */
 function isUnknown(content: proto.IMessage, bytes: Uint8Array): boolean {
   const fields = Object.keys(content).filter((name) => name !== 'messageContextInfo');
   return fields.length === 0 && proto.Message.encode(content).finish().length < bytes.length;
@@ -116,13 +120,13 @@ interface IntakeDeps {
   readonly chats: Pick<Chats, 'hear'>;
   readonly names: Pick<Names, 'note' | 'of'>;
   readonly log: Logger;
-  /** Called with a message that is answered. */
+  /** Called with a message that will get an answer. */
   readonly read: (raw: RawMessage) => void;
 }
 
 /**
- * Admits a message, an edit, a deletion, a reaction or a new timer of the chat. Resolves once it is durable or refused
- * permanently; rejects when it has to be delivered again.
+ * Admits a message, an edit, a deletion, a reaction or a new timer of the chat. Resolves once it is
+ * durable or refused permanently; rejects when it must be delivered again.
  */
 export async function admitMessage(
   deps: IntakeDeps,
@@ -165,12 +169,13 @@ async function receiveMessage(
   if (message.chat.type === 'direct') await deps.contacts.keepIdentity(raw.from);
 }
 
-/** The address a person used, and the timer on their message. */
+/** The address that a person used, and the timer on their message. */
 export function newsIn({ chat, content }: RawMessage): ChatNews {
   const { expiration, ephemeralSettingTimestamp } = findContextInfo(unwrap(content).content) ?? {};
   return {
     address: isGroup(chat) ? undefined : personJid(chat),
-    // Apps write no timer where there is none; a message without one, of an older app, says nothing.
+    // Apps write no timer when there is none. A message without a timer reveals nothing, because it
+    // may come from an older app.
     expiration: expiration || undefined,
     setAt: toSafeInteger(ephemeralSettingTimestamp),
   };
@@ -190,7 +195,10 @@ interface Sent {
   readonly sender: string;
 }
 
-/** The note explains; that it could not be stored must not bring the message again. */
+/**
+ * Records why an event was ignored. A failure to store the reason is only logged, so that the
+ * message is not delivered again.
+ */
 async function noteIgnored({ context, log }: IntakeDeps, { raw, sender }: Sent, reason: string) {
   const { chat, id: messageId, time } = raw;
   const chatId = chatIdOf(chat, sender);
@@ -204,7 +212,7 @@ interface ChangingMessage extends Sent {
   readonly change: Change;
 }
 
-/** A message that is not kept any more is too old to be still in the queue. */
+/** Admits a change. A message that is no longer in memory is too old to be still in the queue. */
 async function admitChange(
   deps: IntakeDeps,
   { raw, sender, change }: ChangingMessage,
@@ -219,7 +227,7 @@ async function admitChange(
     return noteIgnored(
       deps,
       { raw, sender },
-      `${what} of a message that is answered, or not theirs`,
+      `${what} of a message that was already answered, or that is not theirs`,
     );
   }
   if (change.kind === 'deleted') {
@@ -232,26 +240,30 @@ async function admitChange(
   const here = { me: deps.me(), people, commands: context.commands, ...nameLookups(deps) };
   const message = withEdit(old.message, change.content, here);
   if (message === undefined) {
-    return noteIgnored(deps, { raw, sender }, 'a change after which nothing is left to read');
+    return noteIgnored(deps, { raw, sender }, 'an edit that leaves nothing to read');
   }
   await context.revise({ kind: 'edited', message });
   recent.remember(message, old.from);
 }
 
-/** In a group WhatsApp itself says how long messages stay; see `Groups`. */
+/** Records a new timer. In groups WhatsApp itself reports how long messages stay; see `Groups`. */
 async function admitTimer(deps: IntakeDeps, { raw, sender }: Sent, seconds: number): Promise<void> {
   const { content, time: setAt } = raw;
   const stated = toSafeInteger(unwrap(content).content.protocolMessage?.ephemeralSettingTimestamp);
   const news = { expiration: seconds, setAt: stated || setAt };
   const chatId = chatIdOf(raw.chat, sender);
   const { keep, isKept } = await deps.chats.hear(chatId, news);
-  // Of a stranger nothing is stored; the first message that is answered keeps what was heard before it.
+  // Nothing is stored about a stranger. The first message that gets an answer also stores what was
+  // learned before.
   if (isKept || (await deps.context.history(chatId, 1)).length > 0) await keep();
   const reason = seconds > 0 ? `messages disappear after ${seconds} s` : 'messages stay again';
   await noteIgnored(deps, { raw, sender }, `a setting of the chat: ${reason}`);
 }
 
-/** No other check stops a member of a group from changing another's message: the key is the group's. */
+/**
+ * Whether a person may change a message. Nothing else stops a member of a group from changing
+ * another's message, because all share the group's key.
+ */
 async function mayChange(
   { groups, context }: IntakeDeps,
   { raw: { chat, from }, sender }: Sent,
@@ -259,7 +271,7 @@ async function mayChange(
   { kind, id }: Exclude<Change, { kind: 'expiration' }>,
 ): Promise<boolean> {
   if (isPerson(from.lid, author) || isPerson(from.pn, author)) {
-    // After a restart a forged copy of an earlier message may be the first that is remembered.
+    // After a restart, a forged copy of an earlier message may be the first one that is remembered.
     return isStoredFor(context, chatIdOf(chat, sender), id, from);
   }
   return kind === 'deleted' && isGroup(chat) && groups.isAdmin(chat, from);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { quietLibsignal } from './logs.ts';
 
-/** A console that notes, and functions that print on it from a file of the given name. */
+/** A console that records, and functions that print to it from a file of the given name. */
 function scene() {
   const printed: unknown[] = [];
   const note = (...values: unknown[]) => void printed.push(values);
@@ -13,7 +13,7 @@ function scene() {
     error: note,
   });
   const printFrom = (file: string, method: 'info' | 'warn' | 'error', words: string) => {
-    // The name of the file is what stands in the stack.
+    // The stack shows the name from `sourceURL`.
     const print = new Function('on', `on.${method}('${words}');\n//# sourceURL=${file}`);
     print(on);
   };
@@ -21,7 +21,7 @@ function scene() {
 }
 
 describe('libsignal', () => {
-  it('prints nothing, whatever the text; everyone else does', () => {
+  it('prints nothing for libsignal, whatever the text, but everything for other callers', () => {
     const { on, printed, printFrom } = scene();
     const undo = quietLibsignal(on);
     printFrom('/app/node_modules/libsignal/src/session_record.js', 'info', 'Closing session:');

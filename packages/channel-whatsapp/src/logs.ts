@@ -6,9 +6,10 @@ const LIBSIGNAL = /[/\\]node_modules[/\\](?:[^\n]*[/\\])?libsignal[/\\]/;
 const METHODS = ['debug', 'info', 'log', 'warn', 'error'] as const;
 
 /**
- * libsignal prints whole sessions, private keys included, to the console. This drops its output, which is
- * recognised by the caller. Call it before Baileys is first imported; `on` is for tests.
- * @returns restores the console
+ * Drops libsignal's console output, because it prints whole sessions, private keys included. The
+ * output is recognized by its caller. Must be called before Baileys is first imported; `on` is for
+ * tests.
+ * @returns a function that restores the console
  */
 export function quietLibsignal(on: Console = console): () => void {
   const before = METHODS.map((method) => [method, on[method]] as const);
@@ -22,7 +23,7 @@ export function quietLibsignal(on: Console = console): () => void {
   };
 }
 
-/** Line 0 names the error, 1 is this function, 2 the wrapper, 3 the caller. */
+/** Line 0 of the stack is the error, 1 this function, 2 the wrapper, 3 the caller. */
 function isCalledByLibsignal(): boolean {
   const frames = new Error('who prints').stack?.split('\n') ?? [];
   return LIBSIGNAL.test(frames[3] ?? '');
@@ -31,8 +32,9 @@ function isCalledByLibsignal(): boolean {
 type LibraryLogger = SocketConfig['logger'];
 
 /**
- * Baileys' log without its fields, which hold keys, numbers and texts; digits in the messages are hidden
- * as well. Most of its errors recover by themselves, so all of it has the level debug.
+ * Baileys' log without its fields, which contain keys, numbers and texts. Digits in the messages
+ * are hidden as well. Everything gets the level debug, because Baileys recovers from most of its
+ * errors.
  */
 export function baileysLogger(log: Logger): LibraryLogger {
   const note = (fields: unknown, message?: string): void => {
@@ -51,7 +53,7 @@ export function baileysLogger(log: Logger): LibraryLogger {
   return logger;
 }
 
-/** Phone numbers and other ids become `…`. */
+/** Replaces phone numbers and other ids by `…`. */
 export function withoutNumbers(text: string): string {
   return text.replace(/\d{6,}/g, '…');
 }

@@ -13,34 +13,40 @@ import { attachmentOf, type MediaMessage, nameOfFile } from './media-ref.ts';
 
 /** The visible content of a message. */
 export interface Shown {
-  /** The words that its sender typed, else its content in words; empty for a file alone. */
+  /**
+   * The words that the sender typed, otherwise the content described in words; empty for only a
+   * file.
+   */
   readonly words: string;
-  /** Names of what cannot be read, with articles. */
+  /** Names of unreadable content, with articles. */
   readonly unread: readonly string[];
-  /** Its sender typed the words, which is not what they passed on, chose from a list, or picked in the app. */
+  /**
+   * Whether the sender typed the words, rather than forwarding them, choosing them from a list, or
+   * picking them in the app.
+   */
   readonly isTyped: boolean;
   readonly files: readonly Attachment[];
   readonly context: proto.IContextInfo | undefined;
-  /** Messages with the same id were sent together. */
+  /** The id of the album; its messages were sent together. */
   readonly albumId: string | undefined;
-  /** Text beside it that is not its sender's. */
+  /** Text beside the message that is not its sender's. */
   readonly beside: readonly Beside[];
-  /** The message it comments on, where it has no quotation. */
+  /** The message that a comment belongs to, if it has no quotation. */
   readonly target: proto.IMessageKey | undefined;
 }
 
 export type Look =
   | { readonly kind: 'shown'; readonly shown: Shown }
-  /** Nothing that anyone wrote; without a reason it is not worth a note. */
+  /** Nothing that anyone wrote; without a reason it is not recorded. */
   | { readonly kind: 'nothing'; readonly reason?: string };
 
-/** Wrappers within wrappers that are opened; apps use three. */
+/** The most nested wrappers that are opened; apps use three. */
 const MAX_WRAPPERS = 8;
 
 /** A message without its wrappers. */
 interface Unwrapped {
   readonly content: proto.IMessage;
-  /** Names the innermost wrapper; undefined: there was none. */
+  /** The name of the innermost wrapper; undefined if there was none. */
   readonly holds: string | undefined;
   readonly isViewOnce: boolean;
   readonly isUnreadable: boolean;
@@ -48,7 +54,10 @@ interface Unwrapped {
   readonly target: proto.IMessageKey | undefined;
 }
 
-/** Opens all wrappers; Baileys knows half of them. A wrapper around nothing leaves an empty message. */
+/**
+ * Opens all wrappers, of which Baileys knows only half. A wrapper around nothing leaves an empty
+ * message.
+ */
 export function unwrap(wrapped: proto.IMessage): Unwrapped {
   let opened: Unwrapped = {
     content: wrapped,
@@ -73,7 +82,7 @@ function openOnce({ content, ...outer }: Unwrapped): Unwrapped | undefined {
     if (kind.is !== 'wrapper' || typeof inside !== 'object' || inside === null) continue;
     const message = 'message' in inside ? inside.message : undefined;
     const isMessage = typeof message === 'object' && message !== null;
-    // What stands beside a wrapper is a part of the same message.
+    // Fields beside a wrapper are part of the same message.
     const { [field]: _opened, ...beside } = content;
     const target = 'targetMessageKey' in inside ? inside.targetMessageKey : undefined;
     return {
@@ -101,7 +110,7 @@ function fieldsOf(content: proto.IMessage): Field[] {
 }
 
 const { AssociationType } = proto.MessageAssociation;
-/** The same picture or video again, in another quality. */
+/** Associations that mean the same picture or video in another quality. */
 const SECOND_COPIES: ReadonlySet<number> = new Set([
   AssociationType.HD_IMAGE_DUAL_UPLOAD,
   AssociationType.HD_VIDEO_DUAL_UPLOAD,
@@ -109,7 +118,7 @@ const SECOND_COPIES: ReadonlySet<number> = new Set([
   AssociationType.MOTION_PHOTO,
 ]);
 
-/** Reads everything that a message shows, whatever it is wrapped in. */
+/** Reads everything that a message shows, whatever wrappers it has. */
 export function readMessage(wrapped: proto.IMessage, place: MediaMessage): Look {
   const opened = unwrap(wrapped);
   const { content } = opened;
@@ -127,16 +136,22 @@ export function readMessage(wrapped: proto.IMessage, place: MediaMessage): Look 
   return isText ? readNothing(opened) : unreadableMessage('a message without content');
 }
 
-/** Without words a message may still quote something, or come from an advertisement. */
+/** A message without words may still quote something or come from an advertisement. */
 function showsNothing({ words, files, unread, beside, context }: Shown): boolean {
   const quotes = context?.quotedMessage ?? context?.externalAdReply ?? context?.quotedAd;
   return words === '' && files.length + unread.length + beside.length === 0 && quotes == null;
 }
 
-/** An empty text is nothing; whatever else is empty stands for something that its sender saw. */
+/**
+ * Fields whose empty text means nothing. Any other empty field stands for something that its sender
+ * saw.
+ */
 const TEXTS: ReadonlySet<Field> = new Set(['conversation', 'extendedTextMessage']);
 
-/** No words, files or names: a wrapper stands for its kind, and bookkeeping has a reason. */
+/**
+ * Reads a message without words, files or names. A wrapper is named by its kind, and bookkeeping
+ * has a reason.
+ */
 function readNothing({ content, holds, target }: Unwrapped): Look {
   const fields = fieldsOf(content);
   const reasons = fields.flatMap((field) => {
@@ -153,7 +168,7 @@ function readNothing({ content, holds, target }: Unwrapped): Look {
   return { kind: 'shown', shown: { ...NOTHING, unread: [holds], target } };
 }
 
-const AIMLESS = 'a change or a reaction that does not say of which message';
+const AIMLESS = 'a change or a reaction that names no message';
 
 const NOTHING: Shown = {
   words: '',
@@ -171,7 +186,10 @@ export function unreadableMessage(what: string): Look {
   return { kind: 'shown', shown: { ...NOTHING, unread: [what] } };
 }
 
-/** A kind may be read in its quotation only: an album has its files in other messages. */
+/**
+ * Reads a quoted message. Some kinds can only be read in a quotation: an album has its files in
+ * other messages.
+ */
 export function lookAtQuoted(wrapped: proto.IMessage, place: MediaMessage): Shown | undefined {
   const look = readMessage(wrapped, place);
   if (look.kind === 'shown') return look.shown;
@@ -202,7 +220,7 @@ function isProtocolType(name: string | undefined): name is ProtocolType {
 
 const NEWER: ProtocolKind = { is: 'ignored', reason: 'a change that is newer than Parley' };
 
-/** The wire leaves out the number 0, which is that of a deletion. */
+/** The wire leaves out the number 0, which means a deletion. */
 function protocolKind({ type }: proto.Message.IProtocolMessage): ProtocolKind {
   const { Type } = proto.Message.ProtocolMessage;
   const name: string | undefined = Type[type ?? Type.REVOKE];
@@ -221,7 +239,7 @@ function combineReadings(
   const isUnreadable = opened.isUnreadable && found.length > 0;
   const unread = [
     ...readings.flatMap((reading) => reading.unread ?? []),
-    // A file without its key or address cannot be fetched.
+    // A file without its key or address cannot be downloaded.
     ...found.flatMap(({ shownAs: kind }, at) =>
       files[at] || isUnreadable
         ? []
@@ -247,7 +265,7 @@ function joinTexts(texts: readonly (string | null | undefined)[]): string {
   return texts.filter((text) => typeof text === 'string' && text !== '').join('\n');
 }
 
-/** Mentions, the quoted message and what else stands beside an unwrapped content. */
+/** Mentions, the quoted message and everything else in the context of an unwrapped content. */
 export function findContextInfo(content: proto.IMessage): proto.IContextInfo | undefined {
   for (const field of fieldsOf(content)) {
     const value = content[field];
@@ -264,7 +282,10 @@ function markForwarded(
   return origin === undefined ? context : { ...context, isForwarded: true };
 }
 
-/** Forwarded by the sender, or taken over from a channel or an assistant of the platform. */
+/**
+ * Whether the message was forwarded by the sender, or copied from a channel or an assistant of the
+ * platform.
+ */
 export function isPassedOn(context: proto.IContextInfo | undefined): boolean {
   if (context === undefined) return false;
   const { isForwarded, forwardingScore } = context;
@@ -273,7 +294,7 @@ export function isPassedOn(context: proto.IContextInfo | undefined): boolean {
   return isForwarded === true || (forwardingScore ?? 0) > 0 || from != null;
 }
 
-/** It is beside the outermost wrapper, or inside. */
+/** The association of a message, which is beside the outermost wrapper or inside. */
 function associationOf(
   wrapped: proto.IMessage,
   content: proto.IMessage,

@@ -3,30 +3,33 @@ import { toNumber } from '@whiskeysockets/baileys';
 import { z } from 'zod';
 import type { FileFields, FoundFile } from './kinds/reading.ts';
 
-/** The file server when a message names none. */
+/** The file server if a message names none. */
 const DEFAULT_HOST = 'mmg.whatsapp.net';
-/** Longer paths are not WhatsApp's. */
+/** The longest path of a file, in characters. WhatsApp's own are shorter. */
 const MAX_ADDRESS = 2_000;
-/** As the contract allows. Keys and ids of WhatsApp are short, but the sender's app may write anything. */
+/**
+ * The contract's limit, in characters. Keys and ids of WhatsApp are short, but the sender's app may
+ * write anything.
+ */
 const MAX_REF = 4_096;
 const MAX_NAME = 255;
 
-/** The data to fetch a file later, and to verify that it is the one that was sent. */
+/** The data needed to download a file later, and to verify that it is the one that was sent. */
 const MediaRef = z.strictObject({
-  /** Decides how the key is used. */
+  /** The media type, which decides how the key is used. */
   kind: z.enum(['image', 'audio', 'video', 'document', 'sticker']),
-  /** The URL as the sender wrote it: must be checked before it is requested. */
+  /** The URL as the sender wrote it, which must be checked before it is requested. */
   address: z.string(),
   key: z.base64(),
   /** SHA-256 of the file. */
   hash: z.base64(),
   /** In bytes, as the sender claims. */
   size: z.number().optional(),
-  /** The message of the file, for requesting the file again. */
+  /** The chat of the file's message, needed to request the file again. */
   chat: z.string(),
   id: z.string(),
   writer: z.string().optional(),
-  /** This account sent it. */
+  /** Set when this account sent the message. */
   fromMe: z.literal(true).optional(),
 });
 export type MediaRef = z.infer<typeof MediaRef>;
@@ -34,7 +37,7 @@ export type MediaRef = z.infer<typeof MediaRef>;
 /** The message a file belongs to. */
 export type MediaMessage = Pick<MediaRef, 'chat' | 'id' | 'writer' | 'fromMe'>;
 
-/** The reference of an attachment; undefined for one that this channel did not make. */
+/** Parses the reference of an attachment; undefined when this channel did not create it. */
 export function readRef(text: string): MediaRef | undefined {
   try {
     return MediaRef.safeParse(JSON.parse(text)).data;
@@ -43,7 +46,10 @@ export function readRef(text: string): MediaRef | undefined {
   }
 }
 
-/** A file for the core; undefined where its address, key or hash is missing or too long, so that it cannot be fetched. */
+/**
+ * Converts a file to an attachment; undefined when its address, key or hash is missing or too long,
+ * so that it cannot be downloaded.
+ */
 export function attachmentOf(
   { media, shownAs, fields }: FoundFile,
   place: MediaMessage,
@@ -87,7 +93,7 @@ export function nameOfFile({ kind, viewOnce }: Pick<Attachment, 'kind' | 'viewOn
   return viewOnce === true ? `view-once ${NOUNS[kind]}` : NOUNS[kind];
 }
 
-/** The path has priority; older apps send a whole URL. */
+/** The URL of a file. The path takes precedence; older apps send a whole URL. */
 function mediaUrl({ url, directPath }: FileFields): string | undefined {
   const host = url && URL.canParse(url) ? new URL(url).host : DEFAULT_HOST;
   const address = directPath ? `https://${host}${directPath}` : url;

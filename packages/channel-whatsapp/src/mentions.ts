@@ -2,13 +2,13 @@ import { visibleLine } from '@parley/core';
 import type { proto } from '@whiskeysockets/baileys';
 import { isPerson, type PersonIds, personJid } from './people.ts';
 
-/** The context of a message, as far as it names people. */
+/** The fields of a message's context that name people. */
 type Naming = Pick<proto.IContextInfo, 'mentionedJid' | 'groupMentions'> | null | undefined;
 
-/** Longest name that stands in a text for a mention, in characters: its owner chose it. */
+/** The longest name that replaces a mention, in characters, because its owner chose it. */
 const MAX_NAME = 60;
 
-/** A name that somebody chose, on one line. */
+/** A name that somebody chose, shortened to one line. */
 export function shortName(name: string): string {
   const line = visibleLine(name).replace(/\s+/g, ' ').trim();
   return line.length > MAX_NAME ? `${line.slice(0, MAX_NAME).toWellFormed()}…` : line;
@@ -18,8 +18,9 @@ export function shortName(name: string): string {
 const MENTION = /@(\d{5,20}(?:-\d{1,20})?)(@g\.us)?/g;
 
 /**
- * Replaces mentions by what people see: `@1234567` becomes `@Ann`. Only people that the message mentions are looked up,
- * by any of their ids; one without a known name stays as it is, because a number must not become another's.
+ * Replaces mentions by what people see: `@1234567` becomes `@Ann`. Only people that the message
+ * mentions are looked up, by any of their ids. A mention without a known name stays unchanged,
+ * because a number must not become another person's.
  */
 export function withNames(
   text: string,
@@ -43,7 +44,7 @@ export function withNames(
   });
 }
 
-/** Whether a text or its list of mentions names one of these ids. */
+/** Whether a text or its list of mentions contains one of these ids. */
 export function mentionsPerson(text: string, context: Naming, person: PersonIds): boolean {
   if (context?.mentionedJid?.some((jid) => isPerson(jid, person)) === true) return true;
   const own = [person.lid, person.pn].flatMap((jid) => (jid === undefined ? [] : [userOf(jid)]));

@@ -3,7 +3,10 @@ import { BoundedMap } from '@parley/core';
 import type { Contact, WASocket } from '@whiskeysockets/baileys';
 import { type PersonIds, personIds, personJid } from './people.ts';
 
-/** People whose names are kept, in memory only: a name is shown in a mention, and nothing depends on it. */
+/**
+ * The most people whose names are kept, only in memory: a name is shown in mentions, and nothing
+ * depends on it.
+ */
 const REMEMBERED = 5_000;
 
 type Named = Partial<Pick<Contact, 'id' | 'lid' | 'phoneNumber' | 'notify' | 'verifiedName'>>;
@@ -22,7 +25,10 @@ export class Names {
     return this.#names.get(personJid(jid) ?? jid);
   }
 
-  /** Listens for the names of people. Names in the phone's address book are private to its owner. */
+  /**
+   * Listens for the names of people. Names in the phone's address book are private to its owner and
+   * ignored.
+   */
   listen({ ev }: Pick<WASocket, 'ev'>): void {
     const note = guarded('contacts', (contacts: readonly Named[]) => {
       for (const { id, lid, phoneNumber, notify, verifiedName } of contacts) {

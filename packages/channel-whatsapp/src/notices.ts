@@ -5,21 +5,24 @@ import type { RawMessage } from './content.ts';
 import { isGroup, personIds, personJid, publicId } from './people.ts';
 import { messageSeconds } from './times.ts';
 
-/** The content of a stanza that Baileys does not decrypt. */
+/** A stanza that Baileys does not decrypt. */
 export type Unseen =
-  /** Nothing for this account alone. */
+  /** Nothing addressed to this account itself. */
   | { readonly kind: 'ignored'; readonly reason: string }
-  /** WhatsApp keeps the content from linked devices: nothing else follows. */
+  /** WhatsApp withholds the content from linked devices, and nothing else follows. */
   | { readonly kind: 'unread'; readonly what: string };
 
-/** Content that WhatsApp shows on phones alone, by the type that the stanza gives. */
+/** Content that WhatsApp shows only on phones, by the type in the stanza. */
 const PHONES_ALONE: ReadonlyMap<string, string> = new Map([
   ['view_once', 'a view-once message, which WhatsApp shows on phones alone'],
   ['view_once_unavailable_fanout', 'a view-once message, which WhatsApp shows on phones alone'],
   ['hosted_unavailable_fanout', 'a message that WhatsApp shows on phones alone'],
 ]);
 
-/** Undefined for what is decrypted and admitted, or asked for again by Baileys. */
+/**
+ * What a stanza without content is; undefined for one that is decrypted and admitted, or requested
+ * again by Baileys.
+ */
 export function unseenIn({ attrs, content }: BinaryNode): Unseen | undefined {
   const { from = '', participant } = attrs;
   const reason = reasonToIgnore(from) ?? reasonToIgnoreSender(participant ?? from);
@@ -30,7 +33,7 @@ export function unseenIn({ attrs, content }: BinaryNode): Unseen | undefined {
   const what = PHONES_ALONE.get(type);
   if (what !== undefined) return { kind: 'unread', what };
   return type === 'bot_unavailable_fanout'
-    ? { kind: 'ignored', reason: 'an answer of an assistant of WhatsApp' }
+    ? { kind: 'ignored', reason: 'an answer of a WhatsApp assistant' }
     : undefined;
 }
 
@@ -41,12 +44,15 @@ function reasonToIgnore(from: string): string | undefined {
   return undefined;
 }
 
-/** Assistants, the apps of other companies, and whatever else writes without being a person of WhatsApp. */
+/**
+ * Why a sender is ignored: assistants, apps of other companies, and everything else that is not a
+ * person on WhatsApp.
+ */
 function reasonToIgnoreSender(sender: string): string | undefined {
   if (personJid(sender) !== undefined) return undefined;
   return sender.endsWith('@bot')
-    ? 'a message of an assistant of WhatsApp'
-    : 'its sender is no person of WhatsApp';
+    ? 'a message of a WhatsApp assistant'
+    : 'its sender is not a person on WhatsApp';
 }
 
 interface NoteDeps {
@@ -54,7 +60,7 @@ interface NoteDeps {
   readonly log: Logger;
 }
 
-/** Notes why a stanza starts no turn. Never rejects: the note explains, and nothing depends on it. */
+/** Records why a stanza starts no turn. Never rejects, because nothing depends on the record. */
 export async function noteStanza(
   { context, log }: NoteDeps,
   { attrs }: BinaryNode,
@@ -76,11 +82,14 @@ export async function noteStanza(
 
 interface NoticeDeps extends NoteDeps {
   readonly nameOf: (jid: string) => string | undefined;
-  /** Admits a message that the socket only tells about. */
+  /** Admits a message that the socket only reports. */
   readonly admit: (raw: RawMessage, socket: WASocket) => Promise<void>;
 }
 
-/** Follows what is no message: changes of groups are noted for `why`, and a call is named to the agent. */
+/**
+ * Handles events that are not messages: changes of groups are recorded for `why`, and a call is
+ * named to the agent.
+ */
 export function listenForNotices(socket: WASocket, deps: NoticeDeps): void {
   const changed = guarded('group notification', (stanza: BinaryNode) => {
     const change = Array.isArray(stanza.content) ? stanza.content[0]?.tag : undefined;
@@ -99,7 +108,7 @@ export function listenForNotices(socket: WASocket, deps: NoticeDeps): void {
 
 type Call = BaileysEventMap['call'][number];
 
-/** The start of a call to this account; it cannot be answered, and the person is told. */
+/** The start of a call to this account. The account cannot answer it, and the person is told so. */
 function callIn(call: Call, { nameOf, context }: NoticeDeps): RawMessage | undefined {
   const { status, isGroup: isOfGroup, from, callerPn, id, date, isVideo } = call;
   if (status !== 'offer' || isOfGroup === true || isGroup(call.chatId)) return undefined;

@@ -2,7 +2,7 @@ import { memoryValues } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
 import { Contacts, isGroup, isPerson, personIds, personJid, publicId } from './people.ts';
 
-describe('names of people', () => {
+describe('ids of people', () => {
   it.each([
     ['491500000001@s.whatsapp.net', '491500000001@s.whatsapp.net'],
     ['491500000001:3@s.whatsapp.net', '491500000001@s.whatsapp.net'],
@@ -30,7 +30,7 @@ describe('names of people', () => {
     expect(isPerson('12@lid', ids) || isPerson(undefined, ids) || isPerson('', {})).toBe(false);
   });
 
-  it('are written in settings as digits or as they are', () => {
+  it('are written in settings as digits or unchanged', () => {
     expect([publicId('49@s.whatsapp.net'), publicId('11@lid')]).toEqual(['49', '11@lid']);
     expect([isGroup('1203@g.us'), isGroup('49@s.whatsapp.net')]).toEqual([true, false]);
   });
@@ -39,8 +39,8 @@ describe('names of people', () => {
 const LID = '11@lid';
 const PN = '49@s.whatsapp.net';
 
-describe('the name of a person for the core', () => {
-  it('[F05] is their number, whichever of their names is on a message', async () => {
+describe('the id of a person for the core', () => {
+  it('[F05] is their number, whichever of their ids is on a message', async () => {
     const people = new Contacts(memoryValues());
     expect(await people.jidOf({ lid: LID, pn: PN })).toBe(PN);
     expect(await people.jidOf({ pn: PN })).toBe(PN);
@@ -54,7 +54,7 @@ describe('the name of a person for the core', () => {
     expect(await people.jidOf({ lid: LID, pn: PN })).toBe(PN);
   });
 
-  it('[F05] stays the identity of a person who was allowed under it, also after a restart', async () => {
+  it('[F05] stays the identity of a person who was allowed under it, even after a restart', async () => {
     const values = memoryValues();
     await new Contacts(values).keepIdentity({ lid: LID });
     const people = new Contacts(values);

@@ -10,7 +10,7 @@ export interface PersonIds {
   readonly pn?: string | undefined;
 }
 
-/** `49151…:3@s.whatsapp.net`, `49151…@hosted`, `123_1:2@lid` name one person and a device. */
+/** `49151…:3@s.whatsapp.net`, `49151…@hosted` and `123_1:2@lid` each name a person and a device. */
 const PERSON =
   /^(\d{1,20})(?:_\d{1,5})?(?::\d{1,5})?@(s\.whatsapp\.net|c\.us|hosted|lid|hosted\.lid)$/;
 
@@ -21,7 +21,7 @@ export function personJid(jid: string | null | undefined): string | undefined {
   return `${user}@${server.endsWith('lid') ? 'lid' : 's.whatsapp.net'}`;
 }
 
-/** Sorts the JIDs of one person into the two kinds. */
+/** Sorts the JIDs of one person into identity and number. */
 export function personIds(...jids: readonly (string | null | undefined)[]): PersonIds {
   const all = jids.map(personJid).filter((jid) => jid !== undefined);
   const lid = all.find((jid) => jid.endsWith('@lid'));
@@ -29,7 +29,7 @@ export function personIds(...jids: readonly (string | null | undefined)[]): Pers
   return { ...(lid === undefined ? {} : { lid }), ...(pn === undefined ? {} : { pn }) };
 }
 
-/** Whether a JID in any form is one of these. */
+/** Whether a JID in any form is one of these ids. */
 export function isPerson(jid: string | null | undefined, { lid, pn }: PersonIds): boolean {
   const person = personJid(jid);
   return person !== undefined && (person === lid || person === pn);
@@ -48,10 +48,10 @@ export function publicId(jid: string): string {
 const KIND = 'person';
 
 /**
- * Which of their two ids the core uses for a person. It is the number as soon as that is known, so that a
- * number in the settings also matches messages sent under an identity. Only a person who was allowed
- * before the number was known keeps the identity, because their chat and the settings that allow them use
- * it.
+ * Decides which of their two ids the core uses for a person. It is the number as soon as that is
+ * known, so that a number in the settings also matches messages sent under an identity. Only a
+ * person who was allowed before the number was known keeps the identity, because their chat and the
+ * settings that allow them use it.
  */
 export class Contacts {
   readonly #values: AdapterValues;
@@ -67,7 +67,7 @@ export class Contacts {
     return kept.has(lid) ? lid : pn;
   }
 
-  /** Keeps the identity of a person who was allowed while the number is unknown. */
+  /** Stores the identity of a person who was allowed while the number is unknown. */
   async keepIdentity({ lid, pn }: PersonIds): Promise<void> {
     if (lid === undefined || pn !== undefined) return;
     const kept = await this.#values.get(KIND, [lid]);
@@ -78,20 +78,20 @@ export class Contacts {
 type Named = readonly { readonly id?: string; readonly subject?: string }[];
 type GroupSource = Pick<WASocket, 'groupFetchAllParticipating' | 'groupMetadata'>;
 
-/** Groups whose members are kept in memory: about 0.3 kB for each member. */
+/** The most groups whose members are kept in memory, at about 0.3 kB per member. */
 const GROUPS = 200;
 
 /**
- * Titles and members of groups; knowing the members saves a request for each message sent. Any change of a
- * group, as seen on the raw socket, drops its entry: Baileys emits changes later than it sends, and a
- * member who is missed could not decrypt the message.
+ * Titles and members of groups. Knowing the members saves a request for each message sent. Any
+ * change of a group seen on the raw socket drops its entry, because Baileys emits changes late, and
+ * a missing member could not decrypt the message.
  */
 export class Groups {
   readonly #titles = new Map<string, string>();
   readonly #members = new BoundedMap<string, GroupMetadata>(GROUPS);
   readonly #log: Logger;
   #socket: GroupSource | undefined;
-  /** Counts changes, so that an outdated response is not kept. */
+  /** Counts changes, so that an outdated response is not stored. */
   #changes = 0;
 
   constructor(log: Logger) {
@@ -102,7 +102,7 @@ export class Groups {
     return this.#titles.get(jid);
   }
 
-  /** Uses a new socket; changes in between are unknown, so all entries are dropped. */
+  /** Uses a new socket. Changes in between are unknown, so all entries are dropped. */
   listen(socket: GroupSource & Pick<WASocket, 'ev' | 'ws'>): void {
     this.#socket = socket;
     this.#members.clear();
@@ -130,11 +130,11 @@ export class Groups {
     }
   }
 
-  /** The current state of a group, requested when it is unknown. Rejects when the request fails. */
+  /** The current state of a group, requested if unknown. Rejects when the request fails. */
   async find(jid: string): Promise<GroupMetadata | undefined> {
     const known = this.#members.get(jid);
     if (known !== undefined) {
-      // The most recently used ones stay.
+      // Setting it again keeps the most recently used groups in the map.
       this.#members.set(jid, known);
       return known;
     }
@@ -146,7 +146,7 @@ export class Groups {
     return group;
   }
 
-  /** Whether a person is an administrator of a group; no, while that is unknown. */
+  /** Whether a person is an administrator of a group; false while that is unknown. */
   async isAdmin(jid: string, person: PersonIds): Promise<boolean> {
     const group = await this.find(jid).catch(() => undefined);
     const member = group?.participants?.find(({ id, phoneNumber, lid }) => {

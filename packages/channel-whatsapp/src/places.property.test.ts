@@ -10,11 +10,14 @@ import { Names } from './names.ts';
 import { Contacts } from './people.ts';
 import { RecentMessages } from './quotes.ts';
 
-/** Somebody with an identity and a number; both are of the same length, so that one may look like the other. */
+/**
+ * A person with an identity and a number, both of the same length, so that one may look like the
+ * other.
+ */
 interface Someone {
   readonly lid: string;
   readonly pn: string;
-  /** Their number is known from earlier messages. */
+  /** Whether their number is known from earlier messages. */
   readonly isKnown: boolean;
 }
 
@@ -23,7 +26,7 @@ interface Envelope {
   readonly by: 'lid' | 'pn';
   readonly device: number;
   readonly isHosted: boolean;
-  /** The other id is beside it. */
+  /** Whether the envelope also has the other id. */
   readonly withOther: boolean;
 }
 
@@ -45,7 +48,7 @@ const envelope = fc.record<Envelope>({
   isHosted: fc.boolean(),
   withOther: fc.boolean(),
 });
-/** Ids of groups of today, and those of before, which are made of a number. */
+/** Ids of groups in today's form, and in the former one, which starts with a number. */
 const group = fc.constantFrom(
   '120363000000000001@g.us',
   '120363000000000002@g.us',
@@ -57,7 +60,7 @@ const event = fc.record({
   envelope,
 });
 
-/** A person's id as it stands on the wire. */
+/** A person's id as it is sent on the wire. */
 function written({ lid, pn }: Someone, { by, device, isHosted }: Envelope): string {
   const [user = '', server = ''] = (by === 'lid' ? lid : pn).split('@');
   const hosted = by === 'lid' ? 'hosted.lid' : 'hosted';
@@ -122,12 +125,13 @@ it('[F17] two people or groups never share a conversation, one person has one, a
         const conversation = conversationIdOf(message);
         const place = inGroup ?? someone.lid;
         const names = places.get(conversation) ?? place;
-        // One whose number only some envelopes tell is known by two ids, until it is; but never another person.
+        // A person whose number is only in some envelopes has two ids until it is known, but never
+        // the id of another person.
         expect(names).toBe(place);
         places.set(conversation, place);
         const address = await chats.addressOf(message.chat.id);
         expect(address).toBe(inGroup ?? (on.by === 'lid' ? someone.lid : someone.pn));
-        // The same after a restart.
+        // The address is the same after a restart.
         expect(await new Chats(values).addressOf(message.chat.id)).toBe(address);
       }
     },

@@ -5,27 +5,27 @@ import { nameOfFile } from './media-ref.ts';
 import { shortName, withNames } from './mentions.ts';
 import { isGroup, isPerson, type PersonIds, personJid, publicId } from './people.ts';
 
-/** The facts that are needed to read a quotation. */
+/** The facts needed to read a quotation. */
 export interface QuoteFacts {
   /** All ids of the account. */
   readonly me: PersonIds;
   /** The chat of the answering message, as the platform names it. */
   readonly chat: string;
-  /** JIDs for the core of people the message names, by the JIDs in the message. */
+  /** The core's JIDs of people that the message names, by the JIDs in the message. */
   readonly people: ReadonlyMap<string, string>;
-  /** The name of a person, where they told it. */
+  /** The name that a person gave themselves, if known. */
   readonly nameOf: (jid: string) => string | undefined;
-  /** The title of a group, where it is known. */
+  /** The title of a group, if known. */
   readonly titleOf: (jid: string) => string | undefined;
 }
 
 /** The message that another one answers or quotes. */
 export interface Quoted {
   readonly shown: Shown | undefined;
-  /** The text that the model reads; empty where the quotation has none. */
+  /** The text that the model reads; empty when the quotation has none. */
   readonly text: string;
   readonly senderJid: string | undefined;
-  /** Its origin, if that is another chat: a status, a group; undefined for this chat. */
+  /** The origin if it is another chat, such as a status or a group; undefined for this chat. */
   readonly elsewhere: string | undefined;
 }
 
@@ -55,7 +55,10 @@ export function quotedIn(
 
 const UNKNOWN = '[a message that cannot be read here]';
 
-/** Its words, else names of what it has: a reply to a picture says that it was one. */
+/**
+ * The words of the quoted message, otherwise the names of its content, so that a reply to a picture
+ * mentions the picture.
+ */
 function quotedText(shown: Shown, context: proto.IContextInfo, facts: QuoteFacts): string {
   const named = [...shown.files.map((file) => `a ${nameOfFile(file)}`), ...shown.unread];
   const isWordless = shown.words === '';
@@ -65,22 +68,25 @@ function quotedText(shown: Shown, context: proto.IContextInfo, facts: QuoteFacts
   return [words, names].filter((part) => part !== '').join('\n');
 }
 
-/** Apps take the list of mentions out of a quoted message; the answering one may have it. */
+/** Apps remove the list of mentions from a quoted message; the answering one may have it. */
 function mentionsOf(context: proto.IContextInfo, shown: Shown): proto.IContextInfo {
   const mentionedJid = [...(shown.context?.mentionedJid ?? []), ...(context.mentionedJid ?? [])];
   return { ...shown.context, mentionedJid };
 }
 
 /**
- * A chat beside this one: a status, a group, a channel. A person's id is not: they have two, and a direct chat
- * may be named by either.
+ * The quoted chat if it is a different one: a status, a group or a channel. A person's id does not
+ * count, because a direct chat may be named by either of their two ids.
  */
 function otherChat(remoteJid: string | null | undefined, chat: string): string | undefined {
   if (!remoteJid || remoteJid === chat) return undefined;
   return /@(?:g\.us|broadcast|newsletter)$/.test(remoteJid) ? remoteJid : undefined;
 }
 
-/** Whether the core takes it as an id; those of WhatsApp are short, but the sender's app may write anything. */
+/**
+ * Whether the core accepts a text as an id. WhatsApp's own are short, but the sender's app may
+ * write anything.
+ */
 export function isId(id: string | null | undefined): id is string {
   return id != null && id !== '' && id.length <= 256;
 }
@@ -105,7 +111,10 @@ export function readReply(
 
 type Quotation = NonNullable<InboundMessage['quotation']>;
 
-/** Text that is not of this chat: a quoted status or group message, the preview of a link, an advertisement. */
+/**
+ * Text from outside this chat: a quoted status or group message, the preview of a link, an
+ * advertisement.
+ */
 export function quotationOf(
   shown: Shown,
   quoted: Quoted | undefined,
@@ -153,7 +162,7 @@ function placeName(jid: string, { titleOf }: QuoteFacts): string {
   return jid.endsWith('@newsletter') ? 'a channel' : 'a list';
 }
 
-/** The question of a channel that a message answers, and an answer to it. */
+/** The channel question that a message answers, and an answer to it. */
 function questionsIn(context: proto.IContextInfo | undefined): Quotation[] {
   const { quotedQuestion, quotedResponse } = context?.questionReplyQuotedMessage ?? {};
   const texts = [quotedQuestion, quotedResponse].map((message) =>
@@ -163,7 +172,10 @@ function questionsIn(context: proto.IContextInfo | undefined): Quotation[] {
   return text === '' ? [] : [{ from: 'a question to a channel', text }];
 }
 
-/** Which advertisement somebody came from: the first message of a customer often says "Is this available?". */
+/**
+ * The advertisement that somebody came from. The first message of a customer is often just "Is this
+ * available?".
+ */
 function advertisementsIn(context: proto.IContextInfo | undefined): Quotation[] {
   const { externalAdReply: ad, quotedAd, actionLink } = context ?? {};
   const found = [
@@ -177,7 +189,9 @@ function advertisementsIn(context: proto.IContextInfo | undefined): Quotation[] 
   });
 }
 
-/** The files of the quoted message, where the message itself has none: "what is this?" below a picture. */
+/**
+ * The files of the quoted message if the message itself has none: "what is this?" below a picture.
+ */
 export function filesOrQuoted(shown: Shown, quoted: Quoted | undefined): readonly Attachment[] {
   return shown.files.length > 0 ? shown.files : (quoted?.shown?.files ?? []);
 }

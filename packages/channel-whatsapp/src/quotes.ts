@@ -3,9 +3,9 @@ import { BoundedMap, type InboundMessage } from '@parley/core';
 import type { WAMessage } from '@whiskeysockets/baileys';
 import { type Groups, isGroup, isPerson, type PersonIds, personIds } from './people.ts';
 
-/** Messages that can be changed by their sender; older ones cannot. */
+/** The number of messages remembered. Older ones can no longer be edited by their sender. */
 const REMEMBERED = 1_000;
-/** Characters of a text kept for quotes: phones show two or three lines. */
+/** The characters of a text that are kept for quotes; phones show two or three lines. */
 const SHOWN = 300;
 
 /** A message with the start of its text, and all ids of its sender. */
@@ -14,13 +14,13 @@ interface Remembered {
   readonly from: PersonIds;
 }
 
-/** The latest messages, in memory only. */
+/** The latest messages, only in memory. */
 export class RecentMessages {
   readonly #messages = new BoundedMap<string, Remembered>(REMEMBERED);
 
   /**
-   * False for a message that has the id of someone else's: the sender's app chooses it, and members of a group see the
-   * ids of others. Nothing of the earlier one changes.
+   * Remembers a message. Returns false and changes nothing if it has the id of another person's
+   * message: the sender's app chooses the id, and members of a group see the ids of others.
    */
   remember(message: InboundMessage, from: PersonIds): boolean {
     const key = quoteKey(message.chat.id, message.messageId);
@@ -33,7 +33,7 @@ export class RecentMessages {
     return true;
   }
 
-  /** The text of a refused sender is not kept. */
+  /** Drops a message, so that the text of a refused sender is not kept. */
   forget({ chat, messageId }: InboundMessage): void {
     this.#messages.delete(quoteKey(chat.id, messageId));
   }
@@ -50,19 +50,19 @@ function quoteKey(chatId: string, messageId: string): string {
 export interface QuoteDeps {
   readonly recent: Pick<RecentMessages, 'find'>;
   readonly groups: Pick<Groups, 'find'>;
-  /** Messages from before this process started. */
+  /** Finds messages from before this process started. */
   readonly message: ChannelContext<unknown>['message'];
 }
 
-/** A chat by the core's id and by the address under which it is answered. */
+/** A chat by the core's id and by the address that answers are sent to. */
 export interface AddressedChat {
   readonly chatId: string;
   readonly address: string;
 }
 
 /**
- * A message in WhatsApp's form, for a quote, which shows the text that the answer carries, or a reaction; in a group
- * its key has the writer. Undefined: it is not known any more.
+ * A message in WhatsApp's form, for a reaction or for a quote, whose text the answer contains. In a
+ * group its key contains the writer. Returns undefined when the message is no longer known.
  */
 export async function findMessage(
   deps: QuoteDeps,
@@ -85,7 +85,10 @@ export async function findMessage(
   return { key, message: { conversation: stored.text.slice(0, SHOWN) } };
 }
 
-/** Whether a stored message is one of these ids' person; a message that is not stored can be anyone's. */
+/**
+ * Whether a stored message was sent by a person with one of these ids; true if the message is not
+ * stored.
+ */
 export async function isStoredFor(
   { message }: Pick<QuoteDeps, 'message'>,
   chatId: string,
@@ -102,7 +105,10 @@ function jidOf(senderId: string): string {
   return senderId.includes('@') ? senderId : `${senderId}@s.whatsapp.net`;
 }
 
-/** A group names its members by one of their two ids; who has left it is named as the core does. */
+/**
+ * The writer in a group, which knows its members by one of their two ids. For a person who has left
+ * it, the core's id is used.
+ */
 async function writerIn(
   { groups }: QuoteDeps,
   chat: string,

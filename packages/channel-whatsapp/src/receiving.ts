@@ -23,23 +23,26 @@ interface ReceivingDeps {
   readonly names: Names;
   /** The open connection; undefined while there is none. */
   readonly socket: () => WASocket | undefined;
-  /** Ends the connection, so that nothing more is confirmed. */
+  /** Ends the connection, so that nothing more is acknowledged. */
   readonly breakOff: (reason: unknown) => void;
 }
 
-/** All ways by which something reaches the account: decrypted messages, stanzas without content, notices and calls. */
+/**
+ * Everything the account receives: decrypted messages, stanzas without content, notices and calls.
+ */
 export interface Receiving {
   readonly encrypted: EncryptedMessages;
   /** Called with each stanza of a message, before Baileys handles it; see `openSocket`. */
   heard(stanza: BinaryNode, socket: WASocket): Promise<void> | undefined;
-  /** Follows a new socket. */
+  /** Starts listening to a new socket. */
   listen(socket: WASocket): void;
 }
 
 export function createReceiving(deps: ReceivingDeps): Receiving {
   const { context, names, breakOff } = deps;
   const { clock, log } = context;
-  // Messages are admitted inside Baileys' transactions; the core's own work is not part of those.
+  // Messages are admitted inside Baileys' transactions, but the core's own work must not become
+  // part of them.
   const outside = AsyncLocalStorage.snapshot();
   const intake = { ...deps, log, read: (raw: RawMessage) => markRead(deps, encrypted, raw) };
   const encrypted = new EncryptedMessages({
@@ -83,7 +86,7 @@ export function createReceiving(deps: ReceivingDeps): Receiving {
   };
 }
 
-/** A copy comes by itself, often within a second, so nothing is said to the person. */
+/** The person is not told, because a copy usually follows within a second. */
 const UNDECRYPTABLE =
   'it could not be decrypted; the phone of its sender is asked to send it again';
 
@@ -94,7 +97,7 @@ function markRead(
 ): void {
   if (!settings.readReceipts) return;
   const key = { remoteJid, id, fromMe: false, ...(participant && { participant }) };
-  // It confirms the message, too: not before its session is saved.
+  // A read receipt also acknowledges the message, so it must wait until the session is saved.
   const reading = encrypted.settled().then(() => socket()?.readMessages([key]));
-  reading.catch(() => log.debug({}, 'a message cannot be marked as read'));
+  reading.catch(() => log.debug({}, 'a message could not be marked as read'));
 }

@@ -5,18 +5,19 @@ import { UNKNOWN } from './intake.ts';
 import { toSafeInteger } from './kinds/reading.ts';
 import { isPerson, type PersonIds } from './people.ts';
 
-/** A message that the phone of the account sent once more. */
+/** A message that the phone of the account sent again. */
 export interface Resent {
   readonly envelope: Envelope;
   readonly content: proto.IMessage;
-  /** Names its content, with an article, where there is none to read. */
+  /** A name for its content, with an article, if the content cannot be read. */
   readonly unread?: string | undefined;
 }
 
 /**
- * Messages that came without content, such as the first one of a person who comes from an advertisement: Baileys asks the
- * phone of the account for them, and this is its answer. Baileys' own event for them does not say so, because its buffer
- * forgets it. From anyone else such an answer is forged.
+ * Reads the phone's answer to a request for messages that arrived without content, such as the
+ * first one of a person who comes from an advertisement. Baileys requests them from the phone of
+ * the account. Its own event for them is not usable, because its buffer drops their origin. An
+ * answer from anyone else is forged.
  */
 export function resentIn({ from, content }: RawMessage, me: PersonIds): readonly Resent[] {
   if (!isPerson(from.pn, me) && !isPerson(from.lid, me)) return [];
@@ -40,7 +41,7 @@ function readResent(bytes: Uint8Array): Resent | undefined {
     notify: info.pushName ?? '',
     t: String(toSafeInteger(info.messageTimestamp) ?? 0),
   };
-  // Bytes of a kind that is newer than Baileys are decoded as nothing.
+  // A kind that is newer than Baileys is decoded as nothing.
   const isUnknown = Object.keys(info.message).every((name) => name === 'messageContextInfo');
   return { envelope, content: info.message, ...(isUnknown && { unread: UNKNOWN }) };
 }

@@ -2,14 +2,14 @@ import { memoryValues } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
 import { partMessageId, SentMessages } from './send.ts';
 
-describe('what was sent', () => {
-  it('[D04] has the same id for the same part, in the form phones give', () => {
+describe('sent messages', () => {
+  it('[D04] have the same id for the same part, in the form that phones use', () => {
     expect(partMessageId('k')).toBe(partMessageId('k'));
     expect(partMessageId('k')).not.toBe(partMessageId('l'));
     expect(partMessageId('k')).toMatch(/^3EB0[0-9A-F]{18}$/);
   });
 
-  it('is there after a restart, and only under its own id', async () => {
+  it('are found after a restart, and only under their own id', async () => {
     const values = memoryValues();
     await new SentMessages(values).keep('A', { conversation: 'words' });
     const again = new SentMessages(values);
@@ -17,7 +17,7 @@ describe('what was sent', () => {
     expect(await again.find('B')).toBeUndefined();
   });
 
-  it('takes no more room however much is sent', async () => {
+  it('take a limited number of rows however many are sent', async () => {
     const values = memoryValues();
     const places = new Set<string>();
     const sent = new SentMessages({

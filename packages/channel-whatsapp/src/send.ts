@@ -23,13 +23,14 @@ import { isGroup } from './people.ts';
 import { type AddressedChat, findMessage, type QuoteDeps } from './quotes.ts';
 
 interface SendDeps extends TransmitDeps, QuoteDeps {
-  /** Shows typing for a while, as a person would; resolves when the message may be sent. */
+  /** Shows typing for as long as a person would type; resolves when the message may be sent. */
   readonly pause: (chatId: string, characters: number, signal: AbortSignal) => Promise<void>;
 }
 
 /**
- * Sends one part and waits until WhatsApp's server confirms it. The id is derived from the part's key, so
- * that a part sent again is shown once. There are no link previews: they would send requests from here.
+ * Sends one part and waits until WhatsApp's server acknowledges it. The message id is derived from
+ * the part's key, so that a part sent again is shown once. There are no link previews, which would
+ * cause requests from this machine.
  * @throws ChannelError
  */
 export async function sendPart(
@@ -84,15 +85,16 @@ async function addressed({ chats }: TransmitDeps, chatId: string): Promise<Addre
 }
 
 /**
- * The time for which a message of the chat stays, as the contexts of messages state it; undefined: until it is
- * deleted.
+ * The timer of the chat, in the form of a message's context; undefined when messages do not
+ * disappear.
  */
 async function timerOf(
   { chats, groups }: TransmitDeps & Pick<QuoteDeps, 'groups'>,
   chatId: string,
 ): Promise<proto.IContextInfo | undefined> {
   const { expiration, setAt } = await chats.of(chatId);
-  // Of a group WhatsApp itself knows it; what messages said serves while it cannot be asked.
+  // WhatsApp itself reports a group's timer; the one from messages is used only when it cannot be
+  // asked.
   const group = isGroup(chatId) ? await groups.find(chatId).catch(() => undefined) : undefined;
   const seconds = group === undefined ? expiration : group.ephemeralDuration;
   if (seconds === undefined || seconds <= 0) return undefined;
@@ -100,7 +102,7 @@ async function timerOf(
   return { expiration: seconds, ...since };
 }
 
-/** The same message, of which phones know when to remove it. */
+/** Adds the timer to a message, so that phones know when to remove it. */
 function withTimer(content: proto.IMessage, timer: proto.IContextInfo | undefined): proto.IMessage {
   if (timer === undefined) return content;
   const [kind] = TIMED.filter((name) => content[name] != null);
@@ -109,7 +111,10 @@ function withTimer(content: proto.IMessage, timer: proto.IContextInfo | undefine
   return { ...content, [kind]: { ...content[kind], contextInfo } };
 }
 
-/** The messages of this account; phones remove a deletion and a reaction together with the message they are about. */
+/**
+ * Messages of this account that get a timer. Phones remove a deletion and a reaction together with
+ * the message they refer to.
+ */
 const TIMED = [
   'extendedTextMessage',
   'imageMessage',
@@ -118,7 +123,7 @@ const TIMED = [
   'documentMessage',
 ] as const;
 
-/** A text message. Where the settings allow it, mentioned members of a group are notified (M05). */
+/** A text message. If the settings allow it, mentioned members of a group are notified (M05). */
 async function textMessage(
   { groups }: SendDeps,
   { body: { text }, route }: OutboundPart,
@@ -130,7 +135,9 @@ async function textMessage(
   return { extendedTextMessage: { text, contextInfo: { mentionedJid } } };
 }
 
-/** In direct chats the route has a message only where the agent has chosen one (G10). */
+/**
+ * The message to quote. In direct chats the route has one only if the agent has chosen it (G10).
+ */
 async function quotedBy(
   deps: SendDeps,
   chat: AddressedChat,
@@ -148,9 +155,9 @@ interface MessageDeps extends TransmitDeps, QuoteDeps {
 const { REVOKE, MESSAGE_EDIT } = proto.Message.ProtocolMessage.Type;
 
 /**
- * Edits and deletes the account's messages, and reacts to others. Each is a message of its own to
- * WhatsApp, with a new id: the same edit may be sent twice. Phones silently ignore edits after 15 minutes
- * and deletions after two days.
+ * Edits and deletes the account's messages, and reacts to those of others. For WhatsApp each of
+ * these is a separate message with a new id, so the same edit may be sent twice. Phones silently
+ * ignore edits after 15 minutes and deletions after two days.
  */
 export function createMessageCapability(deps: MessageDeps): Required<MessageCapability> {
   const send = (to: string, change: Pick<Outgoing, 'content' | 'edit'>) =>
@@ -182,7 +189,7 @@ export function createMessageCapability(deps: MessageDeps): Required<MessageCapa
   };
 }
 
-/** The key of a message in a group includes its sender. */
+/** The key of a message, which in a group includes its sender. */
 async function readMessageKey(
   deps: MessageDeps,
   chat: AddressedChat,
@@ -202,12 +209,12 @@ interface TransmitDeps {
   readonly socket: () => WASocket | undefined;
   readonly sent: SentMessages;
   readonly chats: Pick<Chats, 'of' | 'addressOf'>;
-  /** The deadline of the server to answer, in ms. */
+  /** How long the server has to answer, in ms. */
   readonly ackTimeoutMs: number;
 }
 
 interface Outgoing {
-  /** JID of a group or a person. */
+  /** The JID of a group or a person. */
   readonly to: string;
   readonly messageId: string;
   readonly content: proto.IMessage;
@@ -216,8 +223,9 @@ interface Outgoing {
 }
 
 /**
- * The open connection and the id of its account: for an identity without a number the account's own identity.
- * @throws ChannelError while there is none
+ * The open connection, with the account's id to send as: its identity when the recipient is an
+ * identity without a number.
+ * @throws ChannelError while there is no connection
  */
 function openConnection({ socket: open }: TransmitDeps, signal: AbortSignal, to = '') {
   const socket = open();
@@ -229,7 +237,10 @@ function openConnection({ socket: open }: TransmitDeps, signal: AbortSignal, to 
   return { socket, userJid };
 }
 
-/** Sends a message and waits until WhatsApp's server confirms it. @throws ChannelError */
+/**
+ * Sends a message and waits until WhatsApp's server acknowledges it.
+ * @throws ChannelError
+ */
 async function transmit(
   deps: TransmitDeps,
   { to, messageId, content, edit }: Outgoing,
@@ -251,7 +262,7 @@ async function transmit(
   if (problem !== undefined) throw whatsAppSendError(problem);
 }
 
-/** Baileys has no event for the server's answer; it is read from the raw socket. */
+/** Waits for the server's answer on the raw socket, because Baileys has no event for it. */
 function serverAnswer(
   { ws, ev }: WASocket,
   id: string,
@@ -280,19 +291,20 @@ function serverAnswer(
 }
 
 const KIND = 'sent';
-/** Number of slots; a new message replaces the one in the slot of its id. */
+/** The number of slots. A new message replaces the one in the slot of its id. */
 const SLOTS = 2_048;
 const Sent = z.object({ id: z.string(), content: z.base64() });
 
-/** The message id of a part: the same for the same key, so that it is shown once. */
+/** The message id of a part, derived from its key, so that a part sent twice is shown once. */
 export function partMessageId(idempotencyKey: string): string {
   const hash = createHash('sha256').update(`parley ${idempotencyKey}`).digest('hex');
   return `3EB0${hash.slice(0, 18).toUpperCase()}`;
 }
 
 /**
- * Sent messages, for phones that could not decrypt them and ask again, also after a restart. Bounded by
- * slots instead of age: each id has one slot, which keeps the last message.
+ * Stores sent messages for phones that could not decrypt them and ask again, even after a restart.
+ * Their number is limited by slots instead of age: each id maps to one slot, which keeps the last
+ * message.
  */
 export class SentMessages {
   readonly #values: AdapterValues;
@@ -307,7 +319,7 @@ export class SentMessages {
     await this.#values.set([{ kind: KIND, id: slotOf(id), value }]);
   }
 
-  /** Undefined for a message that was never sent, or too long ago. */
+  /** Finds a message; undefined if it was never sent, or too long ago. */
   async find(id: string): Promise<proto.IMessage | undefined> {
     const slot = slotOf(id);
     const stored = (await this.#values.get(KIND, [slot])).get(slot);

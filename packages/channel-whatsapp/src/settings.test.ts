@@ -19,7 +19,7 @@ describe('settings of a WhatsApp account', () => {
   );
 
   it.each(['+49 1512 345-6789', '0049 (1512) 3456789', 4_915_123_456_789])(
-    '[U02] take the number %s as digits with the country code',
+    '[U02] read the number %s as digits with the country code',
     (phone) => {
       expect(WhatsAppSettings.parse({ phone }).phone).toBe('4915123456789');
     },
@@ -32,7 +32,7 @@ describe('settings of a WhatsApp account', () => {
     [{ url: 'ws://127.0.0.1.example.org/' }, 'an address that begins with wss://'],
     [{ url: 'https://web.whatsapp.com' }, 'an address that begins with wss://'],
     [{ version: '2.3000' }, 'a version such as 2.3000.1027934701'],
-    [{ browser: '' }, 'a name, not empty'],
+    [{ browser: '' }, 'a name that is not empty'],
     [{ number: '491500000001' }, 'number'],
   ])('refuse %o', (settings, words) => {
     expect(WhatsAppSettings.safeParse(settings).error?.message).toContain(words);

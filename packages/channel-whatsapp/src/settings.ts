@@ -1,14 +1,14 @@
 import type { Capabilities } from '@parley/core';
 import { z } from 'zod';
 
-/** One WhatsApp account, as written below `channels.whatsapp`. */
+/** The settings of one WhatsApp account, below `channels.whatsapp`. */
 export const WhatsAppSettings = z
   .strictObject({
     url: z
       .url({ protocol: /^wss?$/, error: 'an address that begins with wss://' })
       .refine(isSafe, 'an address that begins with wss://; ws:// is for 127.0.0.1 only')
       .default('wss://web.whatsapp.com/ws/chat')
-      .describe("WhatsApp's server; only for tests.")
+      .describe("Address of WhatsApp's server. Change it only for tests.")
       .meta({ title: 'WhatsApp server' }),
     phone: z
       .union([z.string(), z.int()])
@@ -20,12 +20,12 @@ export const WhatsAppSettings = z
       .pipe(z.string().regex(/^[1-9]\d{6,14}$/, 'a number such as +49 1512 3456789'))
       .optional()
       .describe(
-        'The number of the account, with its country code, to link it by a code that is typed on the phone instead of a QR code. The phone lists it as "Windows" then, whatever "browser" says: WhatsApp takes no other name.',
+        'Phone number of the account with its country code, to link it by typing a code on the phone instead of scanning a QR code. The phone then lists it as "Windows", whatever "browser" says, because WhatsApp accepts no other name.',
       )
       .meta({ title: 'Phone number for linking' }),
     browser: z
       .string('a name')
-      .min(1, 'a name, not empty')
+      .min(1, 'a name that is not empty')
       .max(40, 'a name of at most 40 characters')
       .default('Parley')
       .describe('The name that the phone shows under "Linked devices".')
@@ -34,25 +34,30 @@ export const WhatsAppSettings = z
       .boolean()
       .default(true)
       .describe(
-        'Mark messages that the agent answers as read (blue ticks); never those of people who may not talk to it.',
+        'Mark messages that the agent answers as read (blue ticks). Messages of people who may not talk to it are never marked.',
       )
       .meta({ title: 'Send read receipts' }),
     pace: z
       .boolean()
       .default(true)
-      .describe('Write no faster than a person would; false only for a server that blocks no one.')
+      .describe(
+        'Write no faster than a person would. Turn this off only for a server that blocks no one.',
+      )
       .meta({ title: 'Write at a human pace' }),
     version: z
       .string('a version such as 2.3000.1027934701')
       .regex(/^\d+\.\d+\.\d+$/, 'a version such as 2.3000.1027934701')
       .optional()
-      .describe('Version of WhatsApp Web to speak, where the built-in one is refused with 405.')
+      .describe('WhatsApp Web version to use if the built-in one is refused with 405.')
       .meta({ title: 'WhatsApp Web version' }),
   })
+  .describe('A linked device of a WhatsApp account, in chats and groups.')
   .meta({ title: 'WhatsApp' });
 export type WhatsAppSettings = z.infer<typeof WhatsAppSettings>;
 
-/** Only TLS authenticates the server: Baileys accepts any certificate inside. */
+/**
+ * Only TLS authenticates the server, because Baileys accepts any certificate inside the connection.
+ */
 function isSafe(address: string): boolean {
   if (!URL.canParse(address)) return true;
   return new URL(address).protocol !== 'ws:' || isLoopbackUrl(address);
@@ -65,9 +70,9 @@ export function isLoopbackUrl(url: string): boolean {
   return URL.canParse(url) && LOOPBACK.has(new URL(url).hostname);
 }
 
-/** Capabilities of a WhatsApp account; known without the library. */
+/** The capabilities of a WhatsApp account, which are known without loading the library. */
 export const CAPABILITIES: Capabilities = {
-  // Real clients allow 65,536; more than this is hard to read in one bubble.
+  // Real clients allow 65,536; longer texts than this are hard to read in one bubble.
   target: { dialect: 'whatsapp', maxLength: 4_000, unit: 'utf16' },
   idempotentSend: true,
   typing: true,
@@ -84,7 +89,9 @@ export const CAPABILITIES: Capabilities = {
   maxFileBytes: 64 * 1024 * 1024,
 };
 
-/** Three messages a second have led to 429s and blocked numbers: a person does not write as fast. */
+/**
+ * Three messages a second have led to 429s and blocked numbers, because no person writes that fast.
+ */
 export const RATES: Capabilities['rates'] = {
   account: { burst: 5, everyMs: 1_000 },
   direct: { burst: 3, everyMs: 2_000 },

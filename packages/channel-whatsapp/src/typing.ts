@@ -1,15 +1,15 @@
 import { type ChannelAdapter, type ChannelEnv, jitterDelay } from '@parley/channels';
 import type { WASocket } from '@whiskeysockets/baileys';
 
-/** Phones show "typing" for about 25 s, in ms. */
+/** How often typing is repeated, in ms. Phones show it for about 25 s. */
 const REPEAT_MS = 10_000;
-/** Without a repetition typing ends after this long, in ms. */
+/** Without a repetition, typing ends after this long, in ms. */
 const OVER_AFTER_MS = 15_000;
 
-/** Typing before a message: longer for long ones, up to a limit. In ms. */
+/** The typing time before a message, which grows with its length up to a limit. In ms. */
 const PAUSE = { least: 400, perCharacter: 12, most: 3_000 };
 
-/** The time that a person would type, jitterDelay by up to half by chance; `random` is in [0, 1). In ms. */
+/** How long a person would type, randomly shortened by up to half; `random` is in [0, 1). In ms. */
 export function typingTimeMs(characters: number, random: number): number {
   const full = Math.min(PAUSE.most, PAUSE.least + characters * PAUSE.perCharacter);
   return jitterDelay(full, random);
@@ -17,17 +17,20 @@ export function typingTimeMs(characters: number, random: number): number {
 
 interface TypingDeps extends ChannelEnv {
   readonly socket: () => WASocket | undefined;
-  /** The JID under which a chat is answered. */
+  /** The JID to which answers in a chat are sent. */
   readonly addressOf: (chatId: string) => Promise<string>;
   /** Aborted when the account stops. */
   readonly signal: AbortSignal;
 }
 
-/** Shows typing and its end; WhatsApp blocks programs that answer at once. */
+/**
+ * Shows that the account is typing, and when it stops. WhatsApp blocks programs that answer
+ * immediately.
+ */
 export class Typing implements NonNullable<ChannelAdapter['typing']> {
   readonly repeatMs = REPEAT_MS;
   readonly #deps: TypingDeps;
-  /** By chat: ends the typing shown there. */
+  /** Ends the typing that is shown, by chat. */
   readonly #shown = new Map<string, AbortController>();
 
   constructor(deps: TypingDeps) {
@@ -52,7 +55,7 @@ export class Typing implements NonNullable<ChannelAdapter['typing']> {
     await this.end(chatId);
   }
 
-  /** Never rejects: typing ends by itself soon. */
+  /** Stops typing. Never rejects, because phones soon stop showing it anyway. */
   async end(chatId: string): Promise<void> {
     const shown = this.#shown.get(chatId);
     if (shown === undefined) return;

@@ -75,7 +75,7 @@ export { APPROVAL_CODE_LENGTH, CODE_LENGTH, oneTimeCode } from './ingress/one-ti
 export { createReacted } from './ingress/reactions.ts';
 export { answerRoute, conversationIdOf, renderNoticeParts } from './ingress/route.ts';
 export type { AgentRoute, AgentRules, DecisionRules } from './ingress/rules.ts';
-export { personId } from './ingress/sender.ts';
+export { ownershipOf, personId } from './ingress/sender.ts';
 export { createIgnored, createSkipped } from './ingress/skipped.ts';
 export {
   chatHistory,

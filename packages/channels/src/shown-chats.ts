@@ -18,11 +18,14 @@ export interface ChatsCapability {
   list(): Promise<
     readonly {
       readonly id: string;
+      readonly conversation: string;
       readonly first: string;
       readonly at: number;
       readonly answeredAt: number;
     }[]
   >;
+  /** Calls back on changes in any conversation of the gateway; returns what ends that. */
+  onChange(listener: () => void): () => void;
   /** The tools that turns have called, in order. */
   calls(turnIds: readonly string[]): Promise<readonly ToolCallOfTurn[]>;
   /** A file that was sent to the chat, by its part; null when it does not or no longer exists. */

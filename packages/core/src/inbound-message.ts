@@ -260,10 +260,10 @@ export const BusyMode = z.enum(['collect', 'steer', 'followup', 'interrupt']);
 export type BusyMode = z.infer<typeof BusyMode>;
 
 const BusyKinds = z.strictObject({
-  direct: BusyMode.optional(),
-  group: BusyMode.optional(),
-  channel: BusyMode.optional(),
-  thread: BusyMode.optional(),
+  direct: BusyMode.optional().describe('Messages in direct chats; collect when absent.'),
+  group: BusyMode.optional().describe('Messages in groups; collect when absent.'),
+  channel: BusyMode.optional().describe('Messages in channels of a server; collect when absent.'),
+  thread: BusyMode.optional().describe('Messages in threads and topics; collect when absent.'),
 });
 
 /**
@@ -273,7 +273,10 @@ const BusyKinds = z.strictObject({
 export const BusyPolicy = z.union([
   BusyMode,
   BusyKinds.extend({
-    channels: z.record(z.string(), z.union([BusyMode, BusyKinds])).optional(),
+    channels: z
+      .record(z.string(), z.union([BusyMode, BusyKinds]))
+      .optional()
+      .describe('Channels that differ, by their names.'),
   }),
 ]);
 export type BusyPolicy = z.infer<typeof BusyPolicy>;

@@ -217,6 +217,12 @@ export type LiveEvent =
       /** Present within the process that committed them; other processes read the outbox. */
       readonly fresh?: FreshParts | undefined;
     }
+  /** Lists of conversations, or what waits for people, have changed besides turns and deliveries: pages look again. */
+  | {
+      readonly type: 'inbox-changed';
+      /** Pages at other gateways are not notified: it happens with each message, and they see its turn. */
+      readonly isLocal?: true;
+    }
   /** Something was scheduled: the named schedule should be checked. */
   | { readonly type: 'schedule-due'; readonly schedule: string };
 

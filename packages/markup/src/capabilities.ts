@@ -101,7 +101,8 @@ export const CAPABILITIES: Readonly<Record<PrintedDialect, DialectCapabilities>>
     headingLevels: 6,
     tables: 'native',
     nestedQuotes: true,
-    marks: ALL_MARKS,
+    // The page draws formulas once it has loaded what that takes.
+    marks: [...ALL_MARKS, 'math'],
     marksOnCode: true,
     links: { schemes: ['http:', 'https:', 'mailto:'], dottedHostOnly: false },
     pings: [],

@@ -5,18 +5,28 @@ const Url = z.url({ protocol: /^https?$/ });
 
 /** The price of a model in US dollars per million tokens; a local model costs 0. */
 export const ModelPrice = z.strictObject({
-  inputPerMillion: z.number().nonnegative().meta({ title: 'Input (US$ per million tokens)' }),
-  outputPerMillion: z.number().nonnegative().meta({ title: 'Output (US$ per million tokens)' }),
-  /** For input read from the provider's prompt cache; the full input price when absent. */
+  inputPerMillion: z
+    .number()
+    .nonnegative()
+    .describe('What the provider charges for what the model reads; 0 for a local model.')
+    .meta({ title: 'Input (US$ per million tokens)' }),
+  outputPerMillion: z
+    .number()
+    .nonnegative()
+    .describe('What the provider charges for what the model writes, reasoning included.')
+    .meta({ title: 'Output (US$ per million tokens)' }),
   cachedInputPerMillion: z
     .number()
     .nonnegative()
     .optional()
+    .describe('For input read from the provider’s prompt cache; the full input price when absent.')
     .meta({ title: 'Cached input (US$ per million tokens)' }),
 });
 export type ModelPrice = z.infer<typeof ModelPrice>;
 
 /** Shared by all kinds of providers. */
+const PROVIDER = { title: 'Model provider', description: 'Where the model runs.' };
+
 const Vision = z
   .boolean()
   .optional()
@@ -29,6 +39,21 @@ const ContextTokens = z
   .max(10_000_000)
   .optional()
   .describe('What the model can take at a time, in tokens; guessed from its name when absent.');
+
+/** Shared by all models that are asked at a provider. */
+const Price = ModelPrice.optional()
+  .describe(
+    'For what usage and limits in US dollars count; without it the cost of turns is unknown.',
+  )
+  .meta({ title: 'Price of the model' });
+
+const ModelName = Name.describe('The name of the model, as the provider spells it.').meta({
+  title: 'Model name',
+});
+
+const ApiKey = Name.describe(
+  'The key of the provider. Keep it in an environment variable or a file: ${NAME} or ${file:/path}.',
+).meta({ title: 'API key' });
 
 const Scalar = z.union([z.string(), z.number(), z.boolean()]);
 const Values = z.union([Scalar, z.array(z.union([z.string(), z.number()]))]);
@@ -44,30 +69,41 @@ const RequestOptions = z
   );
 
 const Compatible = z.strictObject({
-  provider: z.literal('openai-compatible').meta({ title: 'Model provider' }),
-  /** Usually ends in `/v1`. */
-  baseUrl: Url.meta({ title: 'Server address' }),
-  apiKey: Name.optional().meta({ title: 'API key' }),
-  headers: z.record(z.string(), z.string()).optional().meta({ title: 'HTTP headers' }),
+  provider: z.literal('openai-compatible').meta(PROVIDER),
+  baseUrl: Url.describe('The base URL of an OpenAI-compatible server; usually ends in /v1.').meta({
+    title: 'Server address',
+  }),
+  apiKey: Name.optional()
+    .describe(
+      'Only if the server needs one. Keep it in an environment variable or a file: ${NAME} or ${file:/path}.',
+    )
+    .meta({ title: 'API key' }),
+  headers: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe('More headers of each request, such as one that a proxy asks for.')
+    .meta({ title: 'HTTP headers' }),
   options: RequestOptions.meta({ title: 'Request options' }),
-  model: Name.meta({ title: 'Model name' }),
+  model: ModelName,
   vision: Vision.meta({ title: 'Understands pictures' }),
   contextTokens: ContextTokens.meta({ title: 'Context window (tokens)' }),
-  price: ModelPrice.optional().meta({ title: 'Price of the model' }),
+  price: Price,
 });
 
 const Anthropic = z.strictObject({
-  provider: z.literal('anthropic').meta({ title: 'Model provider' }),
-  apiKey: Name.meta({ title: 'API key' }),
-  model: Name.meta({ title: 'Model name' }),
-  baseUrl: Url.optional().meta({ title: 'Server address' }),
+  provider: z.literal('anthropic').meta(PROVIDER),
+  apiKey: ApiKey,
+  model: ModelName,
+  baseUrl: Url.optional()
+    .describe('Another address than the provider’s own, such as that of a proxy.')
+    .meta({ title: 'Server address' }),
   vision: Vision.meta({ title: 'Understands pictures' }),
   contextTokens: ContextTokens.meta({ title: 'Context window (tokens)' }),
-  price: ModelPrice.optional().meta({ title: 'Price of the model' }),
+  price: Price,
 });
 
 const OpenAi = Anthropic.extend({
-  provider: z.literal('openai').meta({ title: 'Model provider' }),
+  provider: z.literal('openai').meta(PROVIDER),
 });
 
 /** One model of one provider. The key is always configured; none is taken from the environment. */
@@ -81,20 +117,26 @@ export type SdkChoice = Exclude<ProviderChoice, { provider: 'openai-compatible' 
  * `fetch`, which follows redirects, does not wait longer for a silent server.
  */
 export const ModelTimeouts = z.strictObject({
-  /** Until the first piece of text or reasoning. */
   firstTokenMs: z
     .int()
     .positive()
     .max(300_000)
     .default(60_000)
+    .describe('How long to wait for the first piece of text or reasoning.')
     .meta({ title: 'First words within (ms)' }),
-  /** Between two pieces. */
-  chunkMs: z.int().positive().max(300_000).default(60_000).meta({ title: 'Longest pause (ms)' }),
+  chunkMs: z
+    .int()
+    .positive()
+    .max(300_000)
+    .default(60_000)
+    .describe('How long to wait for the next piece of an answer.')
+    .meta({ title: 'Longest pause (ms)' }),
   totalMs: z
     .int()
     .positive()
     .max(3_600_000)
     .default(600_000)
+    .describe('How long one call of the model may take in all.')
     .meta({ title: 'Whole answer within (ms)' }),
 });
 export type ModelTimeouts = z.infer<typeof ModelTimeouts>;
@@ -109,12 +151,14 @@ const Extras = {
     .default([])
     .describe('Models that the owner may choose with /model in a conversation.')
     .meta({ title: 'Models for /model' }),
-  /** Asked in order when the previous model fails without having said anything. */
   fallback: z
     .array(z.union([z.literal('offline'), ProviderChoice]))
     .default([])
+    .describe('Asked in order when the model before fails without having said anything.')
     .meta({ title: 'Fallback models' }),
-  timeouts: ModelTimeouts.prefault({}).meta({ title: 'Model time limits' }),
+  timeouts: ModelTimeouts.prefault({})
+    .describe('How long to wait for the model before the call counts as failed.')
+    .meta({ title: 'Model time limits' }),
 };
 
 /** As people write it: one word, or a block that names its provider. */
@@ -123,7 +167,7 @@ const WrittenModel = z.union([
   z.discriminatedUnion('provider', [
     // `auto` and `offline` always answer, so they need no fallback.
     z.strictObject({
-      provider: z.enum(['auto', 'offline']).meta({ title: 'Model provider' }),
+      provider: z.enum(['auto', 'offline']).meta(PROVIDER),
       contextTokens: ContextTokens.meta({ title: 'Context window (tokens)' }),
       timeouts: Extras.timeouts,
     }),

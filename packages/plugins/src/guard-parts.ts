@@ -11,9 +11,9 @@ import type { ContextSource, Layer } from '@parley/prompt';
 import { z } from 'zod';
 import type { LoadedParts, PluginLayer } from './plugin.ts';
 
-/** As long as a hook has (P16). In ms. */
+/** The time limit of a result, in ms; hooks have the same (P16). */
 const TIMEOUT_MS = 2_000;
-/** As long as a setup has. In ms. */
+/** The time limit of loading a channel, in ms; a setup has the same. */
 const LOAD_MS = 10_000;
 
 const Cut = z.object({ shown: z.number(), total: z.number() });
@@ -30,8 +30,9 @@ const Rendered = z.union([
 const Features = z.looseObject({});
 
 /**
- * A plugin's layer that cannot hold up or break the assembling of a prompt: it throws when it takes
- * too long or returns anything but text with an audience, and the assembler leaves it out.
+ * Wraps a plugin's layer so that it cannot delay or break the assembly of a prompt. It throws when
+ * the layer takes too long or returns anything but text with an audience, and the assembler then
+ * leaves the layer out.
  */
 export function guardedLayer(layer: PluginLayer, patienceMs = TIMEOUT_MS): Layer {
   const { id, volatility, placement, modes, reads = [] } = layer;
@@ -52,7 +53,7 @@ export function guardedLayer(layer: PluginLayer, patienceMs = TIMEOUT_MS): Layer
   };
 }
 
-/** The same for a source; what its fields hold is for the layers to judge. */
+/** The same for a source. Whether its fields are valid is for the layers to judge. */
 export function guardedSource(source: ContextSource, patienceMs = TIMEOUT_MS): ContextSource {
   const { id, reads = [] } = source;
   return {
@@ -63,7 +64,7 @@ export function guardedSource(source: ContextSource, patienceMs = TIMEOUT_MS): C
   };
 }
 
-/** A plugin's channel whose code cannot hold up the start of the others. */
+/** Wraps a plugin's channel so that its code cannot delay the start of the others. */
 export function guardedChannel(
   channel: ChannelDefinition,
   patienceMs = LOAD_MS,
@@ -78,7 +79,10 @@ export function guardedChannel(
   };
 }
 
-/** A form that fails takes an id as it is written: a fault in it keeps no settings from being read. */
+/**
+ * Wraps id forms so that a failing one accepts an id as written. A bug in it must not keep the
+ * settings from being read.
+ */
 function guardedIds({ person, group, direct, role, thread }: ChannelIds): ChannelIds {
   const guarded = ({ expected, howToFind, ...form }: IdForm): IdForm => ({
     expected,
@@ -107,8 +111,9 @@ const Proposed = z
 type Watched = Pick<LoadedParts, 'tools' | 'layers' | 'hooks' | 'sources'>;
 
 /**
- * The same parts, whose results are checked where they enter. A wrong one is counted and thrown as an error, which leaves
- * that one result out; a part whose results are wrong several times in a row is not called any more.
+ * Wraps parts so that their results are checked where they enter Parley. A wrong result is counted
+ * and thrown as an error, which leaves out that one result. A part whose results are wrong several
+ * times in a row is no longer called.
  */
 export function watchedParts(
   { tools, layers, hooks, sources }: Watched,
@@ -133,7 +138,10 @@ export function watchedParts(
   };
 }
 
-/** One function of a part is checked; all others stay those of the part itself, with its `this`. */
+/**
+ * Replaces one function of a part by a checked one; all others remain those of the part itself,
+ * with its `this`.
+ */
 function watchMethod<Part extends object>(
   defects: Defects,
   part: Part,
@@ -145,7 +153,7 @@ function watchMethod<Part extends object>(
     if (defects.isOff(what))
       throw new Error(`the ${what} is not called any more: its results were wrong too often`);
     const work: unknown = Reflect.get(part, method);
-    if (typeof work !== 'function') throw new Error(`the ${what} is no function any more`);
+    if (typeof work !== 'function') throw new Error(`the ${what} is no longer a function`);
     const result: unknown = await Reflect.apply(work, part, args);
     const { error } = shape.safeParse(result);
     if (error === undefined) {

@@ -13,7 +13,7 @@ const { load, path, write } = pluginFolder();
 
 const GOOD = pluginSource('good', "return { hooks: [{ id: 'nod' }] }");
 
-/** A layer as a plugin without TypeScript writes it. */
+/** The source of a layer in a plain JavaScript plugin. */
 const layer = (id: string) =>
   `{ id: '${id}', volatility: 'static', placement: 'system', render: () => ({ absent: 'x' }) }`;
 const tool = (name: string, input = 'z.object({})') =>
@@ -23,16 +23,16 @@ const ZOD = `import { z } from '${import.meta.resolve('zod')}';\n`;
 const channel = (id: string, settings = 'z.strictObject({})') =>
   `{ id: '${id}', settings: ${settings}, load: async () => {} }`;
 
-describe('where a plugin is looked for', () => {
-  it('[P16] a folder, seen from the settings file, with an index file', async () => {
+describe('the search for a plugin', () => {
+  it('[P16] accepts a folder with an index file, relative to the settings file', async () => {
     write('good/index.js', GOOD);
     const { outcomes, lines } = await load(['./good', path('good')]);
     expect(loaded(outcomes[0]).parts.hooks).toEqual([{ id: 'nod' }]);
-    expect(pluginFailureReason(outcomes[1])).toContain('loaded from ./good already');
+    expect(pluginFailureReason(outcomes[1])).toContain('already loaded from ./good');
     expect(lines).toHaveLength(1);
   });
 
-  it('[P16] an installed package, by its package.json', async () => {
+  it('[P16] accepts an installed package, by its package.json', async () => {
     const manifest = { name: '@me/pack', exports: { '.': { import: './lib/main.mjs' } } };
     write('node_modules/@me/pack/package.json', JSON.stringify(manifest));
     write('node_modules/@me/pack/lib/main.mjs', pluginSource('pack', 'return {}'));
@@ -42,7 +42,7 @@ describe('where a plugin is looked for', () => {
     expect(outcomes.map((outcome) => loaded(outcome).name)).toEqual(['pack', 'old']);
   });
 
-  it('[P16] through a link, as npm makes them for packages at work', async () => {
+  it('[P16] follows a link, as npm creates for packages in development', async () => {
     write(
       'elsewhere/index.ts',
       `const name: string = 'linked'; ${pluginSource('linked', 'return {}')}`,
@@ -52,7 +52,7 @@ describe('where a plugin is looked for', () => {
     expect((await load(['linked'])).outcomes[0]?.kind).toBe('loaded');
   });
 
-  it('[P16] never in the workspace, where the agent itself can write', async () => {
+  it('[P16] refuses the workspace, where the agent itself can write', async () => {
     write('workspace/own/index.js', GOOD);
     write('workspacelike/index.js', GOOD);
     write('linked/package.json', '{ "main": "../workspace/own/index.js" }');
@@ -80,33 +80,37 @@ describe('where a plugin is looked for', () => {
 
 describe('a plugin that does not work', () => {
   it.each<[what: string, source: string, reason: string]>([
-    ['is no JavaScript', 'export const = ;', 'it cannot be loaded'],
+    ['is not JavaScript', 'export const = ;', 'it cannot be loaded'],
     ['throws when it is imported', "throw new Error('no luck')", 'it cannot be loaded: no luck'],
-    ['imports what is not there', "import 'not-there-at-all';", 'it cannot be loaded'],
+    ['imports a missing module', "import 'not-there-at-all';", 'it cannot be loaded'],
     ['exports nothing', 'export const other = 1;', 'it has no export `plugin`'],
-    ['exports a number', 'export const plugin = 7;', 'its export is no plugin'],
+    ['exports a number', 'export const plugin = 7;', 'its export is not a plugin'],
     ['has no name', 'export const plugin = { setup: () => ({}) };', 'name: '],
-    ['has a name of two words', pluginSource('two words', 'return {}'), 'must be kebab-case'],
+    ['has a name with a space', pluginSource('two words', 'return {}'), 'must be kebab-case'],
     ['throws in its setup', pluginSource('a', "throw new Error('boom')"), 'its setup failed: boom'],
-    ['throws no error', pluginSource('a', 'throw undefined'), 'its setup failed: undefined'],
+    ['rejects with no error', pluginSource('a', 'throw undefined'), 'its setup failed: undefined'],
     ['rejects', pluginSource('a', "return Promise.reject('later')"), 'its setup failed: later'],
-    ['gives back nothing', pluginSource('a', ''), 'what it brings is wrong'],
+    ['returns nothing', pluginSource('a', ''), 'its parts are wrong'],
     ['misspells', pluginSource('a', 'return { tool: [] }'), 'Unrecognized key: "tool"'],
-    ['brings no list', pluginSource('a', 'return { tools: {} }'), 'tools: '],
-    ['brings half a tool', pluginSource('a', "return { tools: [{ name: 'x' }] }"), 'tools[0].tier'],
+    ['returns no list', pluginSource('a', 'return { tools: {} }'), 'tools: '],
     [
-      'brings half a layer',
+      'returns half a tool',
+      pluginSource('a', "return { tools: [{ name: 'x' }] }"),
+      'tools[0].tier',
+    ],
+    [
+      'returns half a layer',
       pluginSource('a', "return { layers: [{ id: 'x' }] }"),
       'layers[0].render',
     ],
     [
-      'reads what is outside',
+      'reads a file outside',
       pluginSource('a', "return { sources: [{ id: 'x', reads: ['../x.md'], gather() {} }] }"),
       'sources[0].reads[0]: must be paths',
     ],
-    ['brings half a hook', pluginSource('a', 'return { hooks: [{}] }'), 'hooks[0].id'],
+    ['returns half a hook', pluginSource('a', 'return { hooks: [{}] }'), 'hooks[0].id'],
     [
-      'brings half a channel',
+      'returns half a channel',
       pluginSource('a', "return { channels: [{ id: 'x' }] }"),
       'channels[0].load',
     ],
@@ -118,7 +122,7 @@ describe('a plugin that does not work', () => {
     expect(pluginFailureReason(outcomes[0])).toContain(reason);
     expect(loaded(outcomes[1]).name).toBe('good');
     expect(lines).toHaveLength(1);
-    expect(lines[0]).toContain('a plugin does not work, the rest goes on');
+    expect(lines[0]).toContain('a plugin does not work; continuing without it');
   });
 });
 
@@ -126,10 +130,10 @@ describe('a plugin that hangs', () => {
   it.each([
     ['while it is imported', 'await new Promise(() => {});'],
     ['in its setup', pluginSource('a', 'return new Promise(() => {})')],
-  ])('[P16] %s is left behind', async (what, source) => {
+  ])('[P16] %s is abandoned', async (what, source) => {
     const late = `late-${what.replaceAll(' ', '-')}`;
     write(`${late}/index.js`, source);
-    // Nobody waits for it, so it does not matter how short the time is.
+    // The plugin never finishes, so any time limit will do.
     expect(pluginFailureReason((await load([`./${late}`], 1)).outcomes[0])).toContain(
       'it took longer than 0.001 s',
     );
@@ -139,7 +143,7 @@ describe('a plugin that hangs', () => {
 describe('options', () => {
   const options = { token: 'abc', sides: 6 };
 
-  it('[P16] reach the plugin as they are written where it has no schema', async () => {
+  it('[P16] reach the plugin unchanged when it has no schema', async () => {
     write('any/index.js', pluginSource('any', 'return { skills: [options.token] }'));
     const { outcomes } = await load([{ use: './any', options }]);
     expect(loaded(outcomes[0]).left).toEqual([
@@ -147,7 +151,7 @@ describe('options', () => {
     ]);
   });
 
-  it('[P16] are checked by the schema of the plugin; what is wrong is named, its value is not', async () => {
+  it("[P16] are checked by the plugin's schema, and an error names the key but not the value", async () => {
     const schema = `import { z } from 'zod';
       const options = z.strictObject({ sides: z.int().min(2), token: z.string().regex(/^x/) });`;
     write('strict/index.js', schema + pluginSource('strict', 'return {}', 'options,'));
@@ -160,7 +164,7 @@ describe('options', () => {
 });
 
 describe('names that are taken', () => {
-  it('[P12] [P16] no plugin takes the place of what Parley brings; its other parts stay', async () => {
+  it("[P12] [P16] cannot replace Parley's own parts, while other parts of the plugin stay", async () => {
     write(
       'greedy/index.js',
       ZOD +
@@ -191,7 +195,7 @@ describe('names that are taken', () => {
     expect(lines).toHaveLength(8);
   });
 
-  it('[D13] leaves out tools and channels whose schema could take for ever to check', async () => {
+  it('[D13] leaves out tools and channels whose schema could take forever to check', async () => {
     const doubled =
       'Array.from({ length: 40 }).reduce((part) => z.object({ one: part, other: part }), z.object({}))';
     const ambiguous = 'z.object({ name: z.string().regex(/^(a+)+$/) })';
@@ -212,7 +216,7 @@ describe('names that are taken', () => {
     expect(parts.channels.map(({ id }) => id)).toEqual(['board']);
   });
 
-  it('[P16] of two plugins the first in the settings wins', async () => {
+  it('[P16] belong to the plugin that comes first in the settings', async () => {
     for (const name of ['one', 'two']) {
       const setup = `return { tools: [${tool('shared')}, ${tool(`of_${name}`)}] }`;
       write(`${name}/index.js`, ZOD + pluginSource(name, setup));
@@ -225,19 +229,19 @@ describe('names that are taken', () => {
     ]);
   });
 
-  it('[P16] a second plugin of the same name is not set up', async () => {
+  it('[P16] keep a second plugin of the same name from being set up', async () => {
     write('first/index.js', pluginSource('same', 'return {}'));
     write('second/index.js', pluginSource('same', "throw new Error('was set up')"));
     const { outcomes } = await load(['./first', './second']);
     expect(loaded(outcomes[0]).name).toBe('same');
     expect(pluginFailureReason(outcomes[1])).toBe(
-      'the plugin "same" is loaded from ./first already. Remove one of them.',
+      'the plugin "same" is already loaded from ./first. Remove one of them.',
     );
   });
 });
 
 describe('what a plugin receives', () => {
-  it('[P16] its folder, a log that names it, the time', async () => {
+  it('[P16] includes its folder, a log that names it, and the time', async () => {
     write('asks/my-skills/x/SKILL.md', '');
     write(
       'asks/index.js',
@@ -252,7 +256,7 @@ describe('what a plugin receives', () => {
     expect(lines).toEqual([`hello ${JSON.stringify({ folder: path('asks'), now: 0 })}`]);
   });
 
-  it('[P16] nothing is looked for where none is configured', async () => {
+  it('[P16] is not prepared when no plugin is configured', async () => {
     expect((await load([])).outcomes).toEqual([]);
   });
 });

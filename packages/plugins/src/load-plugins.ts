@@ -7,30 +7,30 @@ import { type LoadedParts, type PluginChoice, PluginError, type PluginOutcome } 
 
 export interface LoadPluginsOptions {
   readonly plugins: readonly PluginChoice[];
-  /** The folder of the settings file: folders of plugins are seen from there. */
+  /** The folder of the settings file, to which paths of plugins are relative. */
   readonly base: string;
-  /** The agent's workspace: no code is loaded from a place where the agent can write. */
+  /** The agent's workspace. No code is loaded from it, because the agent can write there. */
   readonly workspace: string;
   readonly log: Logger;
   readonly clock: Clock;
-  /** Names of Parley's own tools and channels; those of its layers are known here. */
+  /** Names of Parley's own tools and channels. The names of its layers are known here. */
   readonly taken: Omit<Taken, 'layers'>;
-  /** Hears where the code of a plugin lies before any of it runs. */
+  /** Called with the location of a plugin's code before any of it runs. */
   readonly onFound?: (place: { readonly use: string; readonly folder: string }) => void;
-  /** The deadline of importing a plugin and of its setup, each, in ms; 10 s when absent. */
+  /** The time limit for importing a plugin and for its setup, each, in ms; 10 s when absent. */
   readonly patienceMs?: number;
 }
 
 const TIMEOUT_MS = 10_000;
 
-/** A plugin on its way: what is wrong with it by now, or what there is of it. */
+/** The state of a plugin while it is loaded: its failure so far, or the plugin itself. */
 type Step<Good> =
   | { readonly choice: PluginChoice; readonly name: string | undefined; readonly failed: unknown }
   | { readonly choice: PluginChoice; readonly name: string | undefined; readonly good: Good };
 
 /**
- * Loads the plugins of the settings, in their order. Never throws for a fault of a plugin: it is
- * logged in one line and named in the outcome, and the others work (P16).
+ * Loads the plugins of the settings, in their order. Never throws because of a plugin: its failure
+ * is logged in one line and named in the outcome, and the others work (P16).
  */
 export async function loadPlugins(options: LoadPluginsOptions): Promise<readonly PluginOutcome[]> {
   const { plugins, log } = options;
@@ -77,7 +77,10 @@ async function runLoadStep<Good>(
   }
 }
 
-/** Before any of them is set up: two of a kind would fight over what they open. */
+/**
+ * Refuses plugins with the same name before any is set up, because two of a kind would compete for
+ * what they open.
+ */
 function withoutDoubles(steps: readonly Step<ImportedPlugin>[]): readonly Step<ImportedPlugin>[] {
   const firsts = new Map<string, string>();
   return steps.map((at) => {
@@ -87,7 +90,7 @@ function withoutDoubles(steps: readonly Step<ImportedPlugin>[]): readonly Step<I
     const first = firsts.get(name);
     firsts.set(name, first ?? choice.use);
     if (first === undefined) return { ...at, name };
-    const reason = `the plugin "${name}" is loaded from ${first} already. Remove one of them.`;
+    const reason = `the plugin "${name}" is already loaded from ${first}. Remove one of them.`;
     return { choice, name, failed: new PluginError('plugin-duplicate', reason) };
   });
 }
@@ -97,7 +100,7 @@ function logOutcome(log: Logger, outcome: PluginOutcome): void {
   if (outcome.kind === 'failed') {
     log.error(
       { plugin: name ?? use, reason: outcome.reason },
-      'a plugin does not work, the rest goes on',
+      'a plugin does not work; continuing without it',
     );
     return;
   }
@@ -107,14 +110,16 @@ function logOutcome(log: Logger, outcome: PluginOutcome): void {
   log.info({ plugin: name, version: outcome.version }, 'plugin loaded');
 }
 
-/** Names that are given: Parley's own, then those of each plugin before. */
+/** Names that are taken: Parley's own, then those of each earlier plugin. */
 interface Taken {
   readonly tools: readonly string[];
   readonly layers: readonly string[];
   readonly channels: readonly string[];
 }
 
-/** The accepted parts of a plugin, those left out with the reasons, and those accepted later. */
+/**
+ * The accepted parts of a plugin, those left out with the reasons, and the names taken afterwards.
+ */
 interface Settled {
   readonly parts: LoadedParts;
   readonly left: readonly string[];
@@ -122,8 +127,9 @@ interface Settled {
 }
 
 /**
- * First come, first served: a part whose name is taken is left out, the others stay. So is a tool
- * that cannot be described to a model, and a channel whose settings cannot be checked.
+ * The first part with a name wins: a later one is left out, and the plugin's other parts stay. Also
+ * left out are tools that cannot be described to a model, and channels whose settings cannot be
+ * checked.
  */
 function settleClashes(parts: LoadedParts, taken: Taken): Settled {
   const tools = keepUnique('tool', parts.tools, taken.tools, ({ name }) => name);
@@ -157,11 +163,14 @@ function describable(tools: LoadedParts['tools']) {
   };
 }
 
-/** Checks the schemas of channels: an error here would otherwise come in the middle of reading the settings. */
+/**
+ * Checks the schemas of channels, because an error would otherwise occur in the middle of reading
+ * the settings.
+ */
 function checkable(channels: LoadedParts['channels']) {
   const faults = channels.map(({ settings }) => {
     try {
-      // Shared parts stay shared here: written out, they could be more than fits into memory.
+      // Shared parts stay references, because written out they could exceed the memory.
       const kept = { io: 'input', unrepresentable: 'any', reused: 'ref' } as const;
       measureSchema(z.toJSONSchema(settings, kept));
       settings.safeParse({});

@@ -49,7 +49,7 @@ async function reportOf(render: unknown) {
 const EVERYONE = { kind: 'everyone' };
 
 describe('a layer of a plugin', () => {
-  it('[P16] says what it says', async () => {
+  it('[P16] shows what it returns', async () => {
     const part = { text: 'hello', source: 'own', audience: EVERYONE };
     expect(await reportOf(() => part)).toMatchObject({ outcome: 'present', characters: 5 });
     expect(await reportOf(async () => ({ absent: 'no' }))).toMatchObject({ outcome: 'absent' });
@@ -59,16 +59,16 @@ describe('a layer of a plugin', () => {
     ['throws', () => fail('boom')],
     ['rejects', async () => fail('boom')],
     ['hangs', () => new Promise(() => {})],
-    ['gives back nothing', () => undefined],
-    ['gives back a bare text', () => 'hello'],
+    ['returns nothing', () => undefined],
+    ['returns a bare text', () => 'hello'],
     ['forgets the audience', () => ({ text: 'hello', source: 'own' })],
     ['invents an audience', () => ({ text: 'a', source: 'b', audience: { kind: 'friends' } })],
     ['says a number', () => ({ text: 5, source: 'own', audience: EVERYONE })],
-  ])('[P16] that %s is left out, and the prompt is made', async (_what, render) => {
+  ])('[P16] that %s is left out, and the prompt is assembled', async (_what, render) => {
     expect(await reportOf(render)).toMatchObject({ outcome: 'failed' });
   });
 
-  it('[W09] keeps what it declares to read, and sees no other file', async () => {
+  it('[W09] can read the files it declares, and no other', async () => {
     const asked: string[] = [];
     const layer = guardedLayer({
       ...{ id: 'own', volatility: 'static', placement: 'system', reads: ['rules.md'] },
@@ -89,7 +89,7 @@ describe('a layer of a plugin', () => {
     expect(declaredReads(layers, layout)).toEqual(['rules.md']);
   });
 
-  it('[W02] cannot show a guest what is the owner’s', async () => {
+  it('[W02] cannot show a guest what belongs to the owner', async () => {
     const part = { text: 'canary', source: 'own', audience: { kind: 'owner' } };
     expect(await reportOf(() => part)).toMatchObject({ outcome: 'withheld' });
   });
@@ -99,15 +99,15 @@ describe('a source of a plugin', () => {
   const gathered = (gather: unknown) =>
     guardedSource({ id: 'own', gather: gather as ContextSource['gather'] }, 20).gather(turn);
 
-  it('[P16] fills in what it fills in', async () => {
+  it('[P16] passes on what it gathers', async () => {
     expect(await gathered(async () => ({ replyTags: true }))).toEqual({ replyTags: true });
   });
 
   it.each<[string, unknown]>([
     ['throws', () => fail('boom')],
     ['hangs', () => new Promise(() => {})],
-    ['gives back nothing', async () => undefined],
-    ['gives back a list', async () => []],
+    ['returns nothing', async () => undefined],
+    ['returns a list', async () => []],
   ])('[P16] that %s rejects, so that it is left out', async (_what, gather) => {
     await expect(gathered(gather)).rejects.toThrow();
   });
@@ -121,23 +121,26 @@ describe('a channel of a plugin', () => {
     load: load as ChannelDefinition['load'],
   });
 
-  it('[P16] is what it was', async () => {
+  it('[P16] is passed on unchanged', async () => {
     const open = () => fail('not opened here');
     const guarded = guardedChannel(definition(async () => open));
     expect(guarded).toMatchObject({ id: 'own', answersStrangers: false });
     expect(await guarded.load()).toBe(open);
   });
 
-  it.each(['beat', 'sub'])('[F14] has no id that the lanes of other work begin with: %s', (id) => {
-    const channel = { ...definition(async () => fail), id };
-    expect(() => checkParts({ channels: [channel] })).toThrow(/channels\[0\]\.id: is taken/);
-    expect(checkParts({ channels: [{ ...channel, id: `${id}s` }] }).channels).toHaveLength(1);
-  });
+  it.each(['beat', 'sub'])(
+    '[F14] may not have an id that lanes of other work start with: %s',
+    (id) => {
+      const channel = { ...definition(async () => fail), id };
+      expect(() => checkParts({ channels: [channel] })).toThrow(/channels\[0\]\.id: is taken/);
+      expect(checkParts({ channels: [{ ...channel, id: `${id}s` }] }).channels).toHaveLength(1);
+    },
+  );
 
   it.each<[string, unknown]>([
     ['throws', () => fail('boom')],
     ['hangs', () => new Promise(() => {})],
-  ])('[P16] that %s when it is loaded does not hold up the others', async (_what, load) => {
+  ])('[P16] that %s when it is loaded does not delay the others', async (_what, load) => {
     await expect(guardedChannel(definition(load), 20).load()).rejects.toThrow();
   });
 });

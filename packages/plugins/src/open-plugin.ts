@@ -22,17 +22,17 @@ import {
 interface OpenPluginDeps {
   /** The folder of the settings file. */
   readonly base: string;
-  /** The agent's workspace, whose files the agent can write: no code is loaded from there. */
+  /** The agent's workspace. No code is loaded from it, because the agent can write there. */
   readonly workspace: string;
   readonly log: Logger;
   readonly clock: Clock;
-  /** Hears where the code lies before any of it runs. */
+  /** Called with the location of the code before any of it runs. */
   readonly onFound: (place: { readonly use: string; readonly folder: string }) => void;
-  /** The deadline of importing and of the setup, each, in ms. */
+  /** The time limit for the import and for the setup, each, in ms. */
   readonly patienceMs: number;
 }
 
-/** A plugin whose code is there and that has not been set up. */
+/** A plugin that was imported but not set up yet. */
 export interface ImportedPlugin {
   readonly plugin: Plugin;
   readonly folder: string;
@@ -55,7 +55,7 @@ export async function importPlugin(
   return { plugin: pluginIn(Object(module)), folder };
 }
 
-/** Sets a plugin up and says what it brings. Throws PluginError. */
+/** Sets up a plugin and returns its parts. Throws PluginError. */
 export async function setUpPlugin(
   { plugin, folder }: ImportedPlugin,
   { options }: PluginChoice,
@@ -93,16 +93,18 @@ export async function setUpPlugin(
 }
 
 async function refuseInside(workspace: string, paths: readonly string[]): Promise<void> {
-  // A workspace that is not there yet holds nothing.
+  // A workspace that does not exist yet contains nothing.
   const real = await realpath(workspace).catch(() => resolve(workspace));
   if (!paths.some((path) => !/^\.\.(\/|$)/.test(relative(real, path)))) return;
   throw new PluginError(
     'plugin-location',
-    `it lies in the workspace ${real}, where the agent itself can write. Move it elsewhere.`,
+    `it is inside the workspace ${real}, where the agent itself can write. Move it elsewhere.`,
   );
 }
 
-/** Whatever goes wrong in a plugin's own code becomes a PluginError that says when it did. */
+/**
+ * Runs a plugin's own code. Any failure becomes a PluginError that says in which step it happened.
+ */
 async function runPluginCode<Result>(
   code: PluginErrorCode,
   what: string,
@@ -122,7 +124,7 @@ async function skillFolder(skill: string, folder: string) {
   try {
     return { path, isThere: (await stat(path)).isDirectory() };
   } catch {
-    return { path, isThere: false }; // Whatever keeps it from being seen, its skills are not there.
+    return { path, isThere: false }; // Skills in a folder that cannot be read do not exist.
   }
 }
 
@@ -138,12 +140,13 @@ const Target = z.union([
 ]);
 const Manifest = z.looseObject({ exports: z.unknown().optional(), main: z.string().optional() });
 
-/** The entry files that are tried in a folder that names none. */
+/** The entry files that are tried when package.json names none. */
 const USUAL = ['index.ts', 'index.js', 'index.mjs', 'src/index.ts'];
 
 /**
- * Finds what the settings name: a folder (`./dice`, `/srv/dice`, `~/dice`, seen from `base`), or an
- * installed package, looked for from `base` upwards and then from Parley itself. Throws PluginError.
+ * Finds what the settings name: a folder (`./dice`, `/srv/dice`, `~/dice`, relative to `base`), or
+ * an installed package, searched for from `base` upwards and then from Parley itself. Throws
+ * PluginError.
  */
 async function findPlugin(use: string, base: string): Promise<FoundPlugin> {
   const folder = isFolder(use)
@@ -153,7 +156,7 @@ async function findPlugin(use: string, base: string): Promise<FoundPlugin> {
     throw new PluginError('plugin-missing', `there is no folder ${folder}. Fix the path.`);
   }
   const entry = await findEntryFile(folder);
-  // The real path: code below node_modules would not be read as TypeScript.
+  // Node does not read code below node_modules as TypeScript, so links are resolved.
   return { folder: await realpath(folder), entry: await realpath(entry) };
 }
 
@@ -191,7 +194,7 @@ async function findEntryFile(folder: string): Promise<string> {
   );
 }
 
-/** The file that package.json names: `exports`, else `main`; undefined where it names none. */
+/** The file that package.json names: `exports`, otherwise `main`; undefined when it names none. */
 async function namedEntry(file: string): Promise<string | undefined> {
   if (!(await fileExists(file))) return undefined;
   try {
@@ -221,13 +224,13 @@ async function fileExists(path: string): Promise<boolean> {
     await stat(path);
     return true;
   } catch {
-    return false; // Whatever keeps it from being seen keeps it from being loaded.
+    return false; // A package that cannot be read cannot be loaded either.
   }
 }
 
 /**
- * The packages that plugins may import although their own folder has no node_modules. The bundle has a module for
- * each.
+ * The packages that plugins can import even if their own folder has no node_modules. The bundle has
+ * a module for each.
  */
 const SHARED: ReadonlySet<string> = new Set([
   '@parley/plugins',
@@ -240,8 +243,9 @@ const SHARED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * From now on, code anywhere on this machine finds Parley's packages and zod, as if it lay beside
- * them. A copy of its own wins. Stays in force: plugins import parts of themselves when they are used.
+ * From now on, code anywhere on this machine can import Parley's packages and zod, as if it were
+ * beside them. A plugin's own copy takes precedence. This stays in force, because plugins import
+ * parts of themselves when they are used.
  */
 export function sharePackages(): void {
   registerHooks({
@@ -259,7 +263,10 @@ export function sharePackages(): void {
   });
 }
 
-/** Sources beside the bundle: a plugin must not get a second form of what runs already. */
+/**
+ * Whether a module belongs to Parley. With sources beside the bundle, a plugin must not load a
+ * second copy of what already runs.
+ */
 function isOurs(url: string): boolean {
   const { href } = INSTALLATION;
   return ['packages/', 'node_modules/zod/'].some((folder) => url.startsWith(`${href}${folder}`));

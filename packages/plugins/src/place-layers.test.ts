@@ -31,13 +31,13 @@ describe('the position of a plugin’s layer', () => {
     ['static', 'soul-file'],
     ['session', 'daily-notes'],
   ])(
-    '[P09] %s in the default layout: behind %s, by how rarely it changes',
+    '[P09] %s in the default layout is after %s, by how rarely it changes',
     (volatility, behind) => {
       expect(before(place(parley, layer('own', { volatility })), 'own')).toBe(behind);
     },
   );
 
-  it('[P16] behind the layer it names', () => {
+  it('[P16] is after the layer it names', () => {
     const ids = idsOf(place(parley, layer('own', { after: 'agents-file' })));
     expect(ids.slice(ids.indexOf('agents-file'))).toEqual(
       expect.arrayContaining(['agents-file', 'own', 'soul-file']),
@@ -47,32 +47,32 @@ describe('the position of a plugin’s layer', () => {
     );
   });
 
-  it('[P09] not where it would end what a provider can cache', () => {
+  it('[P09] is not where it would end what a provider can cache', () => {
     const late = place(parley, layer('own', { after: 'identity', volatility: 'turn' }));
     const ids = idsOf(late);
     expect(ids.indexOf('own')).toBeGreaterThan(ids.indexOf('daily-notes'));
   });
 
-  it('[P16] by its volatility where the layer it names is not in the layout', () => {
+  it('[P16] depends on its volatility when the layer it names is not in the layout', () => {
     expect(before(place(parley, layer('own', { after: 'no-such' })), 'own')).toBe('soul-file');
   });
 
-  it('[P05] before the person’s text where the system prompt is fixed and it changes', () => {
+  it('[P05] is before the person’s text when the system prompt is fixed and the layer changes', () => {
     const { layers } = place(layoutNamed('lab'), layer('own', { volatility: 'turn' }));
     expect(layers.find(({ layer: id }) => id === 'own')).toMatchObject({ placement: 'user' });
   });
 
-  it('[P16] in the order of the settings where several want the same place', () => {
+  it('[P16] follows the order of the settings when several want the same position', () => {
     const ids = idsOf(place(parley, layer('a'), layer('b')));
     expect(ids.indexOf('b')).toBe(ids.indexOf('a') + 1);
   });
 
-  it('[P16] behind another layer of a plugin, if it names that one', () => {
+  it('[P16] is after another layer of a plugin if it names that one', () => {
     expect(before(place(parley, layer('a'), layer('b', { after: 'a' })), 'b')).toBe('a');
   });
 });
 
-describe('whatever plugins bring', () => {
+describe('any set of plugin layers', () => {
   const house = registry.ids;
   const brought = fc.uniqueArray(
     fc.record({
@@ -84,7 +84,7 @@ describe('whatever plugins bring', () => {
     { selector: ({ id }) => id },
   );
 
-  /** The layers of the house that stand before the first one of the turn, as far as a cache reaches. */
+  /** Parley's own layers that come before the first `turn` layer, which is where a cache ends. */
   const cached = (layout: Layout, all: readonly PluginLayer[]): string[] => {
     const found: string[] = [];
     for (const { layer: id, placement } of layout.layers) {
@@ -96,7 +96,7 @@ describe('whatever plugins bring', () => {
     return found;
   };
 
-  it.each(LAYOUTS)('[P01] [P09] [P12] %s keeps its order, its safety and its cache', (name) => {
+  it.each(LAYOUTS)('[P01] [P09] [P12] leaves the order, safety and cache of %s intact', (name) => {
     const layout = layoutNamed(name);
     fc.assert(
       fc.property(brought, (choices) => {
@@ -109,7 +109,8 @@ describe('whatever plugins bring', () => {
         );
         expect(cached(placed, layers)).toEqual(cached(layout, []));
         const safety = ids.indexOf('safety');
-        // One that names a layer of the house, or of a plugin that does, may stand before safety.
+        // A layer that names one of Parley's own, or a plugin's layer that does, may come before
+        // safety.
         const near = new Set(idsOf(layout));
         for (const { id, after = '' } of layers) if (near.has(after)) near.add(id);
         const free = layers.filter(({ id }) => !near.has(id));

@@ -3,14 +3,14 @@ import type { PluginLayer } from './plugin.ts';
 
 const RANK: Readonly<Record<Volatility, number>> = { static: 0, session: 1, turn: 2 };
 
-/** The layers of the layout, with the volatility of each. */
+/** Looks up the volatility and placement of a layer. */
 type LayerOf = (id: LayerId) => Pick<Layer, 'volatility' | 'placement'> | undefined;
 
 /**
- * The layout with the layers of plugins in it. A layer comes right after the one that it names, as
- * long as nothing follows there that changes less often; else before the first layer that changes more
- * often, so that what providers cache of a prompt stays as long as it was (P09). It never comes
- * before safety, and never in what a layout keeps the same for a whole session (P05).
+ * Inserts the layers of plugins into a layout. A layer comes right after the one it names, provided
+ * that nothing after that position changes less often. Otherwise it comes after safety and before
+ * the first layer that changes more often, so that providers can cache as much of a prompt as
+ * before (P09). It never becomes part of what a layout keeps the same for a whole session (P05).
  */
 export function placeLayers(
   layout: Layout,
@@ -42,7 +42,10 @@ function insertLayer(
   return entries.toSpliced(at ?? byVolatility(entries, layer, layerOf), 0, entry);
 }
 
-/** True where nothing behind it, as far as a cache can reach, changes less often. */
+/**
+ * Whether nothing after the position that a cache can still reach changes less often than the
+ * layer.
+ */
 function fitsCacheOrder(
   behind: readonly LayoutEntry[],
   layer: PluginLayer,

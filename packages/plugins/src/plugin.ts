@@ -4,9 +4,9 @@ import { type Clock, type Defects, defectsText, type Logger, ParleyError } from 
 import type { ContextSource, Layer, LayerId } from '@parley/prompt';
 import { z } from 'zod';
 
-/** The services that a plugin gets from Parley in its setup. */
+/** The services that Parley passes to a plugin's setup. */
 export interface PluginHost {
-  /** Names the plugin in each line; secrets of the settings are removed behind it. */
+  /** A log that names the plugin in each line. Secrets of the settings are removed from it. */
   readonly log: Logger;
   readonly clock: Clock;
   /** The plugin's own folder, absolute. */
@@ -17,30 +17,39 @@ export interface PluginHost {
 
 /** A prompt layer of a plugin. Its text carries an audience like every other text. */
 export interface PluginLayer extends Layer {
-  /** Placed right after this layer where that keeps the prompt cacheable; else by its volatility. */
+  /**
+   * The layer to be placed after, if that keeps the prompt cacheable; otherwise the position
+   * depends on the volatility.
+   */
   readonly after?: LayerId;
 }
 
 /** The parts of a plugin (P16). Everything is optional. */
 export interface PluginParts {
   readonly tools?: readonly Tool[];
-  /** Folders with skills, seen from the plugin's folder. Any other source of skills wins over them. */
+  /**
+   * Folders with skills, relative to the plugin's folder. Skills from any other source take
+   * precedence.
+   */
   readonly skills?: readonly string[];
   readonly layers?: readonly PluginLayer[];
   readonly hooks?: readonly TurnHook[];
   readonly channels?: readonly ChannelDefinition[];
-  /** Fill in what the layers of Parley show; Parley's own sources win. */
+  /** Sources that provide content for Parley's layers. Parley's own sources take precedence. */
   readonly sources?: readonly ContextSource[];
 }
 
 /** A plugin: what its package or folder exports as `plugin`. */
 export interface Plugin<Options = unknown> {
-  /** Kebab-case. Two plugins of one name are not loaded together. */
+  /** The name in kebab-case. Of two plugins with the same name, only the first is loaded. */
   readonly name: string;
   readonly version?: string;
-  /** Checks `options` of the settings; without it they are passed on as they are written. */
+  /** Validates the `options` of the settings; without it they are passed on unchanged. */
   readonly options?: z.ZodType<Options>;
-  /** Ten seconds are allowed. What it throws is shown to the operator; Parley continues without it. */
+  /**
+   * Sets the plugin up, within ten seconds. An error is shown to the operator, and Parley continues
+   * without the plugin.
+   */
   setup(options: Options, host: PluginHost): PluginParts | Promise<PluginParts>;
 }
 
@@ -51,7 +60,7 @@ export function definePlugin<Options = Readonly<Record<string, unknown>>>(
   return plugin;
 }
 
-/** A plugin as the settings name it; references in its options are replaced already. */
+/** A plugin as named in the settings. References in its options are already replaced. */
 export interface PluginChoice {
   /** A folder, or the name of an installed package. */
   readonly use: string;
@@ -76,17 +85,17 @@ export type PluginOutcome =
       readonly name: string;
       readonly version: string | undefined;
       readonly parts: LoadedParts;
-      /** Parts that were left out, and why; for people. */
+      /** Parts that were left out, with the reasons, for people. */
       readonly left: readonly string[];
-      /** The violations of their contract by its parts since they were loaded. */
+      /** How often its parts have violated their contract since they were loaded. */
       readonly defects: Pick<Defects, 'summary'>;
     }
   | {
       readonly kind: 'failed';
       readonly use: string;
-      /** Undefined where it did not come so far as to say its name. */
+      /** Undefined when loading failed before the name was known. */
       readonly name: string | undefined;
-      /** Finishes the sentence "NAME does not work: …". */
+      /** Completes the sentence "NAME does not work: …". */
       readonly reason: string;
     };
 
@@ -114,7 +123,7 @@ export type PluginErrorCode =
   | 'plugin-timeout'
   | 'plugin-duplicate';
 
-/** One plugin cannot be used. Its message finishes the sentence "NAME does not work: …". */
+/** A plugin that cannot be used. The message completes the sentence "NAME does not work: …". */
 export class PluginError extends ParleyError {
   constructor(code: PluginErrorCode, message: string, cause?: unknown) {
     super({ code, message, retryable: false, cause });
@@ -134,7 +143,7 @@ const Schema = z.custom<z.ZodType>(
   'must be a zod schema',
 );
 
-/** Checks a value and returns the very same one: copies would lose methods and `this`. */
+/** Validates a value and returns the same object, because a copy would lose methods and `this`. */
 function same<Value>(shape: z.ZodType): z.ZodType<Value> {
   return z.custom<Value>().superRefine((value, context) => {
     const { error } = shape.safeParse(value);
@@ -144,9 +153,11 @@ function same<Value>(shape: z.ZodType): z.ZodType<Value> {
   });
 }
 
-/** A path inside the workspace, or with a slash at its end a folder. */
+/** A path inside the workspace, or a folder if it ends with a slash. */
 const Reads = z
-  .array(z.string().regex(/^[^./\\\s][^\\]*$/, 'must be paths as `notes/today.md` or `notes/`'))
+  .array(
+    z.string().regex(/^[^./\\\s][^\\]*$/, 'must be paths such as `notes/today.md` or `notes/`'),
+  )
   .optional();
 
 const ToolShape = z.looseObject({
@@ -175,7 +186,9 @@ const HookShape = z.looseObject({
   before: Work.optional(),
   after: Work.optional(),
 });
-/** The first words of the lanes of heartbeats and sub-agents, where the lane of a chat has its channel. */
+/**
+ * First words of the lanes of heartbeats and sub-agents, where the lane of a chat has its channel.
+ */
 const LANES: ReadonlySet<string> = new Set(['beat', 'sub']);
 
 /** The form of the ids of one kind. */
@@ -214,7 +227,9 @@ const Parts: z.ZodType<PluginParts> = z.strictObject({
   sources: z.array(same<ContextSource>(SourceShape)).exactOptional(),
 });
 
-/** The plugin that a module exports, as `plugin` or by default. Throws PluginError `plugin-shape`. */
+/**
+ * The plugin that a module exports, as `plugin` or by default. Throws PluginError `plugin-shape`.
+ */
 export function pluginIn(module: object): Plugin {
   const exported = 'plugin' in module ? module.plugin : 'default' in module && module.default;
   if (!exported) {
@@ -222,19 +237,21 @@ export function pluginIn(module: object): Plugin {
   }
   const { data, error } = Exported.safeParse(exported);
   if (error)
-    throw new PluginError('plugin-shape', `its export is no plugin: ${issuesText(error)}.`);
+    throw new PluginError('plugin-shape', `its export is not a plugin: ${issuesText(error)}.`);
   return data;
 }
 
-/** The checked result of a setup. Throws PluginError `plugin-shape`. */
+/** Validates the result of a setup. Throws PluginError `plugin-shape`. */
 export function checkParts(given: unknown): PluginParts {
   const { data, error } = Parts.safeParse(given);
-  if (error)
-    throw new PluginError('plugin-shape', `what it brings is wrong: ${issuesText(error)}.`);
+  if (error) throw new PluginError('plugin-shape', `its parts are wrong: ${issuesText(error)}.`);
   return data;
 }
 
-/** The options by the plugin's own schema. Throws PluginError `plugin-options`; values are not shown. */
+/**
+ * Validates the options by the plugin's own schema. Throws PluginError `plugin-options`; values are
+ * not shown.
+ */
 export function checkOptions(plugin: Plugin, written: unknown): unknown {
   if (plugin.options === undefined) return written;
   const { data, error } = plugin.options.safeParse(written);
@@ -249,7 +266,7 @@ function issuesText(error: z.ZodError): string {
     .join('; ');
 }
 
-/** Describes the outcome of a plugin in one line: its parts, or the reason why it does not work. */
+/** Describes the outcome of a plugin in one line: its parts, or why it does not work. */
 export function describeOutcome(outcome: PluginOutcome): string {
   if (outcome.kind === 'failed') {
     return `${outcome.name ?? outcome.use} does not work: ${outcome.reason}`;

@@ -1,13 +1,13 @@
 import type { InboundMessage, ReplyRoute } from '@parley/core';
 
-/** The chat for the alerts of a run: fixed before the model runs (H04). */
+/** The chat for the alerts of a run. It is fixed before the model runs (H04). */
 export interface AlertChat {
   readonly kind: 'chat';
   readonly conversationId: string;
   readonly route: ReplyRoute;
-  /** The last message from there: the chat and the reader. */
+  /** The latest message from that chat. It describes the chat and its reader. */
   readonly last: InboundMessage;
-  /** It is a direct chat of an owner. */
+  /** Whether it is a direct chat of an owner. */
   readonly isOwners: boolean;
 }
 
@@ -21,12 +21,15 @@ export interface KnownChat {
   readonly kind: 'direct' | 'group';
   /** The person in a direct chat, as `channel:userId`. */
   readonly person?: string;
-  /** When an owner last wrote here (ms); absent: never. */
+  /** When an owner last wrote here (ms); absent if never. */
   readonly ownerWroteAt?: number;
 }
 
 export interface TargetFacts<Chat extends KnownChat = KnownChat> {
-  /** The group that the task names, and the chat with that name (null: none). Absent: it names none. */
+  /**
+   * The group that the task names, with the chat of that name (null if there is none). Absent if
+   * the task names no group.
+   */
   readonly tell?: { readonly name: string; readonly chat: Chat | null } | undefined;
   /** The setting: an owner as `channel:userId`, or `last`. */
   readonly choice: string;
@@ -34,14 +37,14 @@ export interface TargetFacts<Chat extends KnownChat = KnownChat> {
   readonly chats: readonly Chat[];
 }
 
-/** The target of an alert; `note`: the reason why it differs from the task's target. */
+/** The target of an alert. `note` says why it differs from the task's target. */
 type AlertTarget<Chat> =
   | { readonly kind: 'chat'; readonly chat: Chat; readonly note?: string }
   | NoChat;
 
 /**
- * Decides before the model runs (H04): the group that the task names, else a direct chat of an owner, and
- * nothing else. An unknown name leads to the owner.
+ * Chooses the chat of an alert before the model runs (H04): the group that the task names,
+ * otherwise a direct chat of an owner, and nothing else. An unknown name leads to the owner.
  */
 export function alertTarget<Chat extends KnownChat>({
   tell,
@@ -50,7 +53,7 @@ export function alertTarget<Chat extends KnownChat>({
   chats,
 }: TargetFacts<Chat>): AlertTarget<Chat> {
   if (tell?.chat?.kind === 'group') return { kind: 'chat', chat: tell.chat };
-  // Only a chat in which an owner has written is known to reach them.
+  // An owner is only known to be reachable in a chat where they have written.
   const [latest] = chats
     .filter(({ kind, person, ownerWroteAt }) => {
       const isOwners = kind === 'direct' && person !== undefined && owners.includes(person);
@@ -66,6 +69,7 @@ export function alertTarget<Chat extends KnownChat>({
 function noChat(choice: string, owners: readonly string[]): string {
   if (owners.length === 0) return 'the settings name no owner';
   if (choice === 'last') return 'no owner has written in a direct chat yet';
-  if (!owners.includes(choice)) return `heartbeat.notify is ${choice}, which is none of the owners`;
+  if (!owners.includes(choice))
+    return `heartbeat.notify is ${choice}, which is not one of the owners`;
   return `${choice} has not written in a direct chat yet`;
 }

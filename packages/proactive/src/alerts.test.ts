@@ -32,7 +32,7 @@ function said(facts: Partial<TargetFacts>) {
   return target.chat.conversationId + (target.note === undefined ? '' : ` (${target.note})`);
 }
 
-describe('whom an alert goes to', () => {
+describe('the target of an alert', () => {
   it.each<[Partial<TargetFacts>, string]>([
     [{}, 'ann-wa'],
     [{ choice: ANN }, 'ann'],
@@ -49,7 +49,7 @@ describe('whom an alert goes to', () => {
     [{ owners: ['telegram:2'] }, 'nobody: no owner has written in a direct chat yet'],
     [
       { choice: 'telegram:2' },
-      'nobody: heartbeat.notify is telegram:2, which is none of the owners',
+      'nobody: heartbeat.notify is telegram:2, which is not one of the owners',
     ],
     [
       { choice: 'telegram:7', owners: ['telegram:7'] },
@@ -111,8 +111,8 @@ async function toldBy(states: readonly HeartbeatRun['state'][], times: readonly 
   return [...told];
 }
 
-describe('runs that fail one after the other', () => {
-  it('[H04] notify the owner once a day, and not at night', async () => {
+describe('runs that fail in a row', () => {
+  it('[H04] are reported to the owner once a day, and not at night', async () => {
     const times = ['2026-11-21T23:00Z', '2026-11-22T05:59Z', '2026-11-22T06:01Z'];
     const days = [...times, '2026-11-22T18:00Z', '2026-11-23T08:00Z'];
     const told = await toldBy(['failed', 'failed', 'failed'], days);
@@ -128,31 +128,31 @@ describe('runs that fail one after the other', () => {
     ['failed'],
     ['failed', 'failed', 'quiet'],
     ['running', 'failed', 'failed'],
-  ])('[H04] are not sent after %s, %s, %s', async (...states) => {
+  ])('[H04] are not reported after %s, %s, %s', async (...states) => {
     expect(await toldBy(states, ['2026-11-22T12:00Z'])).toEqual([]);
   });
 });
 
 const SAID = 'The backup of 3:00 failed.';
 
-describe('an alert that was sent already', () => {
+describe('an alert that was already sent', () => {
   it.each([
     ['marks', '**The backup of 3:00 failed.**'],
     ['case', 'THE BACKUP OF 3:00 FAILED'],
     ['space', 'The  backup of\n3:00 failed'],
-    ['stops and pictures', '⚠️ The backup, of 3:00 … failed!'],
-    ['what nobody sees', 'The\u200b backup of 3:00 failed.'],
+    ['punctuation and pictographs', '⚠️ The backup, of 3:00 … failed!'],
+    ['invisible characters', 'The\u200b backup of 3:00 failed.'],
     ['full-width letters', 'Ｔｈｅ backup of 3:00 failed.'],
-  ])('[H04] is the same with other %s', (_what, text) => {
+  ])('[H04] is recognized despite other %s', (_what, text) => {
     expect(alertFingerprint(text)).toBe(alertFingerprint(SAID));
   });
 
   it.each(['The backup of 4:00 failed.', 'The backup of 3:00 worked.', '', '🔥', 'é'])(
-    '[H04] is another one than %j',
+    '[H04] differs from %j',
     (text) => expect(alertFingerprint(text)).not.toBe(alertFingerprint(SAID)),
   );
 
-  it('[H04] of pictures alone is known again, too', () => {
+  it('[H04] is recognized even if it consists of pictographs only', () => {
     expect(alertFingerprint('🔥')).toBe(alertFingerprint(' 🔥\n'));
     expect(alertFingerprint('🔥')).not.toBe(alertFingerprint('🚪'));
     expect(alertFingerprint('e')).not.toBe(alertFingerprint('é'));
@@ -172,12 +172,12 @@ describe('quiet hours', () => {
     ['22:00-07:00', '2026-11-22T05:59Z', '2026-11-22T06:00Z'],
     ['22:00-07:00', '2026-11-22T06:00Z', null],
     ['12:00-14:00', '2026-11-22T11:30Z', '2026-11-22T13:00Z'],
-    // The night in which the clock is put forward is an hour shorter, and the other one longer.
+    // The night in which the clocks go forward is an hour shorter, the other one an hour longer.
     ['22:00-07:00', '2026-03-28T22:00Z', '2026-03-29T05:00Z'],
     ['22:00-07:00', '2026-10-24T22:00Z', '2026-10-25T06:00Z'],
     ['02:00-03:00', '2026-03-29T01:10Z', '2026-03-29T02:00Z'],
     ['off', '2026-11-21T23:00Z', null],
-  ])('[H04] %s at %s: an alert waits until %s', (hours, now, until) => {
+  ])('[H04] %s at %s make an alert wait until %s', (hours, now, until) => {
     const found = quietUntil(readQuietHours(hours), { clock, now: Date.parse(now) });
     expect(found).toBe(until === null ? null : Date.parse(until));
   });

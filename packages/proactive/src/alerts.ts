@@ -6,12 +6,12 @@ import { type AlertChat, alertTarget, type KnownChat, type NoChat } from './aler
 import { readWindow, type StandingTask } from './heartbeat/task.ts';
 import { type DayWindow, wallMinute, windowAt, type ZoneClock, zoneClock } from './zone-clock.ts';
 
-/** Finds the chat of a task: that of the owner, or the group which the task names. */
+/** Finds the chat for a task's alerts: the owner's, or the group that the task names. */
 export type FindTarget = (task: Pick<StandingTask, 'name' | 'tell'>) => Promise<AlertChat | NoChat>;
 
 export interface FindTargetServices extends OwnersChatDeps {
   readonly tell: string;
-  /** Chats named in the settings. Titles that people give their groups do not count. */
+  /** The chats named in the settings. Titles that people give their groups do not count. */
   readonly chats: Readonly<Record<string, NamedChat>>;
   readonly log: Logger;
 }
@@ -20,14 +20,17 @@ interface Candidate extends KnownChat {
   readonly row: InboxRow;
 }
 
-/** Finds the chat of each task's alerts: an owner's, or the group which the task names (H04). */
+/**
+ * Creates the function that finds the chat for a task's alerts: an owner's, or the group that the
+ * task names (H04).
+ */
 export function createFindTarget(deps: FindTargetServices): FindTarget {
   return async ({ name, tell }) => {
     const own = await ownersCandidates(deps);
     const chosen = alertTarget({
       tell: tell === undefined ? undefined : { name: tell, chat: await namedCandidate(deps, tell) },
       choice: deps.tell,
-      // Linked accounts of owners count as theirs, as checked just now.
+      // Accounts that owners have linked count as owners, as of now.
       owners: [...deps.owners, ...own.flatMap(({ person }) => person ?? [])],
       chats: own,
     });
@@ -48,7 +51,7 @@ async function ownersCandidates(deps: FindTargetServices): Promise<readonly Cand
   return found;
 }
 
-/** The chat that a task names: by its name in the settings, or as `channel:chatId`. */
+/** The chat that a task names, by its name in the settings or as `channel:chatId`. */
 async function namedCandidate(deps: FindTargetServices, tell: string): Promise<Candidate | null> {
   const named = Object.hasOwn(deps.chats, tell) ? deps.chats[tell] : byId(tell);
   if (named === undefined) return null;
@@ -65,7 +68,7 @@ function byId(tell: string): NamedChat | undefined {
   return { channel, account: 'default', chat };
 }
 
-/** This many failures in a row are no accident of the provider. */
+/** After this many failures in a row, the cause is not a passing fault of the provider. */
 const IN_A_ROW = 3;
 const MAX_CHARACTERS = 200;
 
@@ -93,22 +96,25 @@ export async function reportFailures({
   await notify(`beats-failed:${agent.id}:${day}`, text);
 }
 
-/** @param runs the newest first; null unless all of them failed. */
+/**
+ * The notice about failed runs; null unless all of them failed.
+ * @param runs newest first.
+ */
 function failureText(runs: readonly HeartbeatRun[]): string | null {
   const [last] = runs;
   if (last === undefined || runs.length < IN_A_ROW) return null;
   if (runs.some(({ state }) => state !== 'failed')) return null;
   const tasks = [...new Set(runs.map(({ task }) => task))].join(', ');
   const why = (last.reason ?? 'unknown').replace(/[`\s]+/g, ' ').slice(0, MAX_CHARACTERS);
-  return `My standing tasks have failed ${IN_A_ROW} times in a row (${tasks}). The last time: \`${why}\`. I go on trying; /heartbeat shows the state.`;
+  return `My standing tasks have failed ${IN_A_ROW} times in a row (${tasks}). The last time: \`${why}\`. I’ll keep trying; /heartbeat shows the state.`;
 }
 
-/** The hours without alerts (H04), from the settings; null: `off` or empty. */
+/** Reads the hours without alerts (H04) from the settings; null for `off` or an empty value. */
 export function readQuietHours(written: string): DayWindow | null {
   return written.trim().toLowerCase() === 'off' ? null : readWindow(written);
 }
 
-/** Until when (ms) an alert waits; null where it may go at once. */
+/** The moment (ms) until which an alert must wait; null when it may be sent at once. */
 export function quietUntil(
   hours: DayWindow | null,
   { clock, now }: { readonly clock: ZoneClock; readonly now: number },
@@ -119,20 +125,21 @@ export function quietUntil(
 const HOUR_MS = 60 * 60_000;
 
 /**
- * The same for two alerts that say the same (H04): marks, case, space, punctuation, pictures and what
- * is invisible do not count; letters and digits do. 32 hexadecimal digits.
+ * A fingerprint that is equal for alerts that say the same (H04): Markdown marks, case, spaces,
+ * punctuation, pictographs and invisible characters do not count; letters and digits do. 32
+ * hexadecimal digits.
  */
 export function alertFingerprint(text: string): string {
   const letters = text
     .normalize('NFKC')
     .toLowerCase()
     .replace(/\p{Default_Ignorable_Code_Point}|[^\p{L}\p{M}\p{N}]/gu, '');
-  // Nothing but pictures is an alert, too.
+  // An alert may consist of pictographs only.
   const said = letters === '' ? text.replace(/[\s\p{Cf}]+/gu, '') : letters;
   return createHash('sha256').update(said).digest('hex').slice(0, 32);
 }
 
-/** From when on (ms) the same alert counts as sent already. */
+/** The moment (ms) since which an equal alert counts as a repetition. */
 export function repeatSince(now: number, repeatHours: number): number {
   return now - repeatHours * HOUR_MS;
 }

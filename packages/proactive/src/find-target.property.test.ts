@@ -21,11 +21,11 @@ const persons = fc.uniqueArray(person, { maxLength: 4 });
 const written = fc.record({
   person,
   account,
-  /** Absent: the direct chat of this person. */
+  /** Absent for the direct chat of this person. */
   group: fc.option(group, { nil: undefined }),
   title: fc.constantFrom(...NAMES),
   thread,
-  /** They were an owner then; whether they are now, the settings say. */
+  /** Whether they were an owner when they wrote; whether they are one now, the settings say. */
   fromOwner: fc.constantFrom(true, true, false),
   byParley: fc.constantFrom(false, false, false, false, true),
 });
@@ -63,7 +63,7 @@ type Written = (typeof written extends fc.Arbitrary<infer Each> ? Each : never) 
 };
 type World = typeof worlds extends fc.Arbitrary<infer Each> ? Each : never;
 
-/** The place of each message of a world. */
+/** Assigns each message of a world its place. */
 function placed({ written: all }: World): readonly Written[] {
   return all.map((each) => {
     const [from = '', id = ''] = each.person.split(':');
@@ -88,7 +88,7 @@ async function write(store: Store, each: Written, at: number): Promise<void> {
   await store.inbox.accept({ conversationId, message, route, receivedAt: at, ...flags });
 }
 
-/** Links two accounts as the two of them would; they type in a place that nothing reaches. */
+/** Links two accounts as their owners would, by messages from a chat that no alert reaches. */
 async function link(store: Store, { maker, typist, byOwner }: World['links'][number], at: number) {
   const code = `code${at}`;
   const steps = [
@@ -115,7 +115,7 @@ function placeOf({ channel: on, account: by, chatId, thread: inThread, group: of
   );
 }
 
-/** The place that this task's alerts must go to, by the words of the promise; null: nowhere. */
+/** The chat that this task's alerts must go to, restated from the promise; null for none. */
 async function expected(store: Store, world: World, all: readonly Written[], tell?: string) {
   const reached = all.filter(({ channel: on, account: by }) => !world.gone.includes(`${on}/${by}`));
   const named = world.chats.find(([name]) => name === tell)?.[1] ?? idOf(tell);
@@ -187,7 +187,7 @@ function routePlace(route: {
 }
 
 describe('the chat of a task’s alerts', () => {
-  it('[H04] is the very group that the task names, or the direct chat of a present owner, or none', async () => {
+  it('[H04] is exactly the group that the task names, or the direct chat of a current owner, or none', async () => {
     const counts = new Map<string, number>();
     await fc.assert(
       fc.asyncProperty(worlds, (world) => checkWorld(world, counts)),

@@ -16,8 +16,8 @@ const RECOGNIZERS: readonly (readonly [name: string, read: (text: string) => unk
   ['heartbeatVerdict', (text) => heartbeatVerdict(text.slice(-60_000))],
 ];
 
-describe('what is read of tasks and times', () => {
-  it.each(RECOGNIZERS)('[D13] comes to an end with any repetitive text: %s', (_name, read) => {
+describe('the parsing of tasks and times', () => {
+  it.each(RECOGNIZERS)('[D13] ends in bounded time for any repetitive text: %s', (_name, read) => {
     expect(findSlowText(read)).toBeUndefined();
   });
 });

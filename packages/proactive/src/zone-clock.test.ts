@@ -34,13 +34,13 @@ describe('the clock of a time zone', () => {
       '2026-10-03T15:30:00Z',
     ],
     ['skips a day', 'Pacific/Apia', '2011-12-30T12:00:00Z', [], '2011-12-30T10:00:00Z'],
-  ])('[H02] %s in %s what it shows at %s', (_what, zone, wall, moments, first) => {
+  ])('[H02] %s in %s around %s', (_what, zone, wall, moments, first) => {
     const clock = zoneClock(zone);
     expect(clock.momentsOf(at(wall))).toEqual(moments.map(at));
     expect(clock.firstMomentOf(at(wall))).toBe(at(first));
   });
 
-  it('[H02] finds every moment again from what it shows then', () => {
+  it('[H02] finds every moment again from the wall time shown at it', () => {
     const moment = fc.integer({ min: at('2000-01-01'), max: at('2060-01-01') });
     fc.assert(
       fc.property(fc.constantFrom(...SOME_ZONES), moment, (zone, now) => {
@@ -52,7 +52,7 @@ describe('the clock of a time zone', () => {
     );
   });
 
-  it('[H02] says that a zone is none', () => {
+  it('[H02] refuses an unknown zone', () => {
     expect(() => zoneClock('Nowhere/Town')).toThrow(RangeError);
   });
 });

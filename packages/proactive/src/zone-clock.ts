@@ -1,31 +1,35 @@
 const DAY_MS = 24 * 60 * 60_000;
 
 /**
- * Local time in one time zone. A *wall time* is what a clock there shows, in ms as if it were UTC, so that days
- * are 24 h long and can be counted; a *moment* is ms since 1970.
+ * Local time in one time zone. A *wall time* is what a clock there shows, in ms as if it were UTC,
+ * so that days are 24 h long and can be counted. A *moment* is in ms since 1970.
  */
 export interface ZoneClock {
   /** The wall time at a moment, to the second. */
   wallAt(moment: number): number;
-  /** The moments at which it shows this: one, two in a doubled hour, none in a skipped one. Ascending. */
+  /**
+   * The moments that have this wall time, ascending: one, two in a doubled hour, none in a skipped
+   * one.
+   */
   momentsOf(wall: number): readonly number[];
-  /** The first moment at which it shows this or, if it skips it, the end of the skipped hour. */
+  /** The first moment with this wall time or, if it is skipped, the end of the skipped hour. */
   firstMomentOf(wall: number): number;
   /**
-   * The one moment at which what is planned for this local time happens: the first of two; for a time that a change
-   * of the clock skips, the moment of the change; for a date that the zone skips as a whole (Apia had no 30 December
-   * 2011), the same time of the next day, where a daily plan has its own run.
+   * The one moment at which something planned for this wall time happens. If it occurs twice, the
+   * first; if a clock change skips it, the moment of the change; if the zone skips the whole date
+   * (Apia had no 30 December 2011), the same time on the next day, which coincides with the next
+   * run of a daily plan.
    */
   plannedMomentOf(wall: number): number;
 }
 
 /**
- * A clock for an IANA time zone; only what Node.js knows of zones is used. Made once: making a
- * formatter costs a hundred times using it.
+ * Creates the clock of an IANA time zone, using only what Node.js knows about zones. Creating a
+ * formatter costs a hundred times as much as using it, so keep the result.
  * @throws RangeError for an unknown zone.
  */
 export function zoneClock(timeZone: string): ZoneClock {
-  // Swedish dates are written as ISO 8601 writes them.
+  // The Swedish locale formats dates as ISO 8601 does.
   const face = new Intl.DateTimeFormat('sv-SE', {
     timeZone,
     dateStyle: 'short',
@@ -37,7 +41,7 @@ export function zoneClock(timeZone: string): ZoneClock {
   };
   const offsetAt = (moment: number) => wallAt(moment) - moment;
   const momentsOf = (wall: number) => {
-    // Clocks are put forward or back by less than a day, so one of these offsets holds.
+    // Clocks change by less than a day, so one of these offsets is right.
     const offsets = [offsetAt(wall - DAY_MS), offsetAt(wall + DAY_MS)];
     const found = new Set(offsets.map((offset) => wall - offset));
     return [...found].filter((moment) => wallAt(moment) === wall).sort((a, b) => a - b);
@@ -55,9 +59,9 @@ export function zoneClock(timeZone: string): ZoneClock {
   return { wallAt, momentsOf, firstMomentOf, plannedMomentOf };
 }
 
-/** The moment at which a clock that skips this wall time is put forward. */
+/** The moment at which a clock that skips this wall time jumps forward. */
 function endOfGap(wallAt: ZoneClock['wallAt'], wall: number): number {
-  // Before the gap the clock shows less than `wall`, from its end on more.
+  // Before the gap the clock shows less than `wall`, and from its end on more.
   let before = wall - DAY_MS * 2;
   let after = wall + DAY_MS * 2;
   while (after - before > 1) {
@@ -68,13 +72,13 @@ function endOfGap(wallAt: ZoneClock['wallAt'], wall: number): number {
   return after;
 }
 
-/** Local time such as `2026-11-21 14:05`. Throws RangeError for an unknown zone. */
+/** Formats local time such as `2026-11-21 14:05`. Throws RangeError for an unknown zone. */
 export function wallMinute(moment: number, timeZone: string): string {
   const wall = new Date(zoneClock(timeZone).wallAt(moment));
   return wall.toISOString().slice(0, 16).replace('T', ' ');
 }
 
-/** The same with the day of the week, which models are bad at: `Saturday 2026-11-21 14:05`. */
+/** The same with the weekday, which models often get wrong: `Saturday 2026-11-21 14:05`. */
 export function wallDayAndMinute(moment: number, timeZone: string): string {
   const day = new Date(moment).toLocaleDateString('en-US', { timeZone, weekday: 'long' });
   return `${day} ${wallMinute(moment, timeZone)}`;
@@ -90,8 +94,8 @@ const MINUTE_MS = 60_000;
 export const DAY_MINUTES = 24 * 60;
 
 /**
- * Hours of the day, in minutes since local midnight: `from` is in them, `to` is not. With `to` before `from`
- * they end after midnight. `to` may be 1440.
+ * Hours of the day, in minutes since local midnight. `from` is included, `to` is not. If `to` is
+ * before `from`, they end after midnight. `to` may be 1440.
  */
 export interface DayWindow {
   readonly from: number;
@@ -108,7 +112,7 @@ export interface DayRule {
 
 export const WHOLE_DAY: DayWindow = { from: 0, to: DAY_MINUTES };
 
-/** The hours of one day, as moments (ms); `end` is not in them. */
+/** The hours of one day, as moments (ms); `end` is not included. */
 export interface WindowOfDay {
   /** The local day on which they start, in days since 1970. */
   readonly day: number;
@@ -116,10 +120,10 @@ export interface WindowOfDay {
   readonly end: number;
 }
 
-/** The hours that hold this moment, or null. */
+/** The hours that contain this moment, or null. */
 export function windowAt(clock: ZoneClock, window: DayWindow, moment: number): WindowOfDay | null {
   const today = dayAt(clock, moment);
-  // The latest that holds it: put off by a skipped hour, two may touch.
+  // Later days come first: hours postponed by a skipped hour may touch the next ones.
   for (const day of [today + 1, today, today - 1]) {
     if (dayFrom(window, day) !== day) continue;
     const hours = windowOn(clock, window, day);
@@ -139,7 +143,7 @@ export function windowAfter(clock: ZoneClock, window: DayWindow, moment: number)
   return hours;
 }
 
-/** A 29 February is at most eight years away. */
+/** The next 29 February is at most eight years away. */
 const MAX_DAYS = 366 * 8 + 1;
 
 /** The first day on or after this one that has the hours. */
@@ -153,9 +157,9 @@ export function dayFrom({ on }: DayWindow, day: number): number {
 }
 
 /**
- * The hours of a day. Every day has them once: where the clock skips their start they start at the end of the
- * skipped hour and are as long as ever, in a doubled hour the first one counts, and a date that the zone skips has
- * those of the next day.
+ * The hours of a day. Every day has them once: if the clock skips their start, they start at the
+ * end of the skipped hour and keep their length; in a doubled hour the first one counts; a date
+ * that the zone skips has those of the next day.
  */
 export function windowOn(clock: ZoneClock, { from, to }: DayWindow, day: number): WindowOfDay {
   const opens = day * DAY_MS + from * MINUTE_MS;
@@ -169,5 +173,5 @@ function dayAt(clock: ZoneClock, moment: number): number {
   return Math.floor(clock.wallAt(moment) / DAY_MS);
 }
 
-/** The difference from which a clock is called wrong, in ms. */
+/** A clock that is off by more than this counts as wrong, in ms. */
 export const WRONG_CLOCK_MS = 5 * 60_000;

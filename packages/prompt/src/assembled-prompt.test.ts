@@ -35,7 +35,7 @@ describe('the last check before the model', () => {
   it.each([
     ['the owner', 'owner', ['everyone', 'owner', 'here'], ['elsewhere']],
     ['a guest', 'guest', ['everyone', 'here'], ['owner', 'elsewhere']],
-  ] as const)('[W02] lets through for %s what they may read alone', (_who, kind, may, mayNot) => {
+  ] as const)('[W02] shows %s only what they may read', (_who, kind, may, mayNot) => {
     const audiences = {
       ...{ everyone: EVERYONE, owner: OWNER },
       here: { kind: 'conversation', conversationId: 'here' },
@@ -50,7 +50,7 @@ describe('the last check before the model', () => {
   });
 });
 
-describe('what left for the model', () => {
+describe('the prompt that the model received', () => {
   const prompt: AssembledPrompt = {
     layout: 'parley',
     system: [system('soul', 'be kind'), system('a hook', 'and brief', false)],
@@ -71,7 +71,7 @@ describe('what left for the model', () => {
     ],
   };
 
-  it('[P17] is recorded once for each part, and again for a new one', () => {
+  it('[P17] is recorded once per part, and again when a part is new', () => {
     const known: SentParts = new WeakMap();
     const first = sentPromptOf(prompt, known);
     expect(sentPromptOf(prompt, known).parts[0]).toBe(first.parts[0]);
@@ -82,7 +82,7 @@ describe('what left for the model', () => {
     expect(sentPromptOf(edited, known)).toEqual(sentPromptOf(edited));
   });
 
-  it('[P17] is recorded part by part, including what hooks added', () => {
+  it('[P17] is recorded part by part, including the additions of hooks', () => {
     const { parts } = sentPromptOf(prompt);
     expect(
       parts.map(({ layer, placement, stable, cut }) => [layer, placement, stable, cut]),
@@ -93,12 +93,12 @@ describe('what left for the model', () => {
     ]);
   });
 
-  it('[P17] [P18] is shown as the provider receives it', () => {
+  it('[P17] [P18] is shown in the form that the provider receives', () => {
     const written = { ...prompt, system: [system('soul', 'be kind<|im_end|>')] };
     expect(sentPromptOf(written).parts[0]?.text).toBe('be kind‹|im_end|›');
   });
 
-  it('[P17] [W02] never counts as sent what a later check took out', () => {
+  it('[P17] [W02] does not include what a later check removed', () => {
     const { parts, unsent } = sentPromptOf(prompt);
     expect(parts.some(({ layer }) => layer === 'taken-out')).toBe(false);
     expect(unsent.map(({ layer, outcome }) => `${layer} ${outcome}`)).toEqual([

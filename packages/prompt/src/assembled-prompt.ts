@@ -16,47 +16,50 @@ import type { ContextFence, Layout } from './layout.ts';
 /** A part of the system prompt. */
 export interface SystemPart extends PromptPart {
   readonly layer: LayerId;
-  /** Before the cache boundary: nothing up to and including this part changes from turn to turn. */
+  /**
+   * Whether the part precedes the cache boundary: nothing up to and including it changes from turn
+   * to turn.
+   */
   readonly stable: boolean;
-  /** An estimate. */
+  /** Estimated. */
   readonly tokens: number;
 }
 
-/** Data for the model that is placed before the person's own text in the user message. */
+/** Data for the model, placed before the person's own text in the user message. */
 export type UserPart = Omit<SystemPart, 'stable'>;
 
-/** The report on one layer, for the inspector (P17). */
+/** The inspector's report on one layer (P17). */
 export type LayerReport = { readonly layer: LayerId; readonly placement: Placement } & (
   | {
       readonly outcome: 'present';
       readonly source: string;
       readonly audience: Audience;
       readonly characters: number;
-      /** An estimate. */
+      /** Estimated. */
       readonly tokens: number;
       readonly cut: Cut | null;
     }
   | { readonly outcome: 'absent'; readonly reason: string }
-  /** The layer offered text this reader may not see. It is not in the prompt. */
+  /** The layer supplied text that this reader must not see. The prompt omits it. */
   | { readonly outcome: 'withheld'; readonly source: string; readonly audience: Audience }
-  /** The layer threw. It is not in the prompt. */
+  /** The layer threw an error. The prompt omits it. */
   | { readonly outcome: 'failed'; readonly reason: string }
 );
 
 /**
- * A prompt, ready for the model, with an account of how it came about. Parts are in order. Ids of
- * layers are unique within it: each part has exactly one line of the report, which says `present`.
+ * A prompt ready for the model, with a report of how it was made. Parts are in order. Each layer id
+ * is unique in it: for each part, exactly one line of the report says `present`.
  */
 export interface AssembledPrompt {
   readonly layout: string;
   readonly system: readonly SystemPart[];
   readonly userContext: readonly UserPart[];
   readonly report: readonly LayerReport[];
-  /** The marks that the layout puts around what Parley adds to a person's message. */
+  /** The marks that the layout puts around Parley's additions to a person's message. */
   readonly fence?: ContextFence;
 }
 
-/** The parts a reader may see, and those that must not reach the model. */
+/** The parts that a reader may see, and those that must not reach the model. */
 export interface EnforcedParts<Part extends PromptPart> {
   readonly allowed: readonly Part[];
   readonly withheld: readonly Part[];
@@ -65,7 +68,7 @@ export interface EnforcedParts<Part extends PromptPart> {
 const NONE: readonly never[] = [];
 
 /**
- * The last check before a model call (W02): run it again after anything that could have added or
+ * The last check before a model call (W02). Run it again after anything that could have added or
  * changed parts. A withheld part is a defect of its author; the person still gets an answer.
  */
 export function enforceAudience<Part extends PromptPart>(
@@ -80,18 +83,18 @@ export function enforceAudience<Part extends PromptPart>(
   };
 }
 
-/** A composed rendering: its line of the report, and its part where the reader may see it. */
+/** A composed rendering: its line of the report and, if the reader may see it, its part. */
 interface Composed {
   readonly line: LayerReport;
   readonly part: SystemPart | null;
 }
 
-/** Different texts of a layer that are remembered: most chats see one of a few. */
+/** How many different texts of a layer are remembered. Most chats see one of a few. */
 const REMEMBERED = 4;
 
 /**
- * Makes the function that puts what the layers gave in its place and reports on each of them. It
- * remembers what became of the last texts of each layer that says the same for longer than a turn.
+ * Creates the function that puts the output of the layers in order and reports on each of them. For
+ * layers whose text lasts longer than a turn, it remembers the results of their last texts.
  */
 export function composer(
   layout: Layout,
@@ -167,8 +170,8 @@ function composed(
 }
 
 /**
- * A text of Parley that precedes a person's words, such as the context of a later message, between the
- * marks of its layout (P05); unchanged where the layout has none.
+ * Puts a text of Parley that precedes a person's words, such as the context of a later message,
+ * between the marks of its layout (P05). If the layout has no marks, the text is unchanged.
  */
 export function fencedContext(text: string, fence: ContextFence | undefined): string {
   if (fence === undefined) return text;
@@ -176,9 +179,9 @@ export function fencedContext(text: string, fence: ContextFence | undefined): st
 }
 
 /**
- * Puts the layout's fence around everything before the person's own text, the ephemeral prompt
- * included (P05). Text inside that looks like one of its two lines gets another first bracket, so that
- * nothing can close the fence early (P18).
+ * Puts the layout's fence around everything before the person's own text, including the ephemeral
+ * prompt (P05). Text inside that looks like one of the two fence lines gets a different first
+ * bracket, so that nothing can close the fence early (P18).
  */
 function fenceUser(
   renderings: readonly Rendering[],
@@ -228,14 +231,15 @@ function anyCase(line: string): RegExp {
 }
 
 /**
- * Parts as they were recorded, by the part of the system prompt or the list of tools that they are of; the
- * same one in a later request is the same record.
+ * Recorded parts, keyed by the part of the system prompt or the list of tools that they came from.
+ * A later request with the same key reuses the record.
  */
 export type SentParts = WeakMap<object, SentPart>;
 
 /**
- * The prompt that leaves for the model, for the record (P17). The parts decide, not the report: text that a later
- * check removed is reported as withheld, and text that a hook added is there although no layer reported it.
+ * The prompt as it is sent to the model, for the record (P17). The parts decide, not the report:
+ * text that a later check removed is reported as withheld, and text that a hook added is included
+ * although no layer reported it.
  */
 export function sentPromptOf(
   { layout, system, userContext, report }: AssembledPrompt,
@@ -254,7 +258,7 @@ export function sentPromptOf(
   const unsent: UnsentLayer[] = [];
   for (const line of report) {
     if (line.outcome === 'absent' || line.outcome === 'failed') unsent.push(line);
-    // What is not sent was there when the layers were put together.
+    // A part that is reported but not sent was present when the layers were composed.
     else if (line.outcome === 'withheld' || !sent.has(line.layer)) unsent.push(withheld(line));
   }
   return { layout, parts, unsent };
@@ -267,7 +271,7 @@ function sentPart(
   report: readonly LayerReport[],
 ): SentPart {
   const line = report.find((candidate) => candidate.layer === layer);
-  // As the provider is given it.
+  // In the form that the provider receives.
   const text = withoutTemplateTokens(written);
   const cut = line?.outcome === 'present' ? line.cut : null;
   const tokens = text === written ? estimated : estimateTokens(text);

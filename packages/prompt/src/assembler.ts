@@ -24,8 +24,8 @@ export interface AssemblerOptions {
 }
 
 /**
- * The additions of hooks to the layers of a turn (P16). They are placed after the layers and before the ephemeral
- * prompt; parts that the reader may not see are withheld like any other.
+ * The additions of hooks to the layers of a turn (P16). They are placed after the layers and before
+ * the ephemeral prompt. As with any layer, parts that the reader may not see are withheld.
  */
 export interface PromptAdditions {
   readonly system?: readonly PromptPart[];
@@ -33,16 +33,16 @@ export interface PromptAdditions {
   readonly userContext?: readonly PromptPart[];
 }
 
-/** Makes the prompt of a turn. */
+/** Builds the prompt of a turn. */
 export interface PromptAssembler {
   /**
-   * Builds the prompt from its layers (P01), with what hooks add to this turn. Throws PromptError
-   * `prompt-reader`.
+   * Builds the prompt from its layers (P01) and the additions of hooks to this turn. Throws
+   * PromptError `prompt-reader`.
    */
   assemble(context: PromptContext, additions?: PromptAdditions): Promise<AssembledPrompt>;
 }
 
-/** Checks that the layout can be built from the layers, once. Throws PromptError. */
+/** Checks once that the layout can be built from the layers. Throws PromptError. */
 export function createAssembler(options: AssemblerOptions): PromptAssembler {
   const { log = silentLogger, layout } = options;
   const { fixedSystem = false } = layout;
@@ -65,15 +65,15 @@ export function createAssembler(options: AssemblerOptions): PromptAssembler {
 }
 
 /**
- * The workspace files that the registered layers and the layout read; also of layers that the layout
- * leaves out, since the next layout may show them.
+ * The workspace files that the registered layers and the layout read. This includes the files of
+ * layers that the layout omits, since the next layout may show them.
  */
 export function declaredReads(layers: LayerRegistry, layout: Layout): readonly FilePattern[] {
   const declared = layers.ids.flatMap((id) => layers.get(id)?.reads ?? []);
   return [...declared, ...layout.layers.flatMap(({ files = [] }) => files)];
 }
 
-/** Two independent statements of who reads must agree before any private file is touched. */
+/** Two independent statements of who reads must agree before any private file is read. */
 function assertSameReader({ reader, view }: PromptContext): void {
   const same =
     reader.kind === view.reader.kind && reader.conversationId === view.reader.conversationId;
@@ -87,8 +87,8 @@ function assertSameReader({ reader, view }: PromptContext): void {
 const NO_READS = { id: 'a layer without reads' };
 
 /**
- * Renders the layers of one turn; each sees the files that it declares and no other. Layers that declare
- * none share one context: copies of it for every layer would be the most of what a prompt costs.
+ * Renders the layers of one turn. Each sees only the files that it declares. Layers that declare
+ * none share one context: copying it for every layer would be the largest cost of a prompt.
  */
 function renderer(
   context: PromptContext,
@@ -108,7 +108,7 @@ function renderer(
           ? withoutFiles
           : { ...context, view: restrictView(context.view, { id: layer.id, reads }, log) };
       const output = layer.render(seen, options);
-      // Stays synchronous where the layer is, since most are and promises cost time.
+      // Stays synchronous if the layer is, since most layers are and promises cost time.
       if (!(output instanceof Promise)) return rendering(wellFormed(output));
       return output.then(
         (part) => rendering(wellFormed(part)),
@@ -120,7 +120,7 @@ function renderer(
   };
 }
 
-/** All are under way already; awaits those alone that are promises. */
+/** Awaits only the items that are promises; all of them have started already. */
 async function allOf(
   renderings: readonly (Rendering | Promise<Rendering>)[],
 ): Promise<readonly Rendering[]> {
@@ -129,7 +129,10 @@ async function allOf(
   return done;
 }
 
-/** Renders the additions of hooks, as if each part were a layer; a fixed system prompt takes none of it (P05). */
+/**
+ * Renders the additions of hooks, as if each part were a layer. A fixed system prompt takes none of
+ * them (P05).
+ */
 function renderAdditions(
   { system = [], userContext = [] }: PromptAdditions,
   mode: PromptMode,
@@ -148,15 +151,19 @@ function renderAdditions(
 }
 
 /**
- * Features come from many authors. An invalid one costs its layer, never the turn:
- * without an audience its readers are unknown.
+ * Features have many authors. An invalid output costs its layer, never the turn: without an
+ * audience, its readers are unknown.
  */
 function wellFormed(output: LayerPart | Absent): LayerOutput {
   if (output !== undefined && ('absent' in output || isPart(output))) return output;
-  return { failed: new Error('it gave neither a text with its source and audience nor a reason') };
+  return {
+    failed: new Error('it returned neither a text with its source and audience nor a reason'),
+  };
 }
 
-/** By hand: every layer of every turn passes here, and a schema would copy what it checks. */
+/**
+ * Written by hand: every layer of every turn passes here, and a schema would copy what it checks.
+ */
 function isPart({ text, source, audience }: LayerPart): boolean {
   if (typeof text !== 'string' || typeof source !== 'string') return false;
   if (typeof audience !== 'object' || audience === null) return false;
@@ -167,7 +174,10 @@ function isPart({ text, source, audience }: LayerPart): boolean {
   return !isChats || typeof audience.conversationId === 'string';
 }
 
-/** Both are defects of a layer: the person gets an answer, the operator gets a line. */
+/**
+ * Logs a defect of a layer. In both cases the person gets an answer, and the operator gets a line
+ * in the log.
+ */
 function logDefect(log: Logger, line: LayerReport): void {
   if (line.outcome === 'withheld') {
     const { layer, source } = line;
@@ -178,7 +188,7 @@ function logDefect(log: Logger, line: LayerReport): void {
   }
 }
 
-/** The text of a layer in the first turn; `null` for none. */
+/** The text of a layer in the first turn; `null` if there was none. */
 const KeptLayer = z.nullable(
   z.object({
     text: z.string(),
@@ -192,9 +202,9 @@ type KeptLayer = z.infer<typeof KeptLayer>;
 const KeptLayers = z.record(z.string(), KeptLayer);
 
 /**
- * The system prompt of the session's first turn in place of this turn's (P05): files, tools and skills
- * may have changed since. Safety is never kept: it comes from the code each time (P12). Where nothing
- * can be kept, the turn continues with the present values, and the operator is notified.
+ * Puts the system prompt of the session's first turn in place of this turn's (P05), since files,
+ * tools and skills may have changed. Safety is never kept: it always comes from the code (P12). If
+ * nothing can be kept, the turn continues with the present values, and the operator is notified.
  */
 async function fixSystem(
   renderings: readonly Rendering[],

@@ -12,15 +12,15 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-describe('the format notes of a folder', () => {
-  it('[M07] are one file for each dialect; one that is missing or blank is no note', async () => {
+describe('the folder of format notes', () => {
+  it('[M07] has one file per dialect, and no note if that file is missing or blank', async () => {
     await writeFile(join(folder, 'telegram.md'), 'Be brief.\n');
     await writeFile(join(folder, 'plain.md'), '\n');
     expect(await readChannelFormats(folder)).toEqual({ telegram: 'Be brief.' });
     expect(await readChannelFormats(join(folder, 'nowhere'))).toEqual({});
   });
 
-  it('[M07] that cannot be read are reported with the file and what to do', async () => {
+  it('[M07] reports a file that cannot be read, with its path and what to do', async () => {
     await mkdir(join(folder, 'html.md'));
     await expect(readChannelFormats(folder)).rejects.toMatchObject({
       code: 'format-unreadable',
@@ -43,7 +43,7 @@ describe('the format note', () => {
     expect(output).toMatchObject({ text: expect.stringMatching(/^## Formatting\n.{50,400}$/) });
   });
 
-  it('[M07] is replaced by a file of the workspace', async () => {
+  it('[M07] can be replaced by a file of the workspace', async () => {
     const view = viewOf(OWNER, { 'formats/telegram.md': 'Only haiku.' });
     expect(await formatLayer(NOTES).render(contextOf({ target, view }), {})).toMatchObject({
       text: '## Formatting\nOnly haiku.',
@@ -51,7 +51,7 @@ describe('the format note', () => {
     });
   });
 
-  it('[P02] is absent where no chat shows the answer', async () => {
+  it('[P02] is absent if no chat shows the answer', async () => {
     expect(await formatLayer(NOTES).render(contextOf(), {})).toHaveProperty('absent');
   });
 });

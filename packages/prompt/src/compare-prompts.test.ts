@@ -14,7 +14,7 @@ const promptOf = (...parts: readonly SentPart[]): SentPrompt => ({
   unsent: [],
 });
 
-/** Few letters, many line ends, surrogate pairs: texts that share much. */
+/** A small alphabet, many line breaks and surrogate pairs, so that the texts share much. */
 const text = fc
   .array(fc.constantFrom('a', 'b', '\n', '\n', '🦜', '🦉', 'é', '\ud83e'), { maxLength: 40 })
   .map((letters) => letters.join(''));
@@ -51,7 +51,7 @@ describe('comparing two texts', () => {
     expect(compareTexts('', '')).toEqual([]);
   });
 
-  it('[P17] loses and makes up nothing', () => {
+  it('[P17] neither loses nor invents text', () => {
     fc.assert(
       fc.property(text, text, (before, after) => {
         const pieces = compareTexts(before, after);
@@ -65,7 +65,7 @@ describe('comparing two texts', () => {
     );
   });
 
-  it('[P17] keeps as much whichever comes first', () => {
+  it('[P17] keeps as much in either direction', () => {
     const kept = (pieces: ReturnType<typeof compareTexts>) =>
       pieces.reduce(
         (sum, { kind, text: t }) => sum + (kind === 'same' ? t.split('\n').length : 0),
@@ -84,7 +84,7 @@ describe('comparing two texts', () => {
     );
   });
 
-  it('[P17] ends soon with texts that have nothing in common', () => {
+  it('[P17] finishes soon for texts that have nothing in common', () => {
     const before = Array.from({ length: 20_000 }, (_, line) => `a${line}\n`).join('');
     const after = before.replaceAll('a', 'b');
     expect(compareTexts(before, after)).toEqual([
@@ -93,7 +93,7 @@ describe('comparing two texts', () => {
     ]);
   });
 
-  it('[P09] the shared beginning and the rest make up the text; both see the same length', () => {
+  it('[P09] the shared beginning and the rest add up to the text, and the length does not depend on the order', () => {
     fc.assert(
       fc.property(text, text, text, (head, before, after) => {
         const length = sharedPrefix(head + before, head + after);
@@ -101,7 +101,7 @@ describe('comparing two texts', () => {
         const bytes = (words: string) => Buffer.from(words);
         const prefix = (head + before).slice(0, length);
         expect((head + after).startsWith(prefix)).toBe(true);
-        // Byte for byte as well, since no pair is split that the rest would complete.
+        // Also byte for byte, since no pair is split that the rest would complete.
         expect(bytes(head + after).subarray(0, bytes(prefix).length)).toEqual(bytes(prefix));
       }),
     );
@@ -121,7 +121,7 @@ describe('comparing two prompts', () => {
     ]);
   });
 
-  it('[P09] continues into the user message only through a system prompt that is the same', () => {
+  it('[P09] continues into the user message only after an identical system prompt', () => {
     const user = part('notes', 'the same', 'user');
     const same = comparePrompts(promptOf(part('a', 'x'), user), promptOf(part('a', 'x'), user));
     expect(same.share).toBe(1);
@@ -130,7 +130,7 @@ describe('comparing two prompts', () => {
     expect(other.parts.map(({ shared }) => shared)).toEqual([1, 0]);
   });
 
-  it('[P17] reports parts that came and went', () => {
+  it('[P17] reports added and removed parts', () => {
     const { parts } = comparePrompts(
       promptOf(part('a', 'x'), part('memory', 'private'), part('b', 'y')),
       promptOf(part('a', 'x'), part('b', 'y'), part('todos', 'z', 'user')),
@@ -143,7 +143,7 @@ describe('comparing two prompts', () => {
     ]);
   });
 
-  it('[P17] any two prompts can be put together again from their comparison', () => {
+  it('[P17] both prompts can be rebuilt from their comparison', () => {
     fc.assert(
       fc.property(anyPrompt, anyPrompt, (before, after) => {
         const there = comparePrompts(before, after);

@@ -1,31 +1,31 @@
 import type { SentPart, SentPrompt } from '@parley/core';
 import { estimateTokens } from '@parley/workspace';
 
-/** The size of a piece of a prompt. Bytes are those of UTF-8, tokens an estimate. */
+/** The size of a piece of a prompt. Bytes are those of UTF-8; tokens are estimated. */
 export interface PromptSize {
   readonly characters: number;
   readonly bytes: number;
   readonly tokens: number;
 }
 
-/** The change of one part from one prompt to the next. */
+/** The change of one part between two prompts. */
 export interface PartComparison {
   readonly layer: string;
   readonly placement: SentPart['placement'];
   readonly change: 'same' | 'changed' | 'added' | 'removed';
   readonly pieces: readonly TextPiece[];
-  /** So many characters of the part belong to the beginning that both prompts share. */
+  /** The number of the part's characters in the beginning that both prompts share. */
   readonly shared: number;
 }
 
-/** Two prompts side by side. */
+/** A comparison of two prompts. */
 export interface PromptComparison {
   readonly before: PromptSize;
   readonly after: PromptSize;
   /**
-   * The beginning that is the same byte for byte (P09), in the order of providers: tool definitions, system
-   * prompt, user message. It reaches one of these only if those before it are the same throughout; a
-   * provider's cache has the history before the user message.
+   * The beginning that is the same byte for byte (P09), in the order of providers: tool
+   * definitions, system prompt, user message. It extends into one of these only if the ones before
+   * it are identical. In a provider's cache, the history precedes the user message.
    */
   readonly prefix: PromptSize;
   /** The share of the second prompt that lies in the prefix, from 0 to 1; 1 for an empty one. */
@@ -33,12 +33,12 @@ export interface PromptComparison {
   readonly parts: readonly PartComparison[];
 }
 
-/** Between parts, as every provider gets them in one text. */
+/** Separates parts, because every provider gets them in one text. */
 const SEPARATOR = '\n\n';
 
 type Compared = Pick<SentPrompt, 'parts'>;
 
-/** Compares what two turns sent to the model besides the conversation itself. */
+/** Compares what two turns sent to the model apart from the conversation itself. */
 export function comparePrompts(before: Compared, after: Compared): PromptComparison {
   const [tools, otherTools] = [placementText(before, 'tools'), placementText(after, 'tools')];
   const [system, otherSystem] = [placementText(before, 'system'), placementText(after, 'system')];
@@ -123,15 +123,18 @@ function measureText(...texts: readonly string[]): PromptSize {
   };
 }
 
-/** A piece of two texts: in both, in the first alone, or in the second alone. Whole lines, never empty. */
+/**
+ * A piece of two texts: in both, only in the first, or only in the second. It has whole lines and
+ * is never empty.
+ */
 export interface TextPiece {
   readonly kind: 'same' | 'removed' | 'added';
   readonly text: string;
 }
 
 /**
- * Two texts line by line. `same` and `removed` in order are the first text, `same` and `added` the
- * second, character for character.
+ * Compares two texts line by line. `same` and `removed` in order make up the first text, `same` and
+ * `added` the second, character for character.
  */
 export function compareTexts(before: string, after: string): readonly TextPiece[] {
   const steps = diffSequence(splitLines(before), splitLines(after), (line) => line);
@@ -145,7 +148,10 @@ export function compareTexts(before: string, after: string): readonly TextPiece[
   return pieces;
 }
 
-/** The length of the beginning that two texts share, in characters; never half of a surrogate pair. */
+/**
+ * The length of the beginning that two texts share, in characters. It never splits a surrogate
+ * pair.
+ */
 export function sharedPrefix(before: string, after: string): number {
   const most = Math.min(before.length, after.length);
   let shared = 0;
@@ -155,26 +161,32 @@ export function sharedPrefix(before: string, after: string): number {
   return splits ? shared - 1 : shared;
 }
 
-/** With their ends, so that nothing is lost; an empty text has no lines. */
+/**
+ * Splits a text into lines with their ends, so that nothing is lost. An empty text has no lines.
+ */
 function splitLines(text: string): readonly string[] {
   return text === '' ? [] : text.split(/(?<=\n)/);
 }
 
-/** One step from a sequence to another: an item of both, of the first alone, or of the second alone. */
+/**
+ * One step from one sequence to another: an item of both, only of the first, or only of the second.
+ */
 type SequenceStep<Item> =
   | { readonly kind: 'same'; readonly before: Item; readonly after: Item }
   | { readonly kind: 'removed'; readonly before: Item }
   | { readonly kind: 'added'; readonly after: Item };
 
-/** The positions of an item of both: in the first sequence, in the second. */
+/** The positions of a shared item in the first and in the second sequence. */
 type Pair = readonly [number, number];
 
-/** Beyond so many comparisons (a tenth of a second) the differing middle counts as replaced. */
+/**
+ * Beyond this number of comparisons (a tenth of a second) the differing middle counts as replaced.
+ */
 const MAX_COMPARISONS = 4_000_000;
 
 /**
- * The way from one sequence to another that keeps the most items. All `before`s in order are the
- * first, all `after`s the second. What is removed comes before what is added in its place.
+ * The steps from one sequence to another that keep the most items. All `before`s in order make up
+ * the first, all `after`s the second. What is removed precedes what is added in its place.
  */
 function diffSequence<Item>(
   before: readonly Item[],
@@ -196,7 +208,7 @@ function diffSequence<Item>(
   return steps;
 }
 
-/** The places of a longest common subsequence; of a middle that is too large, none. */
+/** The positions of a longest common subsequence; none if the middle is too large. */
 function pairsInBoth(a: readonly string[], b: readonly string[]): readonly Pair[] {
   const most = Math.min(a.length, b.length);
   let head = 0;
@@ -212,7 +224,7 @@ function pairsInBoth(a: readonly string[], b: readonly string[]): readonly Pair[
   ];
 }
 
-/** The same, by a table of how much the rests of both have in common. */
+/** Finds the same with a table of how much the remainders of both have in common. */
 function longestCommon(a: readonly string[], b: readonly string[]): readonly Pair[] {
   if (a.length * b.length > MAX_COMPARISONS) return [];
   const width = b.length + 1;

@@ -65,7 +65,7 @@ describe('the blocks of [memory context]', () => {
     ['mcpPrompts', '## MCP Prompts'],
     ['resources', '## Resources'],
     ['sandbox', '## Sandbox'],
-  ])('[P05] have the switch %s, which takes away this one alone', async (name, text, facts) => {
+  ])('[P05] have the switch %s, which removes only this one', async (name, text, facts) => {
     const [on, off] = await Promise.all([
       prompt('lab', {}, facts),
       prompt('lab', { [name]: false }, facts),
@@ -73,21 +73,21 @@ describe('the blocks of [memory context]', () => {
     expect(on.context).toContain(text);
     expect(off.context).not.toContain(text);
     expect(off.system).toBe(on.system);
-    // Files that a message names come with it, like what is attached.
+    // Files that a message names belong to the message, as attachments do.
     const changed = off.report.filter((line, at) => line.outcome !== on.report[at]?.outcome);
     expect(changed.map((line) => line.outcome === 'absent' && line.reason)).toEqual(
       name === 'time' ? [] : changed.map(() => `agent.context.${name} is false`),
     );
   });
 
-  it('[P05] hold no notes of the day unless they are asked for: the diary is a skill', async () => {
+  it('[P05] contain no daily notes unless the settings ask for them: the diary is a skill', async () => {
     expect((await prompt('lab', {})).context).not.toContain('text of today.');
     expect((await prompt('lab', { diary: true })).context).toContain('text of today.');
     expect((await prompt('parley', {})).system).toContain('text of today.');
     expect((await prompt('parley', { diary: false })).system).not.toContain('text of today.');
   });
 
-  it('[P05] have a switch each, but for what a turn is for', () => {
+  it('[P05] have one switch each, except for what the turn is about', () => {
     const all = Object.fromEntries(ContextSwitches.keyof().options.map((name) => [name, false]));
     const left = withSwitches(layoutNamed('lab'), all)
       .layers.filter(({ off, layer, placement = layers.get(layer)?.placement }) => {
@@ -102,7 +102,7 @@ describe('the blocks of [memory context]', () => {
 });
 
 it.each(BUILT_IN_LAYOUTS.map(({ name }) => name))(
-  '[P05] [P12] a switch counts in layout %s, too, and none reaches safety',
+  '[P05] [P12] a switch also applies in layout %s, and none affects safety',
   async (layout) => {
     const all = Object.fromEntries(ContextSwitches.keyof().options.map((name) => [name, false]));
     const { system, context } = await prompt(layout, all);

@@ -2,7 +2,7 @@ import { type ContextBlock, ContextSwitches } from '@parley/core';
 import type { LayerId } from './layer.ts';
 import type { Layout, LayoutEntry } from './layout.ts';
 
-/** The layers of each block, and the workspace file that other layers may show of it. */
+/** The layers of each block, and the workspace file that other layers may show from it. */
 const BLOCKS: Readonly<
   Record<ContextBlock, { readonly layers: readonly LayerId[]; readonly file?: string }>
 > = {

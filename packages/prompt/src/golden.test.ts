@@ -20,7 +20,7 @@ import { exampleWorkspace } from './testing/example-turn.ts';
 const FORMATS = join(import.meta.dirname, '../../../config/channel-formats');
 const layers = createLayerRegistry(builtInLayers(await readChannelFormats(FORMATS)));
 
-/** Words that stand in private files and features of the owner and nowhere else. */
+/** Phrases that occur only in the owner's private files and features. */
 const PRIVATE = [
   'closed on Mondays.\n- Ann’s sister',
   'bookseller in Berlin',
@@ -52,16 +52,13 @@ async function promptOf(assembler: PromptAssembler, scene: Scene): Promise<Assem
 describe.each(BUILT_IN_LAYOUTS)('the prompts of layout $name', (layout) => {
   const assembler = createAssembler({ layers, layout });
 
-  it.each(Object.entries(SCENES))(
-    '[P03] [P17] %s reads as in its golden file',
-    async (name, scene) => {
-      const page = inspectPrompt(await promptOf(assembler, scene), scene.title);
-      await expect(page).toMatchFileSnapshot(`golden/${layout.name}/${name}.md`);
-    },
-  );
+  it.each(Object.entries(SCENES))('[P03] [P17] %s matches its golden file', async (name, scene) => {
+    const page = inspectPrompt(await promptOf(assembler, scene), scene.title);
+    await expect(page).toMatchFileSnapshot(`golden/${layout.name}/${name}.md`);
+  });
 
   it.each(Object.entries(SCENES))(
-    '[W02] [P13] %s keeps what is private, and ends as it must',
+    '[W02] [P13] %s keeps private text out, and ends correctly',
     async (_, scene) => {
       const prompt = await promptOf(assembler, scene);
       const said = [...prompt.system, ...prompt.userContext].map(({ text }) => text).join('\n');
@@ -74,7 +71,7 @@ describe.each(BUILT_IN_LAYOUTS)('the prompts of layout $name', (layout) => {
   );
 });
 
-it('[W09] no layer of any layout reads a workspace file that is not declared', async () => {
+it('[W09] no layer of any layout reads an undeclared workspace file', async () => {
   const { log, lines } = recordingLogger();
   const read = new Set<string>();
   for (const layout of BUILT_IN_LAYOUTS) {
@@ -104,7 +101,7 @@ it('[W09] no layer of any layout reads a workspace file that is not declared', a
   expect(lines).toEqual([]);
 });
 
-it('[P03] every built-in layer is in at least one golden file', async () => {
+it('[P03] every built-in layer occurs in at least one golden file', async () => {
   const present = new Set<string>();
   for (const layout of BUILT_IN_LAYOUTS) {
     const assembler = createAssembler({ layers, layout });

@@ -12,8 +12,8 @@ import { GROUP_READERS, SCENES, sceneContext } from './testing/example-scenes.ts
 import { exampleWorkspace } from './testing/example-turn.ts';
 
 /**
- * The statements of each house's design about its prompt, one by one, against the scenes of the golden files. The
- * order of sections is in layouts.test.ts, the limits of files in layers/files.test.ts.
+ * Checks each statement of each house's design about its prompt against the scenes of the golden
+ * files. layouts.test.ts checks the order of sections, layers/files.test.ts the limits of files.
  */
 const layers = createLayerRegistry(builtInLayers());
 
@@ -42,7 +42,10 @@ async function promptOf(
   return { system: textOf(system), user: textOf(userContext) };
 }
 
-/** The text below a heading of the system prompt, up to the next of the same or a higher level. */
+/**
+ * The text below a heading of the system prompt, up to the next heading of the same or a higher
+ * level.
+ */
 function section(system: string, heading: string): string {
   const level = heading.indexOf(' ');
   const [, after = ''] = `\n${system}`.split(`\n${heading}\n`);
@@ -314,7 +317,7 @@ describe('the runtime facts of mushroom', () => {
 
 describe('the memory context of lab', () => {
   it.each(['owner-direct', 'stranger-direct', 'discord-group', 'heartbeat', 'sub-agent'])(
-    '[P05] holds all that changes, and the system prompt nothing of it: %s',
+    '[P05] contains everything that changes, and the system prompt none of it: %s',
     async (scene) => {
       const { system, user } = await promptOf('lab', scene);
       expect(user).toMatch(/^\[memory context\]\n[\s\S]*\n\[\/memory context\]$/);

@@ -55,7 +55,7 @@ describe('the identity', () => {
     expect(parseIdentity(markdown)).toEqual({ name: 'Mori', role: 'gardener', emoji: '🌱' });
   });
 
-  it('takes hints and empty lines of a template for nothing', () => {
+  it('ignores hints and empty lines of a template', () => {
     const template =
       '- **Name:**\n  _(pick something you like)_\n- **Role:** _(what are you?)_\n- **Emoji:** ';
     expect(identityOf({ file: parseIdentity(template) })).toEqual({ name: 'Assistant' });
@@ -71,7 +71,7 @@ describe('the identity', () => {
 
 const CONFIG = join(import.meta.dirname, '../../../config');
 
-/** Every file of a folder that comes with Parley. */
+/** All files of a folder that comes with Parley. */
 function builtInTexts(folder: string): NamedText[] {
   return readdirSync(join(CONFIG, folder)).map((file) => ({
     name: file.slice(0, -'.md'.length),
@@ -106,7 +106,7 @@ function turn({ reader = OWNER, files = {}, audience, fix }: Asking = {}): Sourc
   return { facts, reader, view, messages, conversationId: 'c', session: 1, ...fixing };
 }
 
-/** Keeps what is fixed, as a session does. */
+/** Keeps fixed values, as a session does. */
 function session(): NonNullable<SourceTurn['fix']> {
   const kept = new Map<string, unknown>();
   return async (key, value, schema) => {
@@ -125,7 +125,7 @@ describe('persona and output format', () => {
   });
 
   it.each(PERSONAS.flatMap((persona) => FORMATS.map((format) => [persona, format] as const)))(
-    '[P14] go together: $0.name with $1.name',
+    '[P14] combine freely: $0.name with $1.name',
     async (persona, format) => {
       const { persona: who, outputFormat } = await characterSource({ persona, format }).gather(
         turn(),
@@ -135,7 +135,7 @@ describe('persona and output format', () => {
     },
   );
 
-  it('[P14] change apart: another format in the middle of a session, the same persona', async () => {
+  it('[P14] change independently: a session can change its format and keep its persona', async () => {
     const fix = session();
     const texts = [];
     for (const format of FORMATS) {
@@ -150,7 +150,7 @@ describe('persona and output format', () => {
     );
   });
 
-  it('[P14] come from the workspace where it has a file of that name', async () => {
+  it('[P14] come from the workspace if it has a file of that name', async () => {
     const files = { 'personas/wren.md': 'You are mine.', 'output-formats/plain.md': 'Just talk.' };
     const character = { persona: named('wren', 'builtIn'), format: named('plain', 'builtIn') };
     expect(await characterSource(character).gather(turn({ files }))).toEqual({
@@ -167,14 +167,14 @@ describe('persona and output format', () => {
     });
   });
 
-  it('[W03] keep the audience of their file, and nobody steps in for one that is private', async () => {
+  it('[W03] keep the audience of their file, and nothing replaces one that is private', async () => {
     const asking = { files: { 'personas/wren.md': 'x' }, audience: { kind: 'owner' } } as const;
     const source = characterSource({ persona: named('wren', 'builtIn') });
     expect((await source.gather(turn(asking))).persona?.audience).toEqual({ kind: 'owner' });
     expect(await source.gather(turn({ ...asking, reader: GUEST }))).toEqual({});
   });
 
-  it('[P02] say nothing where nothing is named or there', async () => {
+  it('[P02] say nothing if none is named or none exists', async () => {
     expect(await characterSource({}).gather(turn())).toEqual({});
     expect(await characterSource({ persona: named('nobody') }).gather(turn())).toEqual({});
   });
@@ -184,7 +184,7 @@ describe('a session', () => {
   const first = characterSource({ persona: named('wren', 'first') });
   const second = characterSource({ persona: named('raven', 'second') });
 
-  it('[P14] keeps the persona it began with, word for word', async () => {
+  it('[P14] keeps the persona that it began with, word for word', async () => {
     const fix = session();
     const started = await first.gather(turn({ fix }));
     const edited = { files: { 'personas/wren.md': 'edited' }, fix };
@@ -192,13 +192,13 @@ describe('a session', () => {
     expect(await second.gather(turn({ fix }))).toEqual(started);
   });
 
-  it('[P14] takes another one when it begins anew', async () => {
+  it('[P14] takes a new persona when it starts anew', async () => {
     await first.gather(turn({ fix: session() }));
     const { persona } = await second.gather(turn({ fix: session() }));
     expect(persona?.text).toBe('second');
   });
 
-  it('[P14] that began without one can still be given its one', async () => {
+  it('[P14] can receive its persona later if it began without one', async () => {
     const fix = session();
     await characterSource({ persona: named('nobody') }).gather(turn({ fix }));
     expect((await first.gather(turn({ fix }))).persona?.text).toBe('first');
@@ -206,7 +206,7 @@ describe('a session', () => {
 });
 
 describe('the rest of a profile', () => {
-  it('[P13] [P15] fills in the ephemeral prompt and the files to skip', async () => {
+  it('[P13] [P15] fills in the ephemeral prompt and which files to skip', async () => {
     const source = characterSource({ ephemeral: 'Be brief.', skipContextFiles: true });
     expect(await source.gather(turn())).toEqual({
       ephemeral: { text: 'Be brief.', source: 'settings', audience: { kind: 'everyone' } },

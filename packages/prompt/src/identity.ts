@@ -2,7 +2,7 @@ import { PromptPart } from '@parley/core';
 import type { WorkspaceView } from '@parley/workspace';
 import type { ContextSource, Identity, PromptFeatures, SourceTurn } from './layer.ts';
 
-/** One place that may say something about the identity. */
+/** A source of identity fields. */
 export interface IdentitySource {
   readonly name?: string | undefined;
   readonly role?: string | undefined;
@@ -13,22 +13,25 @@ export interface IdentitySource {
 export interface IdentitySources {
   readonly global?: IdentitySource;
   readonly agent?: IdentitySource;
-  /** The identity in IDENTITY.md. */
+  /** The identity according to IDENTITY.md. */
   readonly file?: IdentitySource;
 }
 
 const FALLBACK_NAME = 'Assistant';
 
-/** Longest name, role or emoji, in characters: an identity is one line of the prompt. */
+/** The most characters of a name, role or emoji: an identity is one line of the prompt. */
 const MAX_LENGTH = 200;
 
-/** Each of name, role and emoji from the first source that sets it (W05); blank is not set. */
+/**
+ * Takes name, role and emoji each from the first source that sets it (W05). A blank value counts as
+ * unset.
+ */
 export function identityOf({ global, agent, file }: IdentitySources): Identity {
   const { name = FALLBACK_NAME, ...rest } = firstSet([global, agent, file]);
   return { name, ...rest };
 }
 
-/** The fields of several sources together, strongest first; a field that none sets is left out. */
+/** Merges the fields of several sources, strongest first. A field that none sets is omitted. */
 export function firstSet(sources: readonly (IdentitySource | undefined)[]): Partial<Identity> {
   const first = (field: keyof IdentitySource): string | undefined =>
     sources.map((source) => shortLine(source?.[field])).find((value) => value !== '');
@@ -45,7 +48,9 @@ export function firstSet(sources: readonly (IdentitySource | undefined)[]): Part
 /** The workspace file that sets the identity. */
 export const IDENTITY_FILE = 'IDENTITY.md';
 
-/** The identity of a turn: settings first, then IDENTITY.md as this reader sees it. */
+/**
+ * The identity of a turn: from the settings first, then from IDENTITY.md as this reader sees it.
+ */
 export async function readIdentity(
   view: WorkspaceView,
   settings: Omit<IdentitySources, 'file'>,
@@ -59,8 +64,8 @@ export async function readIdentity(
 
 /**
  * Reads lines such as `- **Name:** Mori` or `Role: gardener`. OpenClaw writes `Creature` for the
- * role, and sometimes the value on an indented line of its own; a hint in brackets, as its template
- * has them, counts as empty.
+ * role, and sometimes puts the value on an indented line of its own. A hint in brackets, as in its
+ * template, counts as empty.
  */
 export function parseIdentity(markdown: string): IdentitySource {
   const fields = new Map<string, string>();
@@ -81,7 +86,7 @@ export function parseIdentity(markdown: string): IdentitySource {
   };
 }
 
-/** Without the marks of emphasis and code around it. */
+/** Removes the marks of emphasis and code around a value. */
 function stripEmphasis(value: string): string {
   return value.replace(/^[\s*_`]+|(?<![\s*_`])[\s*_`]+$/g, '');
 }
@@ -99,8 +104,8 @@ export interface Character {
 }
 
 /**
- * Fills in persona, output format and the ephemeral prompt. The persona is fixed with the first turn
- * of a session and stays, verbatim, whatever is edited meanwhile; the format may change at any time.
+ * Fills in persona, output format and the ephemeral prompt. The first turn of a session fixes the
+ * persona: it stays verbatim, whatever is edited meanwhile. The format may change at any time.
  */
 export function characterSource(character: Character): ContextSource {
   return {
@@ -123,7 +128,7 @@ export function characterSource(character: Character): ContextSource {
   };
 }
 
-/** Null is not kept: a session that began without a persona can still be given its one. */
+/** Does not keep null: a session that began without a persona can still get its one. */
 async function fixedPersona(persona: NamedText, turn: SourceTurn): Promise<PromptPart | null> {
   const now = await readNamedText(persona, 'personas', turn.view);
   if (now === null || turn.fix === undefined) return now;
@@ -136,20 +141,20 @@ function fromSettings(text: string): PromptPart {
 
 /** A persona or an output format that the settings name. */
 export interface NamedText {
-  /** Without folder and ending. */
+  /** The file name without its folder and ending. */
   readonly name: string;
-  /** The text that comes with Parley under this name; null where none does. */
+  /** The built-in text with this name; null if there is none. */
   readonly builtIn: string | null;
 }
 
-/** Folders of the workspace whose files are chosen by name. */
+/** The workspace folders whose files are chosen by name. */
 const NAMED_FOLDERS = ['personas', 'output-formats'] as const;
 type NamedFolder = (typeof NAMED_FOLDERS)[number];
 
 /**
- * The text of that name: the workspace's own file, else the one that comes with Parley. A file that
- * this reader may not see counts as empty: what an operator keeps private must not be replaced by
- * another person in a group. Null where there is nothing to say.
+ * Reads the text with that name: the workspace's own file, otherwise the built-in one. A file that
+ * this reader may not see counts as empty: in a group, no other persona may replace one that an
+ * operator keeps private. Returns null if there is no text.
  */
 async function readNamedText(
   { name, builtIn }: NamedText,

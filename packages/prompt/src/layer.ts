@@ -8,12 +8,12 @@ import {
 } from '@parley/core';
 import type { Cut, FilePattern, SkillSnapshot, WorkspaceView } from '@parley/workspace';
 
-/** Kebab-case name of a layer, the same in layouts, reports and logs. */
+/** The kebab-case name of a layer, the same in layouts, reports and logs. */
 export type LayerId = string;
 
 /**
- * The volatility of a layer's text. `static`: the same in every chat until settings are edited or files. `session`:
- * the same throughout one chat. `turn`: may differ in every turn.
+ * How often a layer's text changes. `static`: the same in every chat until settings or files are
+ * edited. `session`: the same throughout one chat. `turn`: may differ in every turn.
  */
 export type Volatility = 'static' | 'session' | 'turn';
 
@@ -22,60 +22,65 @@ export type Placement = 'system' | 'user';
 
 /** The text of a layer in this turn. */
 export interface LayerPart extends PromptPart {
-  /** Set where the text is not the whole (P10). */
+  /** Set if the text is not the whole (P10). */
   readonly cut?: Cut | null;
 }
 
-/** A layer with nothing to say (P02). The reason is for people and holds nothing private. */
+/** A layer with nothing to say (P02). The reason is for people and contains nothing private. */
 export interface Absent {
   readonly absent: string;
 }
 
-/** The options of a layout for one of its layers. A layer heeds what makes sense for it. */
+/** A layout's options for one of its layers. A layer uses only those that apply to it. */
 export interface LayerOptions {
-  /** The line above the text, with its marks (`## Tooling`), in place of the layer's own. */
+  /** The line above the text, with its marks (`## Tooling`). Replaces the layer's own. */
   readonly heading?: string;
-  /** Files of the workspace that the layer shows, in this order. */
+  /** The workspace files that the layer shows, in this order. */
   readonly files?: readonly string[];
-  /** Longest text taken from one file, in characters. */
+  /** The most characters taken from one file. */
   readonly characters?: number;
-  /** The purpose of its file, in place of the layer's own words; of several files, a line above them. */
+  /**
+   * The purpose of its file; replaces the layer's own words. With several files, a line above them.
+   */
   readonly purpose?: string;
-  /** Says what people chose: their name, the title of the chat, turn variables; as data (P18). */
+  /**
+   * Includes what people chose (their name, the title of the chat, turn variables), as data (P18).
+   */
   readonly named?: boolean;
   /**
-   * Shows parameters of tools, files of the sandbox, which files the message mentions, and the system and the
-   * model that the agent runs on.
+   * Shows the parameters of tools, the files of the sandbox, the files that the message mentions,
+   * and the agent's operating system and model.
    */
   readonly detailed?: boolean;
-  /** Longest text taken from all files of the layer together, in characters. */
+  /** The most characters taken from all files of the layer together. */
   readonly charactersInAll?: number;
-  /** False: without the rules of HEARTBEAT.md, which a layer of the whole file shows. */
+  /** False: omits the rules of HEARTBEAT.md, because another layer shows the whole file. */
   readonly rules?: boolean;
-  /** False: without how to answer a heartbeat, which another layer of the layout says. */
+  /** False: omits how to answer a heartbeat, because another layer of the layout says it. */
   readonly protocol?: boolean;
-  /** Says how to choose among the tools, or among the types and scopes of memories. */
+  /** Explains how to choose among the tools, or among the types and scopes of memories. */
   readonly guided?: boolean;
-  /** The house's text before the file of the layer, also where there is no such file. */
+  /** The house's text before the file of the layer, even if there is no such file. */
   readonly lead?: string;
-  /** False: facts without date and time. */
+  /** False: omits date and time from the facts. */
   readonly clock?: boolean;
-  /** Why the layer is left out unless the settings ask for it. */
+  /** Why the layer is omitted unless the settings ask for it. */
   readonly off?: string;
-  /** Days whose notes the layer shows. */
+  /** The number of days whose notes the layer shows. */
   readonly days?: number;
 }
 
-/** One named layer of the prompt. Holds no state: what it says depends on the context alone. */
+/** One named layer of the prompt. It holds no state: its text depends only on the context. */
 export interface Layer {
   readonly id: LayerId;
   readonly volatility: Volatility;
   readonly placement: Placement;
-  /** The prompt modes it is in (P07); only `full` where it does not say. */
+  /** The prompt modes that include it (P07); by default only `full`. */
   readonly modes?: readonly PromptMode[];
   /**
-   * The workspace files it reads, besides those that the layout names for it (`LayerOptions.files`). A
-   * read of any other file gets nothing; what is declared is changed by an agent only with an approval.
+   * The workspace files that it reads, besides those that the layout names for it
+   * (`LayerOptions.files`). A read of any other file returns nothing. An agent needs an approval to
+   * change a declared file.
    */
   readonly reads?: readonly FilePattern[];
   render(
@@ -91,47 +96,47 @@ export type LayerOutput = LayerPart | Absent | { readonly failed: unknown };
 export interface Rendering {
   readonly layer: LayerId;
   readonly placement: Placement;
-  /** May be different in the next turn. */
+  /** Whether the next turn may have another output. */
   readonly changes: boolean;
   readonly output: LayerOutput;
 }
 
-/** Says that a layer has nothing to say, and why. */
+/** Creates the output of a layer that has nothing to say, with the reason. */
 export function absent(reason: string): Absent {
   return { absent: reason };
 }
 
-/** A text that anyone may read. */
+/** Creates a text that anyone may read. */
 export function forEveryone(text: string, source = 'Parley'): LayerPart {
   return { text, source, audience: { kind: 'everyone' } };
 }
 
-/** A text of this chat: of its people, its message, what is connected to it. */
+/** Creates a text of this chat: of its people, its message, or what is connected to it. */
 export function forChat({ conversationId }: Reader, text: string, source: string): LayerPart {
   return { text, source, audience: { kind: 'conversation', conversationId } };
 }
 
-/** A message of a group that did not address the agent; all of its text is untrusted. */
+/** A message of a group that was not addressed to the agent. All of its text is untrusted. */
 export interface GroupMessage {
   readonly senderId: string;
   readonly senderName: string;
   readonly text: string;
 }
 
-/** A message that Parley sent to the chat by itself. */
+/** A message that Parley sent to the chat on its own. */
 export interface OwnMessage {
   readonly what: string;
   readonly text: string;
 }
 
 /**
- * The part of a layout that a turn gets (P07). `minimal`: for sub-agents, without memory, identity and messaging.
- * `light`: for heartbeat runs, which is `minimal` and the agent's voice (H10). `none`: the identity line and safety
- * alone.
+ * How much of a layout a turn gets (P07). `minimal` is for sub-agents, without memory, identity and
+ * messaging. `light` is for heartbeat runs: `minimal` with the agent's voice (H10). `none` has only
+ * the identity line and safety.
  */
 export type PromptMode = 'full' | 'light' | 'minimal' | 'none';
 
-/** Whether what is declared for `modes` (`full` alone when absent) is in a prompt of this mode. */
+/** Whether something declared for `modes` (by default only `full`) is in a prompt of this mode. */
 export function isInMode(
   modes: readonly PromptMode[] = ['full'],
   mode: PromptMode = 'full',
@@ -140,9 +145,9 @@ export function isInMode(
 }
 
 /**
- * Keeps a value for the rest of a session: the first caller decides, later ones get what was kept.
- * What must not change within a session (P05, P14, S07) asks here before it is said. The value must
- * survive JSON; `schema` checks what comes back.
+ * Keeps a value for the rest of a session: the first caller decides, and later ones get the kept
+ * value. Anything that must not change within a session (P05, P14, S07) goes through this before it
+ * is used. The value must survive JSON; `schema` checks the value that comes back.
  */
 export type FixForSession = <Value>(
   key: string,
@@ -157,43 +162,43 @@ export interface Identity {
   readonly emoji?: string;
 }
 
-/** The bounds of a turn (G01) as the agent knows them. */
+/** The limits of a turn (G01) that the agent is told. */
 export interface TurnLimitsNote {
-  /** The number of times the model is asked. */
+  /** The most model calls. */
   readonly steps: number;
   readonly minutes: number;
 }
 
-/** Everything the layers of one turn may draw on. Files come through `view` and no other way. */
+/** Everything that the layers of one turn may use. Files come only through `view`. */
 export interface PromptContext extends PromptFeatures {
   readonly facts: RuntimeFacts;
   readonly reader: Reader;
   /** The workspace as `reader` sees it; a view for another reader is refused. */
   readonly view: WorkspaceView;
   readonly identity: Identity;
-  /** `full` when absent. */
+  /** Default: `full`. */
   readonly mode?: PromptMode;
-  /** Leaves out the files that describe the agent and how it works (P04). */
+  /** Omits the files that describe the agent and how it works (P04). */
   readonly skipContextFiles?: boolean;
-  /** The messages this turn answers, oldest first. What is in them was written by chat users. */
+  /** The messages that this turn answers, oldest first. Chat users wrote their contents. */
   readonly messages: readonly InboundMessage[];
-  /** The clock of the system prompt is rounded down to so many minutes, 1 to 60. */
+  /** The clock of the system prompt is rounded down to this many minutes, 1 to 60. */
   readonly clockMinutes: number;
   /** The limits of a turn that answers people. */
   readonly turnLimits?: TurnLimitsNote | undefined;
-  /** Messages of others in the group since its last turn, oldest first. */
+  /** Messages of others in the group since the agent's last turn, oldest first. */
   readonly groupContext?: readonly GroupMessage[];
-  /** Messages that Parley sent there by itself since then, oldest first. */
+  /** Messages that Parley sent there on its own since then, oldest first. */
   readonly ownMessages?: readonly OwnMessage[];
-  /** The target of the text in the chat; absent where the answer is not shown. */
+  /** Where in the chat the text is shown; absent if the answer is not shown. */
   readonly target?: RenderTarget;
-  /** The skills this session knows; fixed for the session (S07). */
+  /** The skills that this session knows; fixed for the session (S07). */
   readonly skills?: SkillSnapshot;
-  /** Without one nothing is fixed: a prompt that belongs to no session. */
+  /** If absent, nothing is fixed: the prompt belongs to no session. */
   readonly fix?: FixForSession;
   /** The operator's home folder, written `~` in the prompt. */
   readonly home?: string;
-  /** The operating system that the agent runs on, such as `Linux (x64)`. */
+  /** The operating system of the agent, such as `Linux (x64)`. */
   readonly os?: string;
   /** The model that answers this turn, as `provider/model`. */
   readonly model?: string | undefined;
@@ -203,18 +208,18 @@ export interface PromptContext extends PromptFeatures {
 export interface SourceTurn
   extends Pick<PromptContext, 'facts' | 'reader' | 'view' | 'messages' | 'fix'> {
   readonly conversationId: string;
-  /** Counts up with each `/new`. */
+  /** Increases with each `/new`. */
   readonly session: number;
 }
 
 /**
- * Fills in what one feature has to say in a turn. Takes files from `turn.view` alone and passes on
- * their audience. A source that throws is left out and logged; the person still gets an answer.
+ * Fills in what one feature adds to a turn. It reads files only from `turn.view` and passes on
+ * their audience. A source that throws is omitted and logged; the person still gets an answer.
  */
 export interface ContextSource {
   /** Kebab-case, for logs. */
   readonly id: string;
-  /** The workspace files it reads; any other file looks absent in `turn.view`. */
+  /** The workspace files that it reads; any other file looks absent in `turn.view`. */
   readonly reads?: readonly FilePattern[];
   gather(turn: SourceTurn): Promise<PromptFeatures & Pick<PromptContext, 'skills'>>;
 }
@@ -222,36 +227,41 @@ export interface ContextSource {
 /** The five groups of tools in the prompt (P11). */
 export type ToolTier = 'middleware' | 'filesystem' | 'external-mcp' | 'sandbox' | 'knowledge-base';
 
-/** A tool as the prompt describes it; its schema reaches the model with the request. */
+/** A tool as the prompt describes it. Its schema reaches the model with the request. */
 export interface ToolNote {
   readonly name: string;
-  /** One sentence: what it does. */
+  /** What it does, in one sentence. */
   readonly summary: string;
-  /** When to use it, and when not. */
+  /** When to use it and when not to. */
   readonly hint?: string;
   readonly tier: ToolTier;
-  /** JSON Schema of its parameters. */
+  /** The JSON Schema of its parameters. */
   readonly input?: Readonly<Record<string, unknown>>;
-  /** The mode of the conversation leaves it out; the note says what would bring it back (G04). */
+  /**
+   * Whether the mode of the conversation excludes it. The note says what would bring it back (G04).
+   */
   readonly placeholder?: boolean;
 }
 
-/** A connected or lost browser, desktop or MCP server (G03). Only connected ones are shown. */
+/**
+ * A browser, desktop or MCP server that is connected or was lost (G03). Only connected ones are
+ * shown.
+ */
 export interface ConnectorNote {
   readonly name: string;
   readonly connected: boolean;
-  /** The agent's use of it. */
+  /** What the agent can use it for. */
   readonly text: string;
 }
 
-/** A prompt that an MCP server offers and a person can pick (G03). */
+/** A prompt that an MCP server offers and a person can choose (G03). */
 export interface McpPromptNote {
   readonly server: string;
   readonly name: string;
   readonly description: string;
 }
 
-/** Something the agent can read on demand: a file, a page, a table. */
+/** Something that the agent can read on demand: a file, a page, a table. */
 export interface ResourceNote {
   readonly name: string;
   readonly location: string;
@@ -262,14 +272,17 @@ export interface ResourceNote {
 export interface SandboxNote {
   /** Such as `bubblewrap`. */
   readonly kind: string;
-  /** The reach of a command, and its limits. */
+  /** What a command can reach, and its limits. */
   readonly text: string;
-  /** Files that commands have left there, newest first; sizes in bytes. `totalFileCharacters`: more than are listed. */
+  /**
+   * Files that commands left there, newest first; sizes in bytes. `totalFileCharacters` is set if
+   * there are more than are listed.
+   */
   readonly files?: readonly { readonly name: string; readonly size: number }[];
   readonly totalFileCharacters?: number;
 }
 
-/** The attachments of the messages, without any name: those were chosen by chat users (P18). */
+/** An attachment of the messages, without its name, since chat users chose that (P18). */
 export interface AttachmentNote {
   /** Such as `image`, `voice`, `document`. */
   readonly kind: string;
@@ -282,11 +295,11 @@ export interface AttachmentNote {
 export interface HeartbeatNote {
   readonly task: string;
   readonly instruction: string;
-  /** Ready to read, such as `every 30 min, 09:00–21:00, last run 14:05`. */
+  /** Ready to show, such as `every 30 min, 09:00–21:00, last run 14:05`. */
   readonly schedule: string;
-  /** The text of HEARTBEAT.md outside of its tasks, for all of them. */
+  /** The text of HEARTBEAT.md outside its tasks, which applies to all of them. */
   readonly context?: string;
-  /** In which its reader writes, such as `German`; absent where that is not known. */
+  /** The language in which its reader writes, such as `German`; absent if unknown. */
   readonly language?: string | undefined;
 }
 
@@ -297,17 +310,17 @@ export interface TodoNote {
 }
 
 /**
- * The content of Parley's features for a turn. Each is filled in by a `ContextSource`; a layer whose field is missing
- * or empty stays away (P02). Parts carry the audience of what they were made from.
+ * What Parley's features add to a turn. A `ContextSource` fills in each field. A layer whose field
+ * is missing or empty is omitted (P02). Parts carry the audience of their sources.
  */
 export interface PromptFeatures {
   /** The accounts of the owner, such as `telegram:42`. */
   readonly owners?: readonly string[];
-  /** Tools this turn can call. Empty: it has none, and the prompt says so. */
+  /** The tools that this turn can call. If empty, the prompt says that there are none. */
   readonly tools?: readonly ToolNote[];
-  /** The freedom of the agent in this conversation (G04); `agent` when absent. */
+  /** What the agent may do in this conversation (G04); default: `agent`. */
   readonly conversationMode?: 'agent' | 'ask' | 'plan';
-  /** The skills that people called by a command in this turn's messages, ready to follow (S08). */
+  /** The skills that people called by command in this turn's messages, ready to follow (S08). */
   readonly calledSkills?: readonly PromptPart[];
   /** The actions that need an approval first, and the people who give it (G05). */
   readonly approvals?: PromptPart;
@@ -315,9 +328,9 @@ export interface PromptFeatures {
   readonly persona?: PromptPart;
   /** The form of answers, such as `emotion_pipe` (P14). */
   readonly outputFormat?: PromptPart;
-  /** Set where a program reads the answer: the JSON Schema to answer with. */
+  /** Set if a program reads the answer: the JSON Schema for the answer. */
   readonly responseSchema?: object;
-  /** Short summaries made from saved memories (G14). */
+  /** Short summaries of saved memories (G14). */
   readonly userProfile?: PromptPart;
   readonly projectProfile?: PromptPart;
   /** Memories found for this turn, best first. */
@@ -329,27 +342,31 @@ export interface PromptFeatures {
   readonly connectors?: readonly ConnectorNote[];
   readonly mcpPrompts?: readonly McpPromptNote[];
   readonly resources?: readonly ResourceNote[];
-  /** Files of the workspace that the messages name (`@notes/plan.md`) and this reader may see; `source` is the path. */
+  /**
+   * Workspace files that the messages name (`@notes/plan.md`) and this reader may see; `source` is
+   * the path.
+   */
   readonly mentioned?: readonly LayerPart[];
   readonly sandbox?: SandboxNote;
   readonly attachments?: readonly AttachmentNote[];
   readonly heartbeat?: HeartbeatNote;
   readonly todos?: readonly TodoNote[];
-  /** The whole message with which the agent says nothing, such as `NO_REPLY` (G09). */
+  /** The message that the agent writes, whole, to say nothing, such as `NO_REPLY` (G09). */
   readonly silentToken?: string;
-  /** The platform can quote a message and the agent may ask for it (G10). */
+  /** Whether the platform can quote a message and the agent may request it (G10). */
   readonly replyTags?: boolean;
-  /** The gateway has just started, and this turn does what BOOT.md asks (W08). */
+  /** Whether the gateway has just started and this turn does what BOOT.md asks (W08). */
   readonly boot?: boolean;
-  /** The workspace is new: BOOTSTRAP.md leads this conversation (W08). */
+  /** Whether the workspace is new and BOOTSTRAP.md leads this conversation (W08). */
   readonly bootstrap?: boolean;
-  /** Last layer, never in the history: from the settings, or a sub-agent's task (P13). */
+  /** The last layer, never part of the history: from the settings, or a sub-agent's task (P13). */
   readonly ephemeral?: PromptPart;
 }
 
 /**
- * `layer-*` and `layout-*`: the layers or the layout do not fit together, found when the assembler is
- * made. `format-unreadable`: a note on a channel's format. `prompt-reader`: the view and the turn disagree about who reads, so no prompt is made at all.
+ * `layer-*` and `layout-*`: the layers or the layout do not fit together; found when the assembler
+ * is created. `format-unreadable`: a note on a channel's format. `prompt-reader`: the view and the
+ * turn disagree about who reads, so no prompt is built.
  */
 export type PromptErrorCode =
   | 'layer-duplicate'
@@ -360,7 +377,10 @@ export type PromptErrorCode =
   | 'format-unreadable'
   | 'prompt-reader';
 
-/** Every error of this package; all of them are mistakes of settings or code, none goes away by itself. */
+/**
+ * The error of this package. It always comes from a mistake in settings or code, and does not go
+ * away by itself.
+ */
 export class PromptError extends ParleyError {
   constructor(code: PromptErrorCode, message: string) {
     super({ code, message, retryable: false });

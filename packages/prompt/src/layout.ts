@@ -18,44 +18,49 @@ import { memoryLayers } from './layers/memory.ts';
 import { turnLayers } from './layers/turn.ts';
 import { zeusLayers } from './layers/zeus.ts';
 
-/** One line of a layout: a layer, and how this house wants it. */
+/** One line of a layout: a layer and its options in this layout. */
 export interface LayoutEntry extends LayerOptions {
   readonly layer: LayerId;
-  /** Moves what is otherwise a layer of the system prompt before the person's text. */
+  /** Moves a layer of the system prompt to the user message, before the person's text. */
   readonly placement?: 'user';
 }
 
-/** The order of a prompt, as plain data (P01). Safety and the ephemeral prompt are in it anyway. */
+/**
+ * The order of a prompt, as plain data (P01). Safety and the ephemeral prompt are always included.
+ */
 export interface Layout {
   readonly name: string;
   readonly layers: readonly LayoutEntry[];
   /**
-   * The system prompt stays what it was in the first turn of the session, byte for byte (P05); what
-   * plugins add goes before the person's text instead.
+   * Keeps the system prompt as it was in the first turn of the session, byte for byte (P05). What
+   * plugins add precedes the person's text instead.
    */
   readonly fixedSystem?: boolean;
   readonly userFence?: ContextFence;
 }
 
-/** Lines around everything before the person's own text, and what they mean. */
+/** Lines around everything before the person's own text, and a note on what they mean. */
 export interface ContextFence {
   readonly open: string;
   readonly note: string;
   readonly close: string;
 }
 
-/** The limits of workspace files in the settings, whatever the layout has; absent: those of the layout. */
+/**
+ * Limits of workspace files in the settings; they replace those of the layout. If absent, the
+ * layout's apply.
+ */
 export interface FileLimits {
   readonly fileCharacters?: number | undefined;
   readonly totalFileCharacters?: number | undefined;
-  /** Days whose notes are shown. */
+  /** The number of days whose notes are shown. */
   readonly dailyNotes?: number | undefined;
 }
 
-/** Their length is not that of a file. */
+/** Layers whose length limit is not that of a file. */
 const NO_FILES: ReadonlySet<LayerId> = new Set(['group-context', 'own-messages']);
 
-/** The layout with other limits for the workspace files that it shows. */
+/** Returns the layout with other limits for the workspace files that it shows. */
 export function withFileLimits(layout: Layout, limits: FileLimits): Layout {
   const {
     fileCharacters: characters,
@@ -76,20 +81,20 @@ export interface Step {
   readonly layer: Layer;
   readonly placement: Placement;
   readonly options: LayerOptions;
-  /** The workspace files that it may read; null where neither layer nor layout names any. */
+  /** The workspace files that it may read; null if neither layer nor layout names any. */
   readonly reads: readonly FilePattern[] | null;
 }
 
 /** The layers of a layout in their order, with the last one apart. */
 interface ResolvedSteps {
   readonly steps: readonly Step[];
-  /** The ephemeral prompt: after everything else, wherever the layout named it (P13). */
+  /** The ephemeral prompt: after everything else, wherever the layout puts it (P13). */
   readonly last: Step;
 }
 
 /**
- * Looks up the layers that a layout names. Safety comes first where the layout forgot it (P12).
- * Throws PromptError `layer-unknown` or `layout-duplicate`.
+ * Looks up the layers that a layout names. Safety comes first if the layout omits it (P12). Throws
+ * PromptError `layer-unknown` or `layout-duplicate`.
  */
 export function resolveSteps(layers: LayerRegistry, layout: Layout): ResolvedSteps {
   assertEachOnce(layout);
@@ -105,7 +110,7 @@ export function resolveSteps(layers: LayerRegistry, layout: Layout): ResolvedSte
 }
 
 function resolve(entry: LayoutEntry, layers: LayerRegistry, layout: string): Step {
-  // Never looked up: whatever a registry holds under this name, safety is safety.
+  // Never looked up: whatever a registry holds under this name, the built-in safety layer is used.
   if (entry.layer === safetyLayer.id) return stepOf(safetyLayer, { layer: safetyLayer.id });
   const layer = layers.get(entry.layer);
   if (layer !== undefined) return stepOf(layer, entry);
@@ -132,18 +137,18 @@ function assertEachOnce(layout: Layout): void {
   );
 }
 
-/** The layers that layouts can name. Immutable; a plugin's layers make a new registry. */
+/** The layers that layouts can name. Immutable; adding a plugin's layers creates a new registry. */
 export interface LayerRegistry {
   get(id: LayerId): Layer | undefined;
   readonly ids: readonly LayerId[];
 }
 
-/** Ids that the assembler gives to what hooks add and to the fence of a layout. */
+/** Ids that the assembler gives to additions of hooks and to the fence of a layout. */
 const ASSEMBLERS_OWN = /^(addition-\d+|context-(begin|end))$/;
 
 /**
- * Collects layers by id. Safety (P12) and the ephemeral prompt (P13) are always in it and cannot be
- * replaced. Throws PromptError `layer-reserved` or `layer-duplicate`.
+ * Collects layers by id. Safety (P12) and the ephemeral prompt (P13) are always included and cannot
+ * be replaced. Throws PromptError `layer-reserved` or `layer-duplicate`.
  */
 export function createLayerRegistry(layers: readonly Layer[]): LayerRegistry {
   const fixed = [safetyLayer, ephemeralLayer];
@@ -167,8 +172,8 @@ export function createLayerRegistry(layers: readonly Layer[]): LayerRegistry {
 }
 
 /**
- * The layers that come with Parley, for `createLayerRegistry`; safety and the ephemeral prompt are
- * always there by themselves. `channelFormats` is what `readChannelFormats` gave.
+ * The built-in layers, for `createLayerRegistry`, which itself adds safety and the ephemeral
+ * prompt. `channelFormats` comes from `readChannelFormats`.
  */
 export function builtInLayers(channelFormats: ChannelFormats = {}): readonly Layer[] {
   return [
@@ -187,7 +192,7 @@ export function builtInLayers(channelFormats: ChannelFormats = {}): readonly Lay
 export type ChannelFormats = Readonly<Partial<Record<Dialect, string>>>;
 
 /**
- * Reads `<dialect>.md` of a folder, once, at the start. A dialect without a file has no note. Throws
+ * Reads `<dialect>.md` of a folder, once, at startup. A dialect without a file has no note. Throws
  * PromptError `format-unreadable`.
  */
 export async function readChannelFormats(folder: string): Promise<ChannelFormats> {
@@ -210,15 +215,16 @@ async function readNote(folder: string, dialect: Dialect): Promise<string> {
   }
 }
 
-/** For a dialect without a note. */
+/** The note for a dialect without one. */
 const PLAIN_NOTE = 'Write ordinary Markdown; Parley turns it into what this chat can show.';
 
-/** Longer than any answer a model writes, in characters. */
+/** Longer than any answer that a model writes, in characters. */
 const MAX_ANSWER = 50_000;
 
 /**
- * Notes on writing for this chat's screen, from `config/channel-formats`; `formats/<dialect>.md` in the workspace
- * takes its place (M07). The renderer enforces what a platform allows (M02): these notes only help it to look good.
+ * Notes on writing for the screen of this chat, from `config/channel-formats`;
+ * `formats/<dialect>.md` in the workspace replaces them (M07). The renderer enforces what a
+ * platform allows (M02); these notes only help the text look good.
  */
 export function formatLayer(notes: ChannelFormats): Layer {
   return {
@@ -241,7 +247,7 @@ export function formatLayer(notes: ChannelFormats): Layer {
   };
 }
 
-/** From the adapter's own declaration; a length that no answer reaches is left out. */
+/** States the adapter's declared length, but not one that no answer reaches. */
 function lengthNote({ maxLength, unit }: RenderTarget): string {
   if (maxLength > MAX_ANSWER) return '';
   const what = unit === 'byte' ? 'bytes' : 'characters';

@@ -51,11 +51,11 @@ async function promptOf(name: string, context: PromptContext): Promise<Assembled
 const systemOf = (prompt: AssembledPrompt): string =>
   prompt.system.map(({ text }) => text).join('\n\n');
 
-/** Those lines of a text that are headings of the list, in the order of the text. */
+/** Those lines of a text that are headings in the list, in the order of the text. */
 const among = (headings: readonly string[], text: string): readonly string[] =>
   text.split('\n').filter((line) => headings.includes(line));
 
-/** The number of letters that a layout shows of AGENTS.md and SOUL.md, 70,000 each. */
+/** The number of letters that a layout shows of AGENTS.md and SOUL.md, which have 70,000 each. */
 async function lettersShown(name: string, limits: FileLimits): Promise<readonly number[]> {
   const files = { 'AGENTS.md': 'q'.repeat(70_000), 'SOUL.md': 'z'.repeat(70_000) };
   const layout = withFileLimits(layoutNamed(name), limits);
@@ -69,7 +69,7 @@ async function lettersShown(name: string, limits: FileLimits): Promise<readonly 
   });
 }
 
-it('[P03] are those that the settings can name', () => {
+it('[P03] are the layouts that the settings can name', () => {
   expect(BUILT_IN_LAYOUTS.map(({ name }) => name)).toEqual(LAYOUT_NAMES);
 });
 
@@ -81,7 +81,7 @@ describe('the length of workspace files', () => {
     ['zeus', 20_000, 20_000],
     ['openclaw', 20_000, 20_000],
     ['neomagi', 65_536, 65_536],
-  ])('[P04] [P08] is that of the layout %s, or as the settings say', async (name, ...standard) => {
+  ])('[P04] [P08] follows the layout %s, or the settings', async (name, ...standard) => {
     expect(await lettersShown(name, {})).toEqual(standard);
     expect(
       await lettersShown(name, { fileCharacters: 30_000, totalFileCharacters: 60_000 }),
@@ -89,14 +89,14 @@ describe('the length of workspace files', () => {
     expect(await lettersShown(name, { fileCharacters: 700 })).toEqual([700, 700]);
   });
 
-  it('[P04] is bounded in all, by the layout or as the settings say', async () => {
+  it('[P04] is limited in total, by the layout or the settings', async () => {
     const inAll = (totalFileCharacters?: number) =>
       lettersShown('mushroom', { fileCharacters: 9_000, totalFileCharacters });
     expect(await inAll()).toEqual([9_000, 3_000]);
     expect(await inAll(10_000)).toEqual([9_000, 1_000]);
   });
 
-  it('[F06] leaves the group context as it is', () => {
+  it('[F06] does not affect the group context', () => {
     const { layers: entries } = withFileLimits(layoutNamed('parley'), { fileCharacters: 700 });
     const cut = entries.filter(({ characters }) => characters === 700).map(({ layer }) => layer);
     expect(cut).not.toEqual(expect.arrayContaining(['group-context']));
@@ -181,12 +181,12 @@ describe('the order of the house layouts', () => {
         '### memory/2026-11-21.md (today)',
       ],
     ],
-  ])('%s is what its users know, heading by heading', async (title, headings) => {
+  ])('%s is the one its users know, heading by heading', async (title, headings) => {
     const name = title.slice('[P00] '.length);
     expect(among(headings, systemOf(await promptOf(name, everything())))).toEqual(headings);
   });
 
-  it('[P06] zeus has rules of its own in WORKFLOW, and AGENTS.md beside them', async () => {
+  it('[P06] zeus has rules of its own in WORKFLOW, followed by AGENTS.md', async () => {
     const workflowOf = async (files: Record<string, string>) => {
       const { system } = await promptOf('zeus', contextOf({ view: viewOf(OWNER, files) }));
       return system.find(({ layer }) => layer === 'workflow')?.text ?? '';
@@ -205,13 +205,13 @@ describe('the order of the house layouts', () => {
     expect(system.slice(-2).map(({ layer }) => layer)).toEqual(['heartbeat', 'ephemeral']);
   });
 
-  it('[P08] neomagi says which file counts where two disagree', async () => {
+  it('[P08] neomagi says which file takes precedence when two disagree', async () => {
     expect(systemOf(await promptOf('neomagi', everything()))).toContain(
       'Safety > AGENTS.md > USER.md > SOUL.md > IDENTITY.md',
     );
   });
 
-  it('[P08] neomagi has the files of the workspace in one Project Context, behind the tools', async () => {
+  it('[P08] neomagi puts the workspace files into one Project Context, after the tools', async () => {
     const system = systemOf(await promptOf('neomagi', everything()));
     const places = [
       '## Safety',
@@ -224,7 +224,7 @@ describe('the order of the house layouts', () => {
     expect(places).toEqual(places.toSorted((a, b) => a - b));
   });
 
-  it('[P08] neomagi asks the agent to embody SOUL.md in its own words, where there is one', async () => {
+  it('[P08] neomagi asks the agent to embody SOUL.md in its own words, if there is one', async () => {
     const embody =
       /## SOUL\.md\nPurpose: [^\n]*Embody it and its tone: [^\n]*words of your own[^\n]*never stiffly[^\n]*higher rank/;
     expect(systemOf(await promptOf('neomagi', everything()))).toMatch(embody);
@@ -245,21 +245,24 @@ describe('the order of the house layouts', () => {
     ['[P08] neomagi', 65_536, [...CORE, 'IDENTITY.md', 'HEARTBEAT.md', 'memory/2026-11-21.md']],
     ['[P07] openclaw', 20_000, [...CORE, 'IDENTITY.md', 'HEARTBEAT.md']],
     ['[P09] parley', 20_000, [...CORE, 'memory/2026-11-21.md']],
-  ])('%s shows %i characters of a file, and says so of one more', async (title, limit, names) => {
-    const name = title.slice(title.indexOf(' ') + 1);
-    for (const file of names) {
-      const shown = async (characters: number) => {
-        const view = cuttingView(OWNER, { [file]: 'é'.repeat(characters) });
-        const text = systemOf(await promptOf(name, everything({ view })));
-        return [text.split('é').length - 1, text.includes('[Cut: ')];
-      };
-      expect([file, ...(await shown(limit))]).toEqual([file, limit, false]);
-      expect([file, ...(await shown(limit + 1))]).toEqual([file, limit, true]);
-    }
-  });
+  ])(
+    '%s shows %i characters of a file, and notes the cut if there is one more',
+    async (title, limit, names) => {
+      const name = title.slice(title.indexOf(' ') + 1);
+      for (const file of names) {
+        const shown = async (characters: number) => {
+          const view = cuttingView(OWNER, { [file]: 'é'.repeat(characters) });
+          const text = systemOf(await promptOf(name, everything({ view })));
+          return [text.split('é').length - 1, text.includes('[Cut: ')];
+        };
+        expect([file, ...(await shown(limit))]).toEqual([file, limit, false]);
+        expect([file, ...(await shown(limit + 1))]).toEqual([file, limit, true]);
+      }
+    },
+  );
 
   it.each(['parley', 'mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'])(
-    '[H11] %s shows what HEARTBEAT.md says of all tasks exactly once',
+    '[H11] %s shows the text of HEARTBEAT.md for all tasks exactly once',
     async (name) => {
       const rules = 'Speak of money last.';
       const context = everything({ mode: 'light' });
@@ -281,11 +284,11 @@ describe('the order of the house layouts', () => {
     };
     expect(await shown({ facts: FACTS })).toEqual(['heartbeats']);
     expect(await shown({})).toEqual(['heartbeats', 'heartbeat']);
-    // A sub-agent of a heartbeat has its task alone.
+    // A sub-agent of a heartbeat gets only its own task.
     expect(await shown({ facts: FACTS, mode: 'minimal' })).toEqual([]);
   });
 
-  it('[P07] [W02] openclaw names the accounts of the owner to the owner alone', async () => {
+  it('[P07] [W02] openclaw names the owner’s accounts only to the owner', async () => {
     const said = async (change: Partial<PromptContext>) => {
       const { system } = await promptOf('openclaw', everything(change));
       return system.find(({ layer }) => layer === 'authorized-senders');
@@ -309,7 +312,7 @@ describe('the order of the house layouts', () => {
   });
 });
 
-/** Layers without anything to say in `everything`. */
+/** Layers that have nothing to say in `everything`. */
 const ASIDE = /^(output-format|called-skills|group-|own-messages)/;
 
 describe.each(BUILT_IN_LAYOUTS)('prompt modes in layout $name', ({ name }) => {
@@ -318,9 +321,9 @@ describe.each(BUILT_IN_LAYOUTS)('prompt modes in layout $name', ({ name }) => {
     return [...system, ...userContext].map(({ layer }) => layer);
   };
 
-  it('[P07] full is all of it', async () => {
+  it('[P07] full includes every layer', async () => {
     const { report } = await promptOf(name, everything({ mode: 'full' }));
-    // In lab a skill reads the notes of the day.
+    // In lab, a skill reads the daily notes instead.
     const aside =
       name === 'lab' ? /^(output-format|called-skills|daily-notes|group-|own-messages)/ : ASIDE;
     const missing = report.filter(({ outcome }) => outcome !== 'present').map(({ layer }) => layer);
@@ -346,7 +349,7 @@ describe.each(BUILT_IN_LAYOUTS)('prompt modes in layout $name', ({ name }) => {
     expect(kept.at(-1)).toMatch(/ephemeral|context/);
   });
 
-  it('[H10] [H05] light is minimal and the voice: identity, character, the owner, the format', async () => {
+  it('[H10] [H05] light adds the voice to minimal: identity, character, the owner, the format', async () => {
     const [light, minimal] = [await present('light'), await present('minimal')];
     expect(light).toEqual(expect.arrayContaining([...minimal]));
     const voice = light.filter((id) => !minimal.includes(id));
@@ -363,7 +366,7 @@ describe.each(BUILT_IN_LAYOUTS)('prompt modes in layout $name', ({ name }) => {
     expect(voice.toSorted()).toEqual(all.filter((id) => asked.includes(id)).toSorted());
   });
 
-  it('[P07] [P12] none is the identity line, and safety', async () => {
+  it('[P07] [P12] none has only the identity line and safety', async () => {
     const { system, report } = await promptOf(name, everything({ mode: 'none' }));
     expect(system.map(({ layer }) => layer)).toEqual(['identity', 'safety']);
     expect(report).toContainEqual(
@@ -371,7 +374,7 @@ describe.each(BUILT_IN_LAYOUTS)('prompt modes in layout $name', ({ name }) => {
     );
   });
 
-  it('[P17] says what a mode left out', async () => {
+  it('[P17] lists what a mode omits', async () => {
     const { report } = await promptOf(name, everything({ mode: 'minimal' }));
     expect(report.find(({ layer }) => layer === 'identity')).toEqual({
       layer: 'identity',
@@ -395,7 +398,7 @@ describe.each(BUILT_IN_LAYOUTS)('a layer of layout $name', ({ name }) => {
     expect((await promptOf(name, bare)).system.length).toBeLessThan(9);
   });
 
-  it('[P04] [P08] leaves the identity files out when configured to', async () => {
+  it('[P04] [P08] omits the identity files if the settings say so', async () => {
     const { system, userContext } = await promptOf(name, everything({ skipContextFiles: true }));
     const said = [...system, ...userContext].map(({ text }) => text).join('\n');
     expect(said).not.toMatch(/text of (AGENTS|SOUL|USER|IDENTITY|TOOLS|MEMORY)/);

@@ -2,24 +2,24 @@ import { PromptError } from './layer.ts';
 import { ZEUS_SOUL } from './layers/zeus.ts';
 import type { Layout, LayoutEntry } from './layout.ts';
 
-/** As much of a workspace file as is shown, in characters. */
+/** The most characters that are shown of a workspace file. */
 const PARLEY_FILE = 20_000;
 
 /**
- * The default: the best of each house, sorted by how rarely a layer changes (P09). All that changes from
- * one message to the next is in the user message, so that a provider can reuse the system prompt
- * and all of the talk before it.
+ * The default: the best of each house, sorted by how rarely a layer changes (P09). Everything that
+ * changes from one message to the next is in the user message, so that a provider can reuse the
+ * system prompt and the conversation before it.
  */
 const parley: Layout = {
   name: 'parley',
   layers: [
-    // Changes with an edit of files or settings.
+    // Layers that change when files or settings are edited.
     { layer: 'identity' },
     { layer: 'safety' },
     { layer: 'conflict-order' },
     { layer: 'agents-file', characters: PARLEY_FILE },
     { layer: 'soul-file', characters: PARLEY_FILE },
-    // The same throughout a session.
+    // Layers that stay the same throughout a session.
     { layer: 'persona' },
     { layer: 'tools', files: ['TOOLS.md'], characters: PARLEY_FILE },
     { layer: 'skills' },
@@ -31,7 +31,7 @@ const parley: Layout = {
     { layer: 'sandbox' },
     { layer: 'chat-facts' },
     { layer: 'bootstrap-file', characters: PARLEY_FILE },
-    // The same until something is saved, switched, or the day is over.
+    // Layers that stay the same until something is saved or switched, or the day ends.
     { layer: 'conversation-mode' },
     { layer: 'approvals' },
     { layer: 'connectors' },
@@ -42,7 +42,7 @@ const parley: Layout = {
     { layer: 'group-memory', characters: PARLEY_FILE },
     { layer: 'yesterday' },
     { layer: 'daily-notes', characters: PARLEY_FILE },
-    // Of this turn alone. The cache boundary is here.
+    // Layers of this turn only. The cache boundary is here.
     { layer: 'heartbeat' },
     { layer: 'boot-file', characters: PARLEY_FILE },
     { layer: 'called-skills' },
@@ -61,8 +61,9 @@ const parley: Layout = {
 };
 
 /**
- * A fixed skeleton that fills in what is known, then the facts, then three files under strict limits
- * (P04). Layers that the house does not name come before the person's text, so that its order stays.
+ * A fixed skeleton that fills in what is known, then the facts, then three files under strict
+ * limits (P04). Layers that are not of this house precede the person's text, so that its order
+ * stays.
  */
 const mushroom: Layout = {
   name: 'mushroom',
@@ -76,7 +77,7 @@ const mushroom: Layout = {
     { layer: 'knowledge', heading: '## Knowledge Context' },
     { layer: 'yesterday', heading: '## Conversation Summary' },
     { layer: 'response-format', heading: '## Response Format' },
-    // 2. The facts; those of the message alone are with it.
+    // 2. The facts; those of the message are with the message.
     { layer: 'lasting-facts', heading: '## Runtime Facts' },
     // 3. The files.
     {
@@ -117,7 +118,7 @@ const mushroom: Layout = {
 const IN_DIARY = 'the skill diary reads them when they matter; agent.context.diary puts them here';
 
 /**
- * Persona, format, skills and tools, fixed for the session; everything that moves is put into the user
+ * Persona, format, skills and tools, fixed for the session. Everything that changes is in the user
  * message, between two marks (P05). Best for providers that cache a prompt only as a whole.
  */
 const lab: Layout = {
@@ -136,7 +137,7 @@ const lab: Layout = {
     { layer: 'format' },
     { layer: 'skills' },
     { layer: 'tools', detailed: true },
-    // Inside the memory context, what changes least first.
+    // In the memory context, what changes least comes first.
     { layer: 'agents-file', placement: 'user' },
     { layer: 'tools-file', placement: 'user' },
     { layer: 'bootstrap-file', placement: 'user' },
@@ -166,7 +167,8 @@ const lab: Layout = {
     { layer: 'own-messages' },
     { layer: 'group-context' },
     { layer: 'message-context' },
-    // An instruction that changes would change the system prompt; it is the last before the closing mark.
+    // In the system prompt, an instruction that changes would change all of it; here it is the last
+    // before the closing mark.
     { layer: 'ephemeral', placement: 'user' },
   ],
 };
@@ -174,7 +176,7 @@ const lab: Layout = {
 const OWN_SOUL =
   'your character and tone; let it colour what you say, without mentioning it. Where it differs from the lines above, it counts.';
 
-/** Chapters in capitals, then what the turn brings, one section each (P06). */
+/** Chapters in capitals, then one section for each thing that the turn adds (P06). */
 const zeus: Layout = {
   name: 'zeus',
   layers: [
@@ -196,7 +198,7 @@ const zeus: Layout = {
     { layer: 'resources', heading: '# Resources', detailed: true },
     { layer: 'sandbox', heading: '# Sandbox', detailed: true },
     { layer: 'attachments', heading: '# Attachments' },
-    // What the house does not name, in its manner.
+    // Layers that are not of this house, in its style.
     { layer: 'persona', heading: '# Persona' },
     { layer: 'output-format', heading: '# Answer Format' },
     { layer: 'format', heading: '# Formatting' },
@@ -222,7 +224,7 @@ const zeus: Layout = {
   ],
 };
 
-/** The layers before the person's text where a house has no order of its own. */
+/** The layers before the person's text, if a house has no order of its own. */
 const BEFORE_THE_TEXT: readonly LayoutEntry[] = [
   { layer: 'todos', placement: 'user' },
   { layer: 'knowledge', placement: 'user' },
@@ -237,8 +239,8 @@ const BEFORE_THE_TEXT: readonly LayoutEntry[] = [
 ];
 
 /**
- * The order that OpenClaw's users know (P07). The runtime section has no clock: it would come before
- * the files, and no provider could reuse what comes after it. The clock is in the user message.
+ * The order that OpenClaw's users know (P07). The runtime section has no clock: it would precede
+ * the files, and no provider could reuse what follows it. The clock is in the user message.
  */
 const openclaw: Layout = {
   name: 'openclaw',
@@ -273,7 +275,7 @@ const openclaw: Layout = {
       ],
       characters: 20_000,
     },
-    // What the house does not name, in its manner.
+    // Layers that are not of this house, in its style.
     { layer: 'daily-notes' },
     { layer: 'group-memory' },
     { layer: 'persona' },
@@ -294,13 +296,16 @@ const openclaw: Layout = {
   ],
 };
 
-/** As much of a file as this house shows, in characters (P08). */
+/** The most characters that this house shows of a file (P08). */
 const NEOMAGI_FILE = 65_536;
 
 const EMBODY =
   'the persona that you are. Embody it and its tone: think, judge and speak as this character would, in words of your own instead of the file’s, and never stiffly or by rote. Follow it unless something of higher rank says otherwise.';
 
-/** Safety and tools, then the workspace file by file, and which of them counts where two disagree (P08). */
+/**
+ * Safety and tools, then the workspace file by file, and which file takes precedence when two
+ * disagree (P08).
+ */
 const neomagi: Layout = {
   name: 'neomagi',
   layers: [
@@ -318,7 +323,7 @@ const neomagi: Layout = {
     { layer: 'bootstrap-file', characters: NEOMAGI_FILE },
     { layer: 'boot-file', characters: NEOMAGI_FILE },
     { layer: 'daily-notes', characters: NEOMAGI_FILE },
-    // What the house does not name, in its manner.
+    // Layers that are not of this house, in its style.
     { layer: 'group-memory', characters: NEOMAGI_FILE },
     { layer: 'persona' },
     { layer: 'output-format' },
@@ -343,10 +348,13 @@ const neomagi: Layout = {
   ],
 };
 
-/** All layouts that can be named in the settings (P03). */
+/** All layouts that the settings can name (P03). */
 export const BUILT_IN_LAYOUTS: readonly Layout[] = [parley, mushroom, lab, zeus, openclaw, neomagi];
 
-/** The layout of that name. Throws PromptError `layout-unknown` naming those that exist. */
+/**
+ * Returns the layout with that name. Throws PromptError `layout-unknown`, which names the existing
+ * ones.
+ */
 export function layoutNamed(name: string): Layout {
   const layout = BUILT_IN_LAYOUTS.find((candidate) => candidate.name === name);
   if (layout !== undefined) return layout;

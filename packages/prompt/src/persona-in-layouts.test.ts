@@ -25,7 +25,7 @@ const rows = LAYOUTS.flatMap((layout) =>
 
 describe('persona, output format and layout', () => {
   it.each(rows)(
-    '[P14] $persona.name with $format.name in $layout: both are present, once each',
+    '[P14] $persona.name with $format.name in $layout: each is present exactly once',
     async ({ layout, persona, format }) => {
       const context = contextOf({});
       const turn = { ...context, conversationId: 'c', session: 1 };

@@ -35,7 +35,7 @@ interface Turn {
   readonly tools?: readonly ToolNote[];
 }
 
-/** As many tools as Parley brings, described at some length. */
+/** As many tools as Parley includes, each with a description of some length. */
 const SEVENTEEN: readonly ToolNote[] = Array.from({ length: 17 }, (_, n) => ({
   name: `tool_number_${n}`,
   summary: 'Does one thing well and says in a sentence what it did or why it did not.',
@@ -43,7 +43,7 @@ const SEVENTEEN: readonly ToolNote[] = Array.from({ length: 17 }, (_, n) => ({
   tier: 'middleware',
 }));
 
-/** The whole way from facts to prompt, as a turn goes it. */
+/** Builds the prompt from the facts the way a turn does. */
 async function promptOf(from: Workspace, turn: Turn): Promise<AssembledPrompt> {
   const layers = createLayerRegistry(builtInLayers());
   const facts = { ...FACTS, ...turn.facts };
@@ -131,7 +131,7 @@ describe('private files', () => {
     const files = ['AGENTS.md', 'SOUL.md', 'MEMORY.md', 'formats/telegram.md'] as const;
     await mkdir(join(own.folder, 'formats'));
     const turn = fc.record({
-      // Those that show each of these files.
+      // The layouts that show each of these files.
       layout: fc.constantFrom(layoutNamed('parley'), layoutNamed('neomagi')),
       headers: fc.tuple(header, header, header, header),
       user: fc.constantFrom('42', '7', '421'),

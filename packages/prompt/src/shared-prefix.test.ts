@@ -41,7 +41,7 @@ async function textsOf(context: PromptContext, layout = 'parley') {
   return { system: texts.join('\n\n'), whole: all.join('\n\n') };
 }
 
-/** The share of the longer one that the two have in common from the start, in bytes. */
+/** How much of the longer text the two have in common from the start, as a share of its bytes. */
 function sharedPart(one: string, other: string): number {
   const [bytes, others] = [Buffer.from(one), Buffer.from(other)];
   const shared = bytes.findIndex((byte, index) => byte !== others[index]);
@@ -59,7 +59,7 @@ describe('two turns nine minutes apart', () => {
       const [first, second] = await Promise.all(
         twoTurns(scene, '14:09').map((turn) => textsOf(turn, layout)),
       );
-      // So the provider can reuse all of it, and the talk that follows it.
+      // So the provider can reuse all of it, and the conversation that follows.
       expect(second?.system).toBe(first?.system);
     },
   );
@@ -74,7 +74,7 @@ describe('two turns nine minutes apart', () => {
   });
 
   it.each(['mushroom', 'zeus'])(
-    '[P04] [P06] in layout %s have another clock once the ten minutes are over',
+    '[P04] [P06] in layout %s show another time once ten minutes have passed',
     async (layout) => {
       const [first, second] = await Promise.all(
         twoTurns('owner-direct', '14:10').map((turn) => textsOf(turn, layout)),
@@ -84,7 +84,7 @@ describe('two turns nine minutes apart', () => {
     },
   );
 
-  it('[P09] share all of the system prompt although what was found for them differs', async () => {
+  it('[P09] share all of the system prompt even if different memories and notes were found for them', async () => {
     const [first] = twoTurns('owner-direct', '14:09');
     const found = { text: 'other', source: 'memory', audience: { kind: 'everyone' } } as const;
     const second: PromptContext = {

@@ -18,7 +18,7 @@ describe('the audience of a text made from several parts', () => {
     ['a part of the owner, for a guest', [here, owner], GUEST, owner],
     ['a part of the owner, for the owner', [everyone, owner], OWNER, owner],
     ['a part of another chat, for the owner', [owner, elsewhere], OWNER, elsewhere],
-  ])('[W02] %s: the one that shuts most people out', (_, audiences, reader, expected) => {
+  ])('[W02] %s: the one that excludes most people', (_, audiences, reader, expected) => {
     const parts = audiences.map((audience) => ({ audience }));
     expect(narrowestAudience(parts, reader)).toEqual(expected);
   });
@@ -35,7 +35,7 @@ const text = fc
   .map((pieces) => pieces.join(''));
 
 describe('text of outsiders', () => {
-  it('[P18] cannot hold the closing line of its own frame, also not one that it has seen elsewhere', () => {
+  it('[P18] cannot contain the closing line of its own frame, even if it has seen one elsewhere', () => {
     const closing = (framed: string) => framed.slice(framed.lastIndexOf('\n'));
     fc.assert(
       fc.property(text, (words) => {
@@ -48,7 +48,7 @@ describe('text of outsiders', () => {
 });
 
 describe('text that grew out of chats', () => {
-  it('[P18] keeps to its quotation on every line', () => {
+  it('[P18] stays inside its quotation on every line', () => {
     fc.assert(
       fc.property(text, (words) => {
         const lines = quotedBlock(words).split(LINE_ENDS);
@@ -57,7 +57,7 @@ describe('text that grew out of chats', () => {
     );
   });
 
-  it('[P18] keeps to its item of a list', () => {
+  it('[P18] stays inside its list item', () => {
     fc.assert(
       fc.property(text, (words) => {
         const [first = '', ...rest] = listItem(words).split(LINE_ENDS);
@@ -67,7 +67,7 @@ describe('text that grew out of chats', () => {
     );
   });
 
-  it('reads as it was written', () => {
+  it('keeps its wording', () => {
     expect(quotedBlock('Goal: tea.\n\nDone: no.\n')).toBe('> Goal: tea.\n>\n> Done: no.');
     expect(listItem('tea\nor coffee')).toBe('- tea\n  or coffee');
   });

@@ -65,7 +65,10 @@ const words: fc.Arbitrary<Words> = fc.record({
   value: word,
 });
 
-/** The prompt of a group's turn in which they said so: the instructions, and what stands before their words. */
+/**
+ * Builds the prompt of a group's turn in which they wrote these words: the instructions, and what
+ * precedes the words.
+ */
 async function promptOf(assembler: PromptAssembler, said: Words, chatType: 'group' | 'direct') {
   const sender = { id: '7', name: said.name, username: said.name, isBot: false };
   const variables = { [said.key]: said.value };
@@ -103,14 +106,14 @@ async function promptOf(assembler: PromptAssembler, said: Words, chatType: 'grou
   return { system: textOf(system), context: textOf(userContext) };
 }
 
-/** Lines that could be taken for a frame, a heading or a fence, by anyone's idea of a line. */
+/** Lines that could be taken for a frame, a heading or a fence, whatever counts as a line. */
 function frameOf(context: string): readonly string[] {
   return context
     .split(/\r\n|[\n\r\u2028\u2029\u0085\v\f]/)
     .filter((line) => /^\s*(<|\[|#|`{3}|~{3}|-{3})/.test(line));
 }
 
-/** The number of times one of the two lines of the fence occurs, whatever the case of its letters. */
+/** Counts the occurrences of the two lines of the fence, whatever the case of their letters. */
 function fencesIn(context: string, fence: { readonly open: string; readonly close: string }) {
   const lower = context.toLowerCase();
   return lower.split(fence.open).length - 1 + lower.split(fence.close).length - 1;

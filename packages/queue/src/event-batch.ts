@@ -121,6 +121,7 @@ const WireEvent = z.discriminatedUnion('type', [
     account: z.string(),
     chatId: z.string(),
   }),
+  z.object({ type: z.literal('inbox-changed') }),
   z.object({ type: z.literal('schedule-due'), schedule: z.string() }),
 ]) satisfies z.ZodType<LiveEvent>;
 

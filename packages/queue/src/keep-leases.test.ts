@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLogger, systemTime } from '@parley/core';
 import type { Lease } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
-import { keepLeases } from './lane.ts';
+import { keepLeases } from './keep-leases.ts';
 
 const ends: (() => void)[] = [];
 afterEach(() => {

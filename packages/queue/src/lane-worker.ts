@@ -1,16 +1,9 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type LiveBus, reasonOf } from '@parley/core';
+import { keepLeases, LEASE_MS } from './keep-leases.ts';
 import { startKeyedWork, startSweep, type WakeUpHandler } from './keyed-work.ts';
-import {
-  isCutOff,
-  keepLeases,
-  type LaneDeps,
-  LEASE_MS,
-  runLane,
-  type StopReason,
-  stopReasonOf,
-} from './lane.ts';
+import { isCutOff, type LaneDeps, runLane, type StopReason, stopReasonOf } from './lane.ts';
 import type { Rewoken, WakeUpQueue, WakeUpWorker } from './wake-up-queue.ts';
 
 /** A worker that serves many conversations in parallel, each with one turn at a time. */

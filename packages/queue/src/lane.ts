@@ -22,6 +22,7 @@ import {
   type Lease,
   SUB_AGENT_LANE,
 } from '@parley/store';
+import { type KeepLease, keepLeases, LEASE_MS } from './keep-leases.ts';
 
 /** The lease of a lane. A turn whose commit releases the lane calls `onLeft` right after it. */
 export interface LaneLease extends Lease {
@@ -311,101 +312,4 @@ export function stopReasonOf(signal: AbortSignal): StopReason | null {
   return reason === 'stopped' || reason === 'lease-lost' || reason === 'interrupted'
     ? reason
     : 'handed-back';
-}
-
-/**
- * How long a lease lives without renewal, in ms. After that the lane of a dead or stuck worker is
- * free, and the sweep (every 3 s) finds it, so another worker answers within 15 s (D13).
- */
-export const LEASE_MS = 8_000;
-/**
- * How often leases are checked for expiry during one lease lifetime, and how many checks pass
- * between renewals.
- */
-const LOOKS_IN_A_LIFE = 10;
-const LOOKS_TO_RENEW = 3;
-
-interface KeepLeasesDeps {
-  readonly lanes: Pick<LaneRepository, 'renew'>;
-  readonly monotonic: Monotonic;
-  readonly log: Logger;
-  /** `LEASE_MS` when absent; tests use less. */
-  readonly leaseMs?: number;
-}
-
-/**
- * Keeps renewing a lease, requested at `askedAt` (monotonic ms), until the returned function is
- * called. `lost` is called at most once: when another worker holds the lease, or when it expired
- * because the database did not answer. A lost lease is not renewed again, even if the database
- * would allow it.
- */
-type KeepLease = (lease: Lease, askedAt: number, lost: () => void) => () => void;
-
-interface KeptLease {
-  readonly lease: Lease;
-  /**
-   * When the lease is lost without a renewal, in monotonic ms, so that setting the clock ends no
-   * lease.
-   */
-  until: number;
-  readonly lost: () => void;
-}
-
-/**
- * Renews all leases of a worker with one query, three times per lease lifetime. A slow database
- * does not receive more queries when more turns wait for it.
- */
-export function keepLeases({
-  lanes,
-  monotonic,
-  log,
-  leaseMs = LEASE_MS,
-}: KeepLeasesDeps): KeepLease {
-  const kept = new Set<KeptLease>();
-  let timer: NodeJS.Timeout | undefined;
-  let renewing = false;
-  let looks = 0;
-  const drop = (one: KeptLease): void => {
-    kept.delete(one);
-    if (kept.size > 0) return;
-    clearInterval(timer);
-    timer = undefined;
-  };
-  const lose = (one: KeptLease): void => {
-    drop(one);
-    one.lost();
-  };
-  const renew = async (): Promise<void> => {
-    const all = [...kept];
-    const until = monotonic() + leaseMs;
-    renewing = true;
-    try {
-      const leases = all.map(({ lease }) => lease);
-      const asked = await lanes.renew(leases, leaseMs);
-      const [renewed, busy] = [new Set(asked.renewed), new Set(asked.busy)];
-      for (const one of all) {
-        if (renewed.has(one.lease.conversationId)) one.until = until;
-        else if (!busy.has(one.lease.conversationId) && kept.has(one)) lose(one);
-      }
-    } catch (error) {
-      log.warn({ leases: all.length, reason: reasonOf(error) }, 'leases not renewed');
-    } finally {
-      renewing = false;
-    }
-  };
-  const tick = (): void => {
-    for (const one of [...kept]) if (monotonic() >= one.until) lose(one);
-    looks += 1;
-    // A slow renewal must finish before the next one starts; a second one would only compete with
-    // it.
-    if (looks < LOOKS_TO_RENEW || renewing || kept.size === 0) return;
-    looks = 0;
-    void renew();
-  };
-  return (lease, askedAt, lost) => {
-    const one = { lease, until: askedAt + leaseMs, lost };
-    kept.add(one);
-    timer ??= setInterval(tick, leaseMs / LOOKS_IN_A_LIFE);
-    return () => drop(one);
-  };
 }

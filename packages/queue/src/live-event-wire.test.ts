@@ -26,6 +26,7 @@ const EXAMPLES: { readonly [T in LiveEvent['type']]: Extract<LiveEvent, { type: 
   'stop-turn': { type: 'stop-turn', conversationId: 'c' },
   'message-waiting': { type: 'message-waiting', conversationId: 'c' },
   'delivery-due': { type: 'delivery-due', channel: 'web', account: 'default', chatId: '1' },
+  'inbox-changed': { type: 'inbox-changed' },
   'schedule-due': { type: 'schedule-due', schedule: 'cron' },
 };
 const OUTCOMES: Readonly<Record<Outcome, true>> = {

@@ -50,6 +50,7 @@ export async function openRedisBus(options: BusOptions, local: LiveBus): Promise
   return {
     publish(event) {
       local.publish(event);
+      if (event.type === 'inbox-changed' && event.isLocal) return;
       senders[topicOf(event)].send(forOthers(event));
     },
     subscribe: local.subscribe,

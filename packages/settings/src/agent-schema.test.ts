@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { Heartbeat, Skills } from './agent-schema.ts';
 import { Limits } from './limits-schema.ts';
 
-it('[H01] standing tasks are looked at every five minutes at most', () => {
+it('[H01] standing tasks are checked every five minutes at most', () => {
   const isTaken = (everyMinutes: number) => Heartbeat.safeParse({ everyMinutes }).success;
   expect([isTaken(4), isTaken(5)]).toEqual([false, true]);
 });
@@ -22,6 +22,6 @@ it.each([
     Limits,
     { groupContextMessages: 50, subAgents: expect.objectContaining({ depth: 2, steps: 20 }) },
   ],
-])('%s have the promised bounds unless the settings say otherwise', (_what, section, bounds) => {
+])('%s have the promised limits unless the settings say otherwise', (_what, section, bounds) => {
   expect(section.parse({})).toMatchObject(bounds);
 });

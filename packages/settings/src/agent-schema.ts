@@ -2,7 +2,7 @@ import { ContextSwitches, LAYOUT_NAMES, ResponseFormat } from '@parley/core';
 import { z } from 'zod';
 import { choice, flag, numberField, section, wholeNumber } from './fields.ts';
 
-/** The name of a file that an operator wrote, without folder and ending. */
+/** The name of a file from an operator, without folder and extension. */
 const Name = z
   .string()
   .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/i, 'letters, digits, _ and -, at most 64');
@@ -17,11 +17,11 @@ function isTimeZone(timeZone: string): boolean {
     new Intl.DateTimeFormat('en', { timeZone });
     return true;
   } catch {
-    return false; // Intl says "unknown zone" by throwing, and has no other way to ask.
+    return false; // Intl reports an unknown zone only by throwing.
   }
 }
 
-/** The name of an agent in files, logs and ids of conversations. */
+/** The name of an agent in files, logs and conversation ids. */
 export const AgentName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'lower-case letters, digits and hyphens, at most 32');
@@ -105,7 +105,7 @@ export const Agent = section('The agent that answers.', {
     .describe('Other agents of `agents` that it may give a task to; it gets their results alone.'),
 });
 
-/** One skill, under the keys that OpenClaw has for it. */
+/** The options of one skill, under the keys that OpenClaw uses. */
 const SkillEntry = z.strictObject({
   show: z
     .enum(['outline', 'inline'])
@@ -118,7 +118,7 @@ const SkillEntry = z.strictObject({
     .describe('Counts as the variable that the skill names as its `primaryEnv`.'),
 });
 
-/** `skills`: which there are and how the prompt shows them. */
+/** `skills`: the available skills and how the prompt shows them. */
 export const Skills = section(
   'Folders with instructions that the agent reads when a task calls for them.',
   {
@@ -145,7 +145,7 @@ export const Skills = section(
   },
 );
 
-/** The changes of SOUL.md: proposals, their evaluation, and who decides (W06). */
+/** `soul`: proposals for changes of SOUL.md, their evaluation, and who decides (W06). */
 export const Soul = section('Who the agent is (SOUL.md), and how that may change.', {
   apply: choice(
     ['after-veto-time', 'ask', 'never'],
@@ -169,7 +169,7 @@ export const Soul = section('Who the agent is (SOUL.md), and how that may change
 
 const TIME = String.raw`(?:[01]?\d|2[0-3]):[0-5]\d`;
 
-/** When the agent runs its standing tasks by itself, and how it reports them (H01–H05). */
+/** `heartbeat`: when the agent runs its standing tasks, and how it reports them (H01–H05). */
 export const Heartbeat = section('Standing tasks of HEARTBEAT.md, looked after between messages.', {
   enabled: flag(
     true,
@@ -215,7 +215,7 @@ export const Heartbeat = section('Standing tasks of HEARTBEAT.md, looked after b
 });
 export type Heartbeat = z.infer<typeof Heartbeat>;
 
-/** Jobs with a timetable that people ask for in their chats (H08). */
+/** `cron`: scheduled jobs that people request in their chats (H08). */
 export const Cron = section('Jobs that run once, every so often or as a cron expression says.', {
   who: choice(
     ['owners', 'everyone'],
@@ -233,7 +233,7 @@ const SERVICE = {
   baseUrl: z
     .url({ protocol: /^https?$/, error: 'a web address, such as http://127.0.0.1:8000/v1' })
     .describe('Of a service that speaks OpenAI’s protocol; usually ends in /v1.'),
-  apiKey: z.string().min(1).optional(),
+  apiKey: z.string().min(1).optional().describe('Only if the service needs one.'),
 };
 
 const Transcription = z
@@ -260,7 +260,7 @@ const Speech = z
   })
   .describe('The service that speaks answers; without it they are text alone.');
 
-/** `media`: which files are taken from messages, and how long they are kept. */
+/** `media`: which files of messages are accepted, and how long they are kept. */
 export const Media = section('Pictures, voice messages and documents that people send.', {
   maxFileMb: numberField(
     { above: 0, max: 100, default: 20 },
@@ -286,7 +286,8 @@ export const Media = section('Pictures, voice messages and documents that people
     { min: 1_000, max: 1_000_000, default: 30_000 },
     'What the model is shown of the documents of one turn, in characters.',
   ),
-  // More is scaled down by Anthropic itself, and costs time (https://docs.anthropic.com/en/docs/vision).
+  // Anthropic scales larger pictures down itself, which costs time
+  // (https://docs.anthropic.com/en/docs/vision).
   maxImageDimension: wholeNumber(
     { min: 512, max: 4_096, default: 1_568 },
     'Longest side of a picture that the model is shown, in pixels; larger ones are made smaller.',

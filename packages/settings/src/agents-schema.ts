@@ -9,7 +9,7 @@ export const Owners = z.array(Person.describe('A person the bot belongs to: chan
 
 type Section = z.ZodPrefault<z.ZodObject>;
 
-/** The keys of a section without their defaults: what is left out here has a value elsewhere. */
+/** The keys of a section without defaults, because a missing key has a value elsewhere. */
 function withoutDefaults(section: Section): Readonly<Record<string, z.ZodType>> {
   const entries = Object.entries(section.unwrap().shape).map(([key, schema]) => {
     const { description } = z.globalRegistry.get(schema) ?? {};
@@ -25,7 +25,7 @@ const inherited = (section: Section, description: string) =>
 
 const { id: _, ...ownKeys } = withoutDefaults(Agent);
 
-/** One agent of several. Nothing has a default: `deriveAgents` says what is inherited. */
+/** One of several agents. No key has a default: `deriveAgents` determines what is inherited. */
 const OtherAgent = z
   .strictObject({
     ...ownKeys,
@@ -33,7 +33,7 @@ const OtherAgent = z
       .shape.delegates.unwrap()
       .optional()
       .describe('Other agents that it may give a task to; it gets their results alone.'),
-    /** Checked with the schema of the models. */
+    /** Validated with the schema of the models. */
     model: z.union([z.string().min(1), z.record(z.string(), z.unknown())]).optional(),
     tools: inherited(Tools, 'Its tools; keys that are left out as in `tools`.'),
     skills: inherited(Skills, 'Its skills; keys that are left out as in `skills`.'),
@@ -47,7 +47,7 @@ const OtherAgent = z
     'An agent; what is left out is inherited, but for what makes the default agent itself.',
   );
 
-/** `agents`: more of them besides that of `agent`, by their names (F14). */
+/** `agents`: additional agents by name, besides the one of `agent` (F14). */
 export const Agents = z
   .record(AgentName, OtherAgent)
   .default({})
@@ -55,7 +55,10 @@ export const Agents = z
 
 const ROUTE_KEYS = ['person', 'chat', 'account', 'channel'] as const;
 
-/** `routes`: who answers where. The most specific rule wins: person, chat, account, channel, none (F14). */
+/**
+ * `routes`: which agent answers where. The most specific rule wins: person, chat, account, channel,
+ * none (F14).
+ */
 export const Routes = z
   .array(
     z
@@ -92,7 +95,7 @@ export const Routes = z
   );
 export type Route = z.infer<typeof Routes>[number];
 
-/** The place of a rule, as `chat telegram:-100`. */
+/** What a rule applies to, such as `chat telegram:-100`. */
 export function describeRoute(route: Route): string {
   const key = ROUTE_KEYS.find((one) => route[one] !== undefined);
   return key === undefined ? 'everything else' : `${key} ${route[key]}`;

@@ -47,7 +47,7 @@ function agentB(yaml: string, env = {}) {
 const NAMED = 'model: { provider: named, apiKey: key-of-all, model: large, choices: [small] }';
 
 describe('several agents', () => {
-  it('[F14] inherit the sections of the file, and nothing of what makes the default agent itself', () => {
+  it('[F14] inherit the sections of the file, but nothing that defines the default agent itself', () => {
     const { b, settings } = agentB(`
 identity: { emoji: X }
 agent: { id: a, name: Ada, role: r, emoji: E, timeZone: Europe/Berlin, clockMinutes: 3, workspace: w, layout: lab,
@@ -73,12 +73,12 @@ agents: { b: }
         workspace: path('data/workspaces/b'),
       },
       skills: { ...skills, show: 'outline' },
-      // Its own caps: none. Those of the installation hold beside them.
+      // The agent has no caps of its own; those of the installation apply as well.
       spend: { perStrangerDaily: 'off', capOwners: true },
     });
   });
 
-  it('[F14] [P15] have a profile each: their own keys win over it, and it wins over what holds for all', () => {
+  it("[F14] [P15] have separate profiles: an agent's own keys override its profile, which overrides the file", () => {
     const { b } = agentB(`
 owners: [telegram:1]
 tools: { block: [exec], maxSeconds: 5 }
@@ -93,19 +93,19 @@ agents: { b: { owners: [telegram:2], profile: coder, persona: owl, workspace: ~/
   });
 
   it.each([
-    ['none: that of all', '', { model: 'large', choices: ['small'] }],
+    ['none, so that of the file', '', { model: 'large', choices: ['small'] }],
     ['a choice by its name', 'model: small', { model: 'small' }],
     ['a word', 'model: offline', 'offline'],
     ['a block', 'model: { provider: anthropic, apiKey: k }', { provider: 'anthropic' }],
     ['a choice of the profile', 'profile: named', { provider: 'named', model: 'small' }],
     ['the block of the profile', 'profile: own', { apiKey: 'of-the-profile' }],
-    ['its own before the profile', 'profile: own, model: small', { model: 'small' }],
+    ["its own model before the profile's", 'profile: own, model: small', { model: 'small' }],
     [
-      'a provider for the name in the profile',
+      'a provider for the model named in the profile',
       'profile: named, model: { provider: named, apiKey: k }',
       { apiKey: 'k', model: 'small' },
     ],
-  ])('[F14] [G01] have a model each: %s', (_what, own, model) => {
+  ])('[F14] [G01] have separate models: %s', (_what, own, model) => {
     const { b } = agentB(`${NAMED}\nagents: { b: { ${own} } }`);
     if (typeof model === 'string') expect(b.model).toBe(model);
     else expect(b.model).toMatchObject(model);
@@ -117,7 +117,7 @@ agents: { b: { owners: [telegram:2], profile: coder, persona: owl, workspace: ~/
     ['{ perPersonDaily: { usd: 1 } }', { perPersonDaily: { usd: 1 } }],
     ['{ perStrangerDaily: { usd: 1 } }', { perStrangerDaily: { usd: 1 } }],
   ])(
-    '[F14] [G17] bound of their own spend what %s says, and strangers only where it says so',
+    '[F14] [G17] with spend %s have only these caps, and one for strangers only if it is set',
     (spend, bounds) => {
       const { b } = agentB(`agents: { b: { spend: ${spend} } }`);
       expect(b.spend).toMatchObject(bounds);
@@ -125,7 +125,7 @@ agents: { b: { owners: [telegram:2], profile: coder, persona: owl, workspace: ~/
     },
   );
 
-  it('[F14] [G18] keep their secrets, and read references as numbers where such are expected', () => {
+  it('[F14] [G18] keep their secrets, and read references as numbers where numbers are expected', () => {
     const yaml = `agents: { b: { name: "\${NAME}", heartbeat: { everyMinutes: "\${M}" },
       model: { provider: anthropic, apiKey: "\${KEY}" } }, c: { profile: own } }`;
     const { b, secrets } = agentB(yaml, { NAME: 'Ada-of-2026', M: '50', KEY: 'sk-of-agent-b' });
@@ -133,7 +133,7 @@ agents: { b: { owners: [telegram:2], profile: coder, persona: owl, workspace: ~/
     expect(secrets.toSorted()).toEqual(['of-the-profile', 'sk-of-agent-b']);
   });
 
-  it('[F14] are as the file says without agents: whole and alone', () => {
+  it('[F14] are empty when the file names none, and the default agent is complete', () => {
     const loaded = okay(load('agent: { name: Ada }'));
     expect(loaded.agents.size).toBe(0);
     expect(loaded.settings).toMatchObject({ agent: { delegates: [] }, agents: {}, routes: [] });
@@ -141,7 +141,7 @@ agents: { b: { owners: [telegram:2], profile: coder, persona: owl, workspace: ~/
 
   const Key = fc.constantFrom('everyMinutes', 'repeatHours', 'steps');
   const Part = fc.dictionary(Key, fc.integer({ min: 5, max: 50 }));
-  it('[F14] take each key from the agent, else from the file, else the default', () => {
+  it('[F14] take each key from the agent, otherwise from the file, otherwise the default', () => {
     const standard: Record<string, unknown> = { everyMinutes: 30, repeatHours: 24, steps: 10 };
     fc.assert(
       fc.property(Part, Part, (all, own) => {
@@ -225,7 +225,7 @@ describe('settings of agents that do not fit', () => {
     expect(problem?.file).toBe(at === 'layout' ? path('data/profiles/broken.yaml') : undefined);
   });
 
-  it('[F14] [D12] two rules for one place are one too many: both lines are named', () => {
+  it('[F14] [D12] refuse a second rule for the same chat and name both lines', () => {
     const rule = '  - { agent: main, chat: "telegram:-1" }\n';
     const other = '  - { agent: main, person: "telegram:-1" }\n';
     const rest = '  - { agent: main }\n';
@@ -235,7 +235,7 @@ describe('settings of agents that do not fit', () => {
     ]);
   });
 
-  it('[F14] [D12] keys without effect are warned of, those of a profile too', () => {
+  it('[F14] [D12] cause a warning for keys without effect, including those of a profile', () => {
     const { warnings } = agentB(
       'agents: { b: { nam: x, heartbeat: { step: 3 }, profile: plugged } }',
     );

@@ -18,7 +18,7 @@ import {
 /** The forms that the section `model` of an agent may have. */
 export interface ModelForms<Model> {
   readonly modelSchema: z.ZodType<Model>;
-  /** The models that agents may use by a name, as whole sections `model`. */
+  /** The models that agents can use by name, each as a complete `model` section. */
   modelChoices?(main: Model): ReadonlyMap<string, Model>;
 }
 
@@ -29,7 +29,7 @@ interface AgentParts<Model> {
 
 /** The profiles and models of the other agents as read from the file. */
 interface AgentsRead<Model> {
-  /** By name; the model is absent where the agent uses that of the default one. */
+  /** The parts by agent name. The model is absent when the agent uses that of the default agent. */
   readonly parts: ReadonlyMap<string, AgentParts<Model>>;
   readonly problems: readonly SettingsProblem[];
   readonly warnings: readonly SettingsProblem[];
@@ -37,7 +37,10 @@ interface AgentsRead<Model> {
   readonly files: readonly string[];
 }
 
-/** `main` is the checked model of the default agent; absent where it is wrong. */
+/**
+ * Reads the profiles and models of all other agents; `main` is the validated model of the default
+ * agent, absent when it is invalid.
+ */
 export function readAgents<Model>(
   source: SettingsSource,
   main: Model | undefined,
@@ -71,7 +74,10 @@ function withoutPlugins(at: SettingsPath, source: SettingsSource): SettingsProbl
   return toSettingsProblem({ kind: 'value', path: [...at, 'profile'], expected }, source);
 }
 
-/** A model of its own (a block or a word), one of `model.choices` by its name, or that of the profile. */
+/**
+ * The model of an agent: its own (a block or a word), one of `model.choices` by its name, or that
+ * of the profile.
+ */
 function readModel<Model>(
   written: unknown,
   {
@@ -108,7 +114,7 @@ function readModel<Model>(
   return { ...nothing, problems: [toSettingsProblem(finding, source)] };
 }
 
-/** The names and places of agents that do not fit each other. */
+/** Conflicts between the names and chats of agents. */
 export function agentFindings(core: CoreSettings, source: SettingsSource): Finding[] {
   const { agent, agents, api, hooks, routes } = core;
   const names = [...new Set([agent.id, ...Object.keys(agents)])];
@@ -167,9 +173,9 @@ interface DeriveFrom<Model> {
 }
 
 /**
- * The whole settings of each agent of `agents` (F14). Its own keys win over its profile, and that over
- * what the file says for all. What makes the default agent itself (name, persona, workspace, …) is not
- * inherited; `spend` holds the caps of this agent alone.
+ * Derives the complete settings of each agent of `agents` (F14). Its own keys override its profile,
+ * which overrides the file. What defines the default agent itself (name, persona, workspace, …) is
+ * not inherited; `spend` contains only the caps of this agent.
  */
 export function deriveAgents<Model>(
   { main, written, read }: DeriveFrom<Model>,
@@ -201,12 +207,15 @@ export function deriveAgents<Model>(
 const over = (...blocks: readonly unknown[]): Block =>
   Object.assign({}, ...blocks.map((block) => (isBlock(block) ? block : {})));
 
-/** The installation has a cap for strangers without a word of it; an agent bounds only what it says. */
+/**
+ * Turns off the default cap for strangers. The installation has one even if the settings name none,
+ * but an agent limits only what its settings name.
+ */
 function noStrangerCap(spend: Block | undefined): Block {
   return spend?.perPersonDaily === undefined ? { perStrangerDaily: 'off' } : {};
 }
 
-/** Agents that would see each other's files. */
+/** Finds agents that would see each other's files. */
 export function sharedWorkspaces(all: ReadonlyMap<string, Settings>): Finding[] {
   const agents = [...all.values()].map(({ agent }) => agent);
   return agents.flatMap(({ id, workspace }, nth) => {

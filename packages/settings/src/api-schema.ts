@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { AgentName } from './agent-schema.ts';
 import { choice, flag, numberField, section } from './fields.ts';
 
-/** Part of the client's person id (`api:laptop`) and of the ids of its chats. */
+/**
+ * The form of a client's name, which is part of its person id (`api:laptop`) and of the ids of its
+ * chats.
+ */
 const CLIENT_NAME = /^[a-z0-9][a-z0-9_-]{0,31}$/;
 
 const ApiClient = z.strictObject({

@@ -16,7 +16,10 @@ import { parseForWriting } from './settings-file.ts';
 import { SETTINGS_STEPS } from './settings-steps.ts';
 import { formatPath, type SettingsPath, type SettingsProblem } from './source.ts';
 
-/** A value as YAML has it. In a text, `${NAME}` and `${file:/path}` are references, `$${` is a literal `${`. */
+/**
+ * A value as in YAML. In a text, `${NAME}` and `${file:/path}` are references, `$${` is a literal
+ * `${`.
+ */
 export type SettingsValue =
   | string
   | number
@@ -25,8 +28,9 @@ export type SettingsValue =
   | { readonly [key: string]: SettingsValue };
 
 /**
- * One change of the file. `setValue` and `removeNode` are about the key at a path, `add` and `take` about one entry of the
- * list there. `comment` is written behind a value that is new: what the value stands for, such as a group's title.
+ * One change of the file. `set` and `remove` change the key at a path, `add` and `take` one entry
+ * of the list there. `comment` is written after a new value and says what it stands for, such as a
+ * group's title.
  */
 export type SettingsChange =
   | {
@@ -40,23 +44,24 @@ export type SettingsChange =
 
 const MAX_COMMENT = 80;
 
-/** The result of changing a text; `problems` name the changes that are impossible, with the reasons. */
+/** The changed text, or `problems` that name the impossible changes with the reasons. */
 export type ChangedText =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'refused'; readonly problems: readonly SettingsProblem[] };
 
-/** The text with the changes. Pure. */
+/** Applies changes to a text. Pure. */
 export function changeText(text: string, changes: readonly SettingsChange[]): ChangedText {
   let now = text;
   for (const change of changes) {
     let document = parseForWriting(now);
     if (document.errors.length > 0)
-      return refuseChange(change.path, 'a file of valid YAML around it');
+      return refuseChange(change.path, 'a settings file that is valid YAML');
     const upgrade = upgradeDocument(document, SETTINGS_STEPS);
     if (upgrade.kind === 'newer') {
       return refuseChange(['version'], 'a version that this Parley knows');
     }
-    // A file with names of an older version is written as this version has it; others keep their lines.
+    // A file with names of an older version is printed anew with those of this version; other files
+    // keep their lines.
     if (upgrade.kind === 'upgraded' && upgrade.renamed.length > 0) now = printYaml(document, now);
     else document = parseForWriting(now);
     const printed = printYaml(document, now);
@@ -75,7 +80,7 @@ function refuseChange(path: SettingsPath, expected: string): ChangedText {
   };
 }
 
-/** Changes the nodes; returns what would have to be there, where the change cannot be made. */
+/** Changes the nodes. When the change is impossible, returns what would have to be there. */
 function applyChange(document: Document, change: SettingsChange): string | undefined {
   const { kind, path } = change;
   const alias = path.find((_, index) => isAlias(document.getIn(path.slice(0, index + 1), true)));
@@ -98,7 +103,7 @@ function applyChange(document: Document, change: SettingsChange): string | undef
   if (at >= 0) return undefined;
   const entry = nodeOf(document, change);
   if (isSeq(list) && list.items.length > 0) {
-    // A comment inside of brackets would end their line.
+    // In a list in brackets, a comment would comment out the rest of the line.
     if (list.flow === true) entry.comment = null;
     list.items.push(entry);
     return undefined;
@@ -108,7 +113,10 @@ function applyChange(document: Document, change: SettingsChange): string | undef
   return writeNode(document, path, made);
 }
 
-/** The comments around a key stay: they may be about what follows, or settings that are commented out. */
+/**
+ * Removes a key and keeps the comments around it, because they may describe what follows or be
+ * settings that are commented out.
+ */
 function removeNode(document: Document, path: SettingsPath): void {
   const block = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
   const pair = pairAt(document, path);
@@ -140,7 +148,7 @@ function setValue(
   const known = document.getIn(change.path, true);
   if (isScalar(known) && typeof change.value !== 'object') {
     if (known.value === change.value) return undefined;
-    // The quotes of the value before may not fit; what is written behind it stays.
+    // The new value may need different quotes, so it is set as a value; the comment after it stays.
     document.setIn(change.path, change.value);
     return undefined;
   }
@@ -150,7 +158,7 @@ function setValue(
   return writeNode(document, change.path, nodeOf(document, change));
 }
 
-/** Writes a node at a path, with the blocks above it. */
+/** Writes a node at a path, and creates the blocks above it. */
 function writeNode(document: Document, path: SettingsPath, node: Node): string | undefined {
   for (let depth = 1; depth < path.length; depth++) {
     const above = document.getIn(path.slice(0, depth), true);
@@ -186,13 +194,13 @@ function isEmptyNode(node: unknown): boolean {
   return node === null || (isScalar(node) && node.value === null);
 }
 
-/** An id may be written as a number or as a text. */
+/** Compares values as texts, because an id may be written as a number or as a text. */
 function isSameValue(entry: unknown, value: SettingsValue): boolean {
   if (isScalar(entry)) return typeof value !== 'object' && String(entry.value) === String(value);
   return isMap(entry) && isDeepStrictEqual(entry.toJSON(), value);
 }
 
-/** In the manner of the text, as far as the writer of YAML has one. */
+/** Prints a document in the style of the given text, as far as the YAML writer allows. */
 function printYaml(document: Document, like: string): string {
   const indent = /^( +)[^\s#-]/m.exec(like)?.[1]?.length ?? 2;
   return document.toString({
@@ -204,9 +212,9 @@ function printYaml(document: Document, like: string): string {
 }
 
 /**
- * The text after a change, where what was not changed has the lines of the file: `printed` is the file as the
- * writer prints it, which has other spaces. Where its lines cannot be matched to those of the file, or the
- * result would have another meaning, the text is `after` as it is printed.
+ * Merges a change into the original text, so that unchanged lines keep their form. `printed` is the
+ * original file as the writer prints it, with different spacing. When its lines cannot be matched
+ * to those of the file, or the result would have another meaning, `after` is returned as printed.
  */
 function withLinesOf(text: string, printed: string, after: string): string {
   const [file, old, young] = [splitLines(text), splitLines(printed), splitLines(after)];
@@ -232,7 +240,7 @@ function splitLines(text: string): string[] {
   return text.replace(/\n$/, '').split(/\r?\n/);
 }
 
-/** The line of the file for each printed one, blank lines left out of the comparison. */
+/** The line of the file for each printed line. Blank lines are ignored in the comparison. */
 function matchLines(printed: readonly string[], file: readonly string[]): number[] | undefined {
   const places: number[] = [];
   let at = 0;

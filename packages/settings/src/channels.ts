@@ -11,12 +11,12 @@ import {
   toSettingsProblem,
 } from './source.ts';
 
-/** YAML reads a bare platform id as a number; it is text to everything else. */
+/** YAML reads an unquoted platform id as a number; everything else treats it as text. */
 const PlatformId = z.union([z.string().min(1), z.int()]).transform(String);
 
 /**
- * The people who may write to the bot on one account (F05). Closed by default: only owners, and people whom they
- * allow.
+ * Who may write to the bot on one account (F05). Closed by default: only owners, and people whom
+ * they allow.
  */
 export const AccessSettings = z.strictObject({
   direct: choice(
@@ -53,7 +53,7 @@ export type AccessSettings = z.infer<typeof AccessSettings>;
 export const Activation = z.enum(['mention', 'always', 'never']);
 export type Activation = z.infer<typeof Activation>;
 
-/** The form of answers on one account, as far as an operator decides it. */
+/** How answers look on one account, as far as an operator can decide. */
 export const AnswerSettings = z.strictObject({
   mentions: choice(
     ['dead', 'live'],
@@ -87,10 +87,12 @@ export const CommonAccountSettings = z.strictObject({
   ),
 });
 
-/** An account's name: part of addresses, keys and logs. */
+/** The form of an account's name, which is part of URLs, keys and logs. */
 export const ACCOUNT_NAME = /^[a-z0-9][a-z0-9_-]{0,31}$/;
 
-/** One account of one channel: ready to be started, wrong, or switched off. Others are not affected. */
+/**
+ * One account of one channel: ready to start, broken, or disabled. Other accounts are not affected.
+ */
 export type ChannelAccount =
   | {
       readonly kind: 'ok';
@@ -100,7 +102,7 @@ export type ChannelAccount =
       readonly activation: Activation;
       readonly answers: AnswerSettings;
       readonly whenUncertain: 'notify' | 'resend';
-      /** The rest, parsed by the channel's own schema. */
+      /** All other keys, parsed by the channel's own schema. */
       readonly settings: unknown;
     }
   | {
@@ -129,7 +131,7 @@ interface Account {
 
 const BLOCK = 'a block of `key: value` lines';
 
-/** Checks each account by itself. A channel without a schema is an unknown key. */
+/** Checks each account separately. A channel without a schema is an unknown key. */
 export function checkChannels(
   channels: Readonly<Record<string, unknown>>,
   schemas: Readonly<Record<string, z.ZodType>>,
@@ -203,7 +205,7 @@ function checkAccount(
   return broken([...early, ...late.filter((problem) => !known.has(problem.path))], warnings);
 }
 
-/** Mistakes of the form, which no account's schema can see. */
+/** Structural mistakes that no account's schema can detect. */
 function findMisplaced({ account, path }: Account, section: unknown): Finding[] {
   const findings: Finding[] = [];
   if (!ACCOUNT_NAME.test(account)) {

@@ -15,11 +15,11 @@ describe('nearest', () => {
     ['abcd', ['badc'], undefined],
     ['kitten', ['sitting'], undefined],
     ['sittin', ['kitten', 'sitting'], 'sitting'],
-  ])('[D12] takes %s for the one of %j that was meant', (written, candidates, meant) => {
+  ])('[D12] for %s among %j suggests %s', (written, candidates, meant) => {
     expect(nearestWord(written, candidates)).toBe(meant);
   });
 
-  it('[D12] takes a word for itself, and words of one length for each other or not at all', () => {
+  it('[D12] matches a word to itself, and two words of one length to each other or not at all', () => {
     const words = fc.integer({ min: 1, max: 12 }).chain((length) => {
       const word = fc.string({
         minLength: length,

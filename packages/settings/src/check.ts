@@ -9,7 +9,7 @@ import {
   valueAt,
 } from './source.ts';
 
-/** The outcome of checking one section: a value with warnings, or what is wrong with it. */
+/** The outcome of checking one section: a value with warnings, or its problems. */
 export type Checked<T> =
   | {
       readonly kind: 'ok';
@@ -24,12 +24,15 @@ export type Checked<T> =
       readonly warnings: readonly SettingsProblem[];
     };
 
-/** Each round removes unknown keys one level deeper; real settings need one or two. */
+/**
+ * The most rounds of removing unknown keys. Each goes one level deeper; real settings need one or
+ * two.
+ */
 const MAX_ROUNDS = 10;
 
 /**
- * Checks `input`, which is at `cellAt`, against a strict schema. Unknown keys are taken out and warned
- * of; text from the environment is read as a number or a truth value where one is expected.
+ * Validates `input`, which is at `cellAt`, against a strict schema. Unknown keys are removed with a
+ * warning. Text from the environment is converted to a number or boolean where one is expected.
  */
 export function checkValue<T>(
   schema: z.ZodType<T>,
@@ -86,7 +89,10 @@ export function unknownKey(path: SettingsPath, source: SettingsSource): Settings
   );
 }
 
-/** The environment holds only text: `PORT=8080` is a number where a number is expected. */
+/**
+ * Converts text from the environment, which has no other type: `PORT=8080` is a number where a
+ * number is expected.
+ */
 function convertText(
   { issue, path }: LeafIssue,
   root: unknown,
@@ -126,7 +132,7 @@ function toProblem(
   );
 }
 
-/** The problem of a missing key where an unknown key beside it is nearly the same word. */
+/** The problem of a missing key when an unknown key beside it is almost the same word. */
 function misspeltKey(
   { path }: LeafIssue,
   input: unknown,
@@ -146,16 +152,16 @@ function misspeltKey(
 
 type Issue = z.core.$ZodIssue;
 
-/** One thing wrong at one place: a zod issue with its full path and no alternatives left inside. */
+/** A single problem at one path: a zod issue with its full path and without nested alternatives. */
 interface LeafIssue {
   readonly path: SettingsPath;
   readonly issue: Issue;
-  /** The expected value, over all alternatives that failed at this place. */
+  /** The expected value, over all alternatives that failed at this path. */
   readonly expected: string;
 }
 
 /**
- * Flattens issues. Where a value may be of several kinds, only the kind it resembles most is
+ * Flattens issues. For a value of several possible kinds, only the kind it resembles most is
  * explained: why an object is not the word `auto` would not help.
  */
 function leafIssues(issues: readonly Issue[], at: SettingsPath): LeafIssue[] {
@@ -185,16 +191,19 @@ function isAtRoot(issue: Issue): boolean {
   return issue.path.length === 0 && issue.code !== 'unrecognized_keys';
 }
 
-/** A wrong `kind: …` makes a branch less likely than a wrong detail does, a spare key hardly at all. */
+/**
+ * How unlikely a branch is. A wrong `kind: …` counts more than another wrong value, and an unknown
+ * key hardly at all.
+ */
 function branchWeight(branch: readonly Issue[]): number {
   const weights = { invalid_value: 10, unrecognized_keys: 1 } as Readonly<Record<string, number>>;
   return branch.reduce((sum, issue) => sum + (weights[issue.code] ?? 3), 0);
 }
 
 /**
- * The expected value, as a phrase that completes both "expected: …" and "SETTING must be …". A schema's own message
- * is such a phrase; zod's messages are sentences, and what they found is shown apart. Channels and plugins of others
- * may write a sentence, too.
+ * The expected value, as a phrase that completes both "expected: …" and "SETTING must be …". A
+ * schema's own message is such a phrase. Zod's messages are sentences, and what zod found is shown
+ * separately. Third-party channels and plugins may write a sentence too.
  */
 function expectedText(issue: Issue): string {
   const { message } = issue;
@@ -212,7 +221,7 @@ function expectedText(issue: Issue): string {
     .replace(/^must /, 'a value that must ');
 }
 
-/** The bound that a value is beyond. */
+/** The limit that a value exceeds. */
 function sizeBound(issue: Issue): string {
   if (issue.code !== 'too_small' && issue.code !== 'too_big') return issue.message;
   const isSmall = issue.code === 'too_small';
@@ -248,8 +257,8 @@ export function oneOf(values: readonly string[]): string {
 }
 
 /**
- * The candidate that a person most likely meant, or undefined when none is close: case, `-` and `_`
- * do not count, and at most a third of the letters may differ.
+ * The candidate that a person most likely meant; undefined when none is close. Case, `-` and `_`
+ * are ignored, and at most a third of the letters may differ.
  */
 export function nearestWord(written: string, candidates: Iterable<string>): string | undefined {
   const wanted = simplify(written).slice(0, 64);
@@ -268,7 +277,7 @@ function simplify(text: string): string {
   return text.toLowerCase().replaceAll(/[-_\s]/g, '');
 }
 
-/** Levenshtein distance in which two swapped neighbors count as one slip, a common typing error. */
+/** Levenshtein distance in which two swapped neighbors count as a single typo. */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);

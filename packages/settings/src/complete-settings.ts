@@ -2,20 +2,20 @@ import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { CoreSettings } from './core-schema.ts';
 
-/** Complete settings: with every default, and with absolute paths. */
+/** Complete settings: with all defaults, and with absolute paths. */
 export interface Settings<Model = unknown> extends CoreSettings {
   readonly agent: CoreSettings['agent'] & {
     readonly timeZone: string;
-    /** The settings name no time zone; this is the machine's. */
+    /** Set when the time zone is the machine's, because the settings name none. */
     readonly isMachinesTimeZone?: true;
     readonly workspace: string;
   };
   readonly model: Model;
 }
 
-/** The folders that relative paths of the settings start from. */
+/** The folders to which paths of the settings are relative. */
 export interface SettingsLocation {
-  /** The YAML file. It need not exist. */
+  /** The YAML file, which need not exist. */
   readonly file: string;
   /** The folder of the default workspace. */
   readonly dataFolder: string;

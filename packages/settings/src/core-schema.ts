@@ -8,7 +8,7 @@ import { Hooks } from './hooks-schema.ts';
 import { Limits, Spend } from './limits-schema.ts';
 import { Approvals, Exec, Mcp, Tools, Web } from './tools-schema.ts';
 
-/** `lanes`: what becomes of messages that come faster than answers (D03). */
+/** `lanes`: what happens to messages that arrive faster than answers (D03). */
 const Lanes = section('What happens when messages arrive faster than answers.', {
   busy: BusyPolicy.default('collect').describe(
     'Messages during a turn. collect: answered together afterwards; followup: one by one; steer: join the running turn at its next step; interrupt: end it and are answered with what it was about. Or one of these per kind of chat: { direct: steer, group: collect }, and per channel: { channels: { telegram: steer } }.',
@@ -23,7 +23,7 @@ const Lanes = section('What happens when messages arrive faster than answers.', 
   ),
 });
 
-/** `host:port` of a server among several; the port may be left away. */
+/** `host:port` of one of several servers; the port may be omitted. */
 const Node = z
   .string({ error: 'host:port, such as redis-2.internal:6379' })
   .refine(isNode, 'host:port, such as redis-2.internal:6379');
@@ -50,9 +50,9 @@ const Cluster = z
       .default([])
       .describe('More nodes to begin with: host:port, 6379 without a port.'),
   })
-  .describe('`url` is one node of a Redis Cluster; the others are found by it.');
+  .describe('For a Redis Cluster: `url` is one of its nodes, which names the others.');
 
-/** The queue for wake-ups and live events between processes. */
+/** `queue`: wake-ups and live events between processes. */
 const Queue = z
   .strictObject({
     url: z
@@ -95,7 +95,7 @@ const Otlp = z
   })
   .describe('Where traces go; without it there are none.');
 
-/** Traces for OpenTelemetry. */
+/** `telemetry`: traces for OpenTelemetry. */
 const Telemetry = section(
   'Traces for OpenTelemetry: from a platform’s message to its receipt of the answer.',
   {
@@ -113,7 +113,10 @@ const Telemetry = section(
   },
 );
 
-/** Platforms may deliver again what they delivered lately: until then a message must be known. */
+/**
+ * The shortest retention, in days. A platform may deliver a recent message again, and until then
+ * the message must be known.
+ */
 const MIN_DAYS = 3;
 
 const days = (standard: number) =>
@@ -144,9 +147,9 @@ const Retention = section('How long things are kept. Recorded prompts have inspe
 const Identity = section(
   'What every agent is called; overrides the agent’s own settings and IDENTITY.md.',
   {
-    name: z.string().min(1).max(80).optional(),
-    role: z.string().min(1).max(200).optional(),
-    emoji: z.string().min(1).max(16).optional(),
+    name: z.string().min(1).max(80).optional().describe('What all agents are called.'),
+    role: z.string().min(1).max(200).optional().describe('What they are, in a few words.'),
+    emoji: z.string().min(1).max(16).optional().describe('A sign beside their name.'),
   },
 );
 
@@ -193,7 +196,10 @@ const Http = section('Where the web page, health and metrics are served.', {
 });
 
 const Log = section('Structured logs.', {
-  level: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+  level: z
+    .enum(['debug', 'info', 'warn', 'error', 'silent'])
+    .default('info')
+    .describe('The least important lines that are logged; silent logs none.'),
   format: choice(['auto', 'pretty', 'json'], 'auto: pretty in a terminal, JSON elsewhere.'),
   keepMegabytes: wholeNumber(
     { min: 0, max: 1_000, default: 16 },
@@ -223,7 +229,7 @@ const Store = section('Where messages are kept.', {
   ),
 });
 
-/** Every setting that is neither a model's nor a channel's. All have defaults. */
+/** Every setting that belongs neither to a model nor to a channel. All have defaults. */
 export const CoreSettings = z.strictObject({
   version: wholeNumber(
     { min: 1, default: 1 },

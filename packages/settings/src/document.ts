@@ -39,10 +39,16 @@ import {
   type SettingsProblem,
 } from './source.ts';
 
-/** The version of a file, compared with this Parley's. `writtenBy`: the Parley that wrote the version, if it says so. */
+/**
+ * The version of a file, compared with this Parley's. `writtenBy` is the Parley that wrote it, if
+ * the file says so.
+ */
 type VersionCheck =
   | { readonly kind: 'current' }
-  /** `renamed`: old names or values with those of today, such as `heartbeat.tell → heartbeat.notify`. */
+  /**
+   * `renamed` lists old names or values with the current ones, such as `heartbeat.tell →
+   * heartbeat.notify`.
+   */
   | {
       readonly kind: 'upgraded';
       readonly from: number;
@@ -51,14 +57,14 @@ type VersionCheck =
     }
   | { readonly kind: 'newer'; readonly version: number; readonly writtenBy: string | null };
 
-/** The line that says which version a file has, and which Parley wrote it. */
+/** The line that states the version of a file and the Parley that wrote it. */
 export function versionLine(version: number): string {
   return `version: ${version} # Parley ${manifest.version}`;
 }
 
 /**
- * Brings a file up to date in memory, on its YAML nodes: what they know of comments and places stays
- * with them. A file without a version is of version 1; one that is no whole number is left to the schema.
+ * Upgrades a document in memory, on its YAML nodes, which keep their comments and positions. A file
+ * without a version has version 1; a version that is not a whole number is left to the schema.
  */
 export function upgradeDocument(document: Document, steps: readonly SettingsStep[]): VersionCheck {
   const written = document.getIn(['version'], true);
@@ -98,7 +104,7 @@ function applyEdit(document: Document, edit: SettingsEdit): readonly string[] {
   });
 }
 
-/** The paths of a document that a path with `*` for any key means. */
+/** The paths of a document that match a path in which `*` stands for any key. */
 function pathsOf(document: Document, path: SettingsPath): readonly SettingsPath[] {
   const star = path.indexOf('*');
   if (star === -1) return document.hasIn(path) ? [path] : [];
@@ -120,7 +126,7 @@ function movePair(document: Document, from: SettingsPath, to: SettingsPath): boo
   return true;
 }
 
-/** The block at a path, made where there is none. */
+/** The block at a path, created if it does not exist. */
 export function sectionAt(document: Document, path: SettingsPath): YAMLMap {
   const found = nodeAt(document, path);
   if (isMap(found)) return found;
@@ -137,7 +143,10 @@ export function sectionAt(document: Document, path: SettingsPath): YAMLMap {
   return section;
 }
 
-/** Settings that are commented out belong, for YAML, to the empty value above them. */
+/**
+ * Keeps the comments of a replaced node. For YAML, settings that are commented out belong to the
+ * empty value above them.
+ */
 export function keepComments(from: Node, to: Node): void {
   to.comment ??= from.comment ?? null;
   to.commentBefore ??= from.commentBefore ?? null;
@@ -168,8 +177,9 @@ type SettingsUpgrade =
   | (Extract<VersionCheck, { kind: 'upgraded' }> & { readonly kept: string });
 
 /**
- * Writes an older settings file as this Parley's version has it, comments kept, and leaves the old one
- * beside it. Throws `SettingsError` when the file cannot be read or written; a broken one is left alone.
+ * Rewrites an older settings file for this version of Parley, with its comments, and keeps the old
+ * one beside it. Throws `SettingsError` when the file cannot be read or written; a broken one is
+ * not changed.
  */
 export function upgradeSettings(
   file: string,
@@ -187,7 +197,10 @@ export function upgradeSettings(
   return { ...check, kept };
 }
 
-/** The old names in a settings file with those of today; none where the file is missing, broken or current. */
+/**
+ * The old names in a settings file with their current ones; empty when the file is missing, broken
+ * or current.
+ */
 export function oldNamesIn(file: string): readonly string[] {
   const read = readTextFile(file, LARGEST_SETTINGS_BYTES);
   if (read.kind === 'missing') return [];
@@ -197,26 +210,31 @@ export function oldNamesIn(file: string): readonly string[] {
   return check.kind === 'upgraded' ? check.renamed : [];
 }
 
-/** A YAML file: its plain values, and the place of each. */
+/** A YAML file: its plain values, and the position of each. */
 export interface SettingsDocument {
   readonly kind: 'document';
   readonly value: Block;
   readonly warnings: readonly SettingsProblem[];
-  /** The place of a key or of its value; for something missing, the nearest block that is there. */
+  /**
+   * The position of a key or of its value; for a missing one, that of the nearest existing block.
+   */
   locate(path: SettingsPath, part: 'key' | 'value'): Position | undefined;
-  /** A number as it is written: `007` and `+49` are ids to people; undefined: there is none at that path. */
+  /**
+   * A number as it is written, because `007` and `+49` are ids to people; undefined when there is
+   * no number at that path.
+   */
   literal(path: SettingsPath): string | undefined;
 }
 
-/** A file that cannot be understood at all. */
+/** A file that cannot be parsed at all. */
 interface BrokenDocument {
   readonly kind: 'broken';
   readonly problems: readonly SettingsProblem[];
 }
 
 /**
- * Reads YAML 1.2 strictly: no tabs, no double keys, at most ten aliases. An older file is brought up to
- * date in memory, a newer one is a problem. Never throws.
+ * Parses YAML 1.2 strictly: no tabs, no duplicate keys, at most ten aliases. An older file is
+ * upgraded in memory; a newer one is a problem. Never throws.
  */
 export function parseSettings(
   text: string,
@@ -225,7 +243,8 @@ export function parseSettings(
   try {
     return readSettingsDocument(text, steps);
   } catch (error) {
-    // The parser recurses; a file nested thousands deep ends here, as does a bomb of aliases.
+    // The parser is recursive. A file nested thousands of levels deep fails here, as does one that
+    // expands aliases without end.
     return brokenDocument(`YAML of a reasonable depth and with few aliases (${reasonOf(error)})`);
   }
 }
@@ -267,7 +286,7 @@ function brokenDocument(expected: string): BrokenDocument {
   return { kind: 'broken', problems: [{ kind: 'syntax', path: '', expected }] };
 }
 
-/** Nothing else in it is judged: a newer Parley may have other keys. */
+/** Nothing else in the file is checked, because a newer Parley may have other keys. */
 function ofNewer(
   { version, writtenBy }: Extract<VersionCheck, { kind: 'newer' }>,
   document: Document,
@@ -309,7 +328,7 @@ function locate(
   return { line, column: col };
 }
 
-/** A block is best shown by its key, a single value by itself. */
+/** The position of a value. A block is best shown by its key, a single value by itself. */
 function valueOffset(node: unknown): number | undefined {
   return isScalar(node) && node.value !== null ? nodeStart(node) : undefined;
 }
@@ -320,7 +339,7 @@ function nodeStart(node: unknown): number | undefined {
     : undefined;
 }
 
-/** Says what the YAML parser met, where, with the line and a caret below the place. */
+/** Explains a YAML syntax error, with the line and a caret below the position. */
 function syntaxProblem(error: YAMLError, text: string, lines: LineCounter): SettingsProblem {
   const { line, col } = lines.linePos(error.pos[0]);
   return {
@@ -332,7 +351,10 @@ function syntaxProblem(error: YAMLError, text: string, lines: LineCounter): Sett
   };
 }
 
-/** The line before, the line, and a caret; long lines are cut around the column, secrets are dots. */
+/**
+ * The previous line, the line itself, and a caret. Long lines are cut around the column, and
+ * secrets are replaced by dots.
+ */
 function lineExcerpt(text: string, line: number, column: number): string {
   const all = text.split(/\r?\n/);
   const from = Math.max(0, column - 60);
@@ -345,7 +367,7 @@ function lineExcerpt(text: string, line: number, column: number): string {
   return [...rows, `${' '.repeat(width)} | ${' '.repeat(column - 1 - from)}^`].join('\n');
 }
 
-/** The parser's own message, unless it names a function of the parser. */
+/** The parser's own message, unless it mentions a function of the parser. */
 function explainYamlError({ code, message }: YAMLError): string {
   if (code === 'MULTIPLE_DOCS') return 'one document; remove the line `---` in the middle';
   return `valid YAML: ${message}`;

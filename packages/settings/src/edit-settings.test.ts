@@ -64,11 +64,11 @@ beforeEach(() => {
 });
 
 describe('changing the settings file', () => {
-  it('[U03] [D12] is undone with the copy that it left, and restored by undoing twice', () => {
+  it('[U03] [D12] can be undone with the copy it left, and restored by undoing twice', () => {
     const file = path('parley.yaml');
     const undo = (now: Date) => undoSettings({ file, check: (one) => loadFile(one, ENV), now });
     writeFileSync(file, FILE);
-    // A copy that a person made is none of its own.
+    // A copy created by a person does not count.
     writeFileSync(`${file}.before-upgrade`, 'nothing: true');
     expect(lastCopy(file)).toBeUndefined();
     expect(undo(NOW)).toEqual({ kind: 'unchanged' });
@@ -81,7 +81,7 @@ describe('changing the settings file', () => {
     expect(readFileSync(file, 'utf8')).toBe(changedText);
   });
 
-  it('[D12] adds to a list and leaves every other line as it is written', () => {
+  it('[D12] adds to a list and leaves every other line unchanged', () => {
     load(FILE);
     chmodSync(path('parley.yaml'), 0o600);
     const { edited, text } = edit([
@@ -103,7 +103,7 @@ describe('changing the settings file', () => {
     });
   });
 
-  it('[D12] does nothing where the file says so already, also as a number', () => {
+  it('[D12] does nothing when the file already says so, even as a number', () => {
     load('channels:\n  web:\n    access:\n      allowGroups: [ 17,   -5 ]\n');
     const groups = ['channels', 'web', 'access', 'allowGroups'];
     const { edited } = edit([
@@ -127,22 +127,22 @@ describe('changing the settings file', () => {
       '        title: "Hi" # big\n',
     ],
     [
-      'takes from a list, and keeps',
+      'removes from a list and keeps',
       { kind: 'take', path: ['owners'], value: 'telegram:1' },
       'owners: []\n',
     ],
     [
-      'makes a section, and keeps',
+      'creates a section and keeps',
       { kind: 'set', path: ['http', 'port'], value: 8080 },
       'http:\n    port: 8080\n',
     ],
-  ])('[D12] %s the rest as it is written', (_, change, lines) => {
+  ])('[D12] %s the rest unchanged', (_, change, lines) => {
     const text = changed(FILE, change);
     expect(text).toContain(lines);
     expect(difference(FILE, text).length).toBeLessThanOrEqual(3);
   });
 
-  it('[D12] keeps comments around a key that is removed, and settings that are commented out', () => {
+  it('[D12] keeps comments around a removed key, and settings that are commented out', () => {
     const text = changed(FILE, { kind: 'remove', path: ['channels', 'telegram'] });
     expect(text).not.toContain('token');
     for (const comment of ["# the family's", '# big', '# the end', '# Mine.']) {
@@ -159,7 +159,7 @@ describe('changing the settings file', () => {
     }
   });
 
-  it('[D12] writes into the file of a first start, with all that it explains', () => {
+  it('[D12] writes into the file of a first start and keeps all its explanations', () => {
     const text = changed(
       settingsTemplate(),
       { kind: 'add', path: GROUPS, value: '-5', comment: 'Family' },
@@ -182,7 +182,7 @@ describe('changing the settings file', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it('[D12] keeps ids that are longer than a number of JavaScript', () => {
+  it('[D12] keeps ids that are too long for a JavaScript number', () => {
     const text = 'channels:\n  web: {access: {allowGroups: [123456789012345678]}}\n';
     const groups = ['channels', 'web', 'access', 'allowGroups'];
     expect(changed(text, { kind: 'add', path: groups, value: '123456789012345678' })).toBe(text);
@@ -212,9 +212,9 @@ describe('changing the settings file', () => {
       { kind: 'set', path: ['log', 'levle'], value: 'info' },
       'log.levle is not a known key',
     ],
-    ['a list that is none', { kind: 'add', path: ['log', 'level'], value: 'x' }, 'a list'],
-    ['a block that is none', { kind: 'set', path: ['version', 'x'], value: 1 }, 'a block'],
-  ])('[D12] refuses %s and leaves the file alone', (_, change, why) => {
+    ['a list that is not one', { kind: 'add', path: ['log', 'level'], value: 'x' }, 'a list'],
+    ['a block that is not one', { kind: 'set', path: ['version', 'x'], value: 1 }, 'a block'],
+  ])('[D12] refuses %s and leaves the file unchanged', (_, change, why) => {
     load(FILE);
     const { edited, text } = edit([{ kind: 'set', path: ['log', 'level'], value: 'warn' }, change]);
     if (edited.kind !== 'refused') throw new Error(edited.kind);
@@ -223,7 +223,7 @@ describe('changing the settings file', () => {
     expect(readdirSync(path('.'))).toEqual(['parley.yaml']);
   });
 
-  it('[D12] changes a file with a broken account, and refuses one that is no YAML with the place', () => {
+  it('[D12] changes a file with a broken account, and refuses invalid YAML with the position', () => {
     load(FILE);
     const { edited } = edit([{ kind: 'set', path: ['agent', 'name'], value: 'W' }], NOW, {
       TOKEN: '',
@@ -243,7 +243,7 @@ describe('changing the settings file', () => {
     });
   });
 
-  it('keeps the last ten files as they were', () => {
+  it('keeps the last ten versions of the file', () => {
     load(FILE);
     for (let second = 0; second < 12; second++) {
       const at = new Date(NOW.getTime() + second * 1000);
@@ -254,7 +254,7 @@ describe('changing the settings file', () => {
     expect(kept.toSorted().at(-1)).toContain('05-06-18');
   });
 
-  it('knows where the settings of an account are', () => {
+  it('finds the settings of an account', () => {
     const file = path('some.yaml');
     writeFileSync(file, 'channels:\n  web:\n    accounts:\n      default: {}\n');
     const of = (channel: string, account: string) => accountPath(file, { channel, account });

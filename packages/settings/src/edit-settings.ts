@@ -20,34 +20,35 @@ import { formatPath, type SettingsPath, type SettingsProblem } from './source.ts
 export type { SettingsChange, SettingsValue } from './change-text.ts';
 
 export interface EditSettingsOptions {
-  /** One that is not there is written from the template of a first start. */
+  /** The settings file. A missing one is created from the template of a first start. */
   readonly file: string;
-  /** Checks a file as a start does: `loadSettings` with the options of this installation. */
+  /** Checks a file like a start does: `loadSettings` with the options of this installation. */
   readonly check: (file: string) => SettingsResult;
-  /** Names the copy of the file as it was. */
+  /** The time that names the copy of the old file. */
   readonly now: Date;
 }
 
 /** The result of the changes. */
 export type SettingsEdited =
-  /** `kept` is where the file as it was lies; null where there was none. */
+  /** `kept` is the path of the old file's copy; null when there was no file. */
   | { readonly kind: 'written'; readonly kept: string | null }
-  /** The file says so already. */
+  /** The file already has these values. */
   | { readonly kind: 'unchanged' }
-  /** Nothing was written: Parley or an account would not start, or a key is unknown. */
+  /** Nothing was written, because Parley or an account would not start, or a key is unknown. */
   | { readonly kind: 'refused'; readonly problems: readonly SettingsProblem[] };
 
-/** Copies of the file as it was; older ones are removed. */
+/** The number of copies of the old file; older ones are removed. */
 const MAX_COPIES = 10;
 
 /**
- * Changes the settings file and leaves the rest of it as it is written: comments, references, order, spaces. All of
- * the changes are made, or none: what would not start is refused with its problems, and a problem that the file
- * has already, in an account that is broken, is no obstacle. Works synchronously, so that changes of one process
- * never mix. A running Parley takes the file over by itself.
+ * Changes the settings file and leaves the rest of it as written: comments, references, order, spaces.
+ * Either all changes are made or none. A change after which Parley or an account would not start is
+ * refused with its problems, but a problem that the file already has in a broken account is no obstacle.
+ * Runs synchronously, so that changes of one process never mix. A running Parley picks up the file on
+ * its own.
  *
- * Throws `SettingsError` where the file cannot be read or written at all. With `hide`, a value that shows a secret
- * hidden keeps the one that the file has there, as in `replaceSettings`.
+ * Throws `SettingsError` when the file cannot be read or written at all. With `hide`, a value that shows
+ * a hidden secret keeps the one that the file has there, as in `replaceSettings`.
  *
  * @example
  * editSettings(
@@ -63,7 +64,7 @@ export function editSettings(
   const before = readWritten(file).text;
   const changed = changeText(before, changes);
   if (changed.kind === 'refused') {
-    // A file that is no YAML is explained by the check, with its place.
+    // Invalid YAML is explained by the check, with its position.
     const broken = check(file);
     return broken.kind === 'invalid' ? { kind: 'refused', problems: broken.problems } : changed;
   }
@@ -71,16 +72,16 @@ export function editSettings(
   return whole.kind === 'refused' ? whole : writeSettings(whole.text, { file, check, now });
 }
 
-/** The settings file as it is written; the template of a first start where there is none. */
+/** The settings file as it is written; the template of a first start when there is no file. */
 export interface WrittenSettings {
   readonly text: string;
-  /** Another one for another text. */
+  /** A fingerprint, which differs for another text. */
   readonly print: string;
-  /** References as such; null where it is no valid YAML. */
+  /** The values with references unresolved; null when the text is not valid YAML. */
   readonly values: object | null;
 }
 
-/** Throws `SettingsError` where the file cannot be read at all. */
+/** Reads the settings file. Throws `SettingsError` when it cannot be read at all. */
 export function readWritten(file: string): WrittenSettings {
   const read = readTextFile(file, LARGEST_SETTINGS_BYTES);
   const text = read.kind === 'text' ? read.text : settingsTemplate();
@@ -93,8 +94,8 @@ export function readWritten(file: string): WrittenSettings {
 }
 
 /**
- * Puts a whole text in the place of the file, as `editSettings` does it with changes. Where the text shows a
- * secret hidden, as `hide` leaves it, the one that the file has there stays.
+ * Replaces the whole file by a text, with the same checks as `editSettings`. Where the text shows a
+ * secret as hidden by `hide`, the secret that the file has there stays.
  */
 export function replaceSettings(
   text: string,
@@ -108,11 +109,11 @@ export function replaceSettings(
 /** A copy of the file that a change left. */
 interface SettingsCopy {
   readonly path: string;
-  /** The moment of that change. */
+  /** The time of that change. */
   readonly keptAt: string;
 }
 
-/** The youngest copy; undefined where nothing was changed yet. */
+/** The newest copy; undefined when nothing was changed yet. */
 export function lastCopy(file: string): SettingsCopy | undefined {
   const name = copyNames(file).at(-1);
   if (name === undefined) return undefined;
@@ -122,8 +123,8 @@ export function lastCopy(file: string): SettingsCopy | undefined {
 }
 
 /**
- * Puts the youngest copy in the place of the file, as `editSettings` does it with changes: it is checked, and the file
- * that it replaces becomes a copy, so that undoing twice restores it. Without a copy nothing changes.
+ * Replaces the file by the newest copy, with the same checks as `editSettings`. The replaced file
+ * becomes a copy, so that undoing twice restores it. Without a copy nothing changes.
  */
 export function undoSettings(options: EditSettingsOptions): SettingsEdited {
   const copy = lastCopy(options.file);
@@ -149,7 +150,7 @@ function writeSettings(text: string, { file, check, now }: EditSettingsOptions):
   }
 }
 
-/** The path of the settings of an account: a channel with one account may have them without a name. */
+/** The path of an account's settings. A channel with one account may have them without a name. */
 export function accountPath(
   file: string,
   { channel, account }: { readonly channel: string; readonly account: string },
@@ -161,7 +162,7 @@ export function accountPath(
   return isNamed || account !== 'default' ? [...path, 'accounts', account] : path;
 }
 
-/** Problems that a change brings; all of them where nothing would start. */
+/** The problems that a change introduces; all of them when Parley would not start. */
 export function newProblems(
   before: SettingsResult,
   after: SettingsResult,
@@ -172,7 +173,7 @@ export function newProblems(
   );
 }
 
-/** All that is wrong with a file, in its accounts as well, and keys that have no effect. */
+/** All problems of a file, including those of its accounts and keys without effect. */
 function problemsOf(result: SettingsResult): readonly SettingsProblem[] {
   if (result.kind === 'invalid') return result.problems;
   const accounts = Object.values(result.channels).flatMap((account) =>
@@ -181,7 +182,7 @@ function problemsOf(result: SettingsResult): readonly SettingsProblem[] {
   return [...accounts, ...result.warnings];
 }
 
-/** Without its place, which a change above it moves. */
+/** Identifies a problem without its position, which a change above it moves. */
 function problemKey({ kind, path, expected, file }: SettingsProblem): string {
   return JSON.stringify([kind, path, expected, file]);
 }
@@ -190,7 +191,7 @@ function stampOf(now: Date): string {
   return now.toISOString().replaceAll(/[:.]/g, '-');
 }
 
-/** As `stampOf` writes it: a copy that a person made has a name of its own. */
+/** The timestamp that `stampOf` writes. A copy created by a person has a different name. */
 const STAMP = /^(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\d)-(\d{3}Z)$/;
 
 function dropOldCopies(file: string): void {
@@ -199,7 +200,7 @@ function dropOldCopies(file: string): void {
   }
 }
 
-/** The names of the copies, the youngest last. */
+/** The names of the copies, the newest last. */
 function copyNames(file: string): readonly string[] {
   let names: readonly string[];
   try {
@@ -217,8 +218,8 @@ function copyNames(file: string): readonly string[] {
 type Path = (string | number)[];
 
 /**
- * The text with the secrets that it shows hidden: those that stand at the same place of `before`, and are hidden in
- * the same way. One that has moved must be written again. Pure.
+ * Restores the secrets that a text shows as hidden: those that are at the same path of `before` and
+ * are hidden in the same way. A secret that has moved must be entered again. Pure.
  */
 export function withSecrets(
   text: string,
@@ -227,7 +228,7 @@ export function withSecrets(
 ):
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'refused'; readonly problems: readonly SettingsProblem[] } {
-  // A pair of brackets would be a list.
+  // YAML would read a pair of brackets as a list.
   const readable = text.replaceAll(HIDDEN, STAND_IN);
   const [young, old] = [parseDocument(readable), parseDocument(before)];
   const problems: SettingsProblem[] = [];
@@ -251,15 +252,15 @@ export function withSecrets(
   return { kind: 'text', text: withHiddenLines(whole.replaceAll(STAND_IN, HIDDEN), before, hide) };
 }
 
-/** A hidden secret needs quotes where it is written as a value. */
+/** A hidden secret needs quotes when it is written as a value. */
 const stripQuotes = (text: string): string => /^(['"])(.*)\1$/s.exec(text)?.[2] ?? text;
 
 /** Shown instead of a secret. */
 const HIDDEN = '[secret]';
 const STAND_IN = 'parley-hidden-secret';
-const ENTER_SECRET_AGAIN = 'the secret itself, written again: what stood there before was hidden';
+const ENTER_SECRET_AGAIN = 'the secret itself, entered again: the previous value there was hidden';
 
-/** Lines of comments, whole as they were. */
+/** Restores whole lines of comments that contained secrets. */
 function withHiddenLines(text: string, before: string, hide: (text: string) => string): string {
   if (!text.includes(HIDDEN)) return text;
   const known = new Map(before.split('\n').map((line) => [hide(line), line]));
@@ -269,7 +270,7 @@ function withHiddenLines(text: string, before: string, hide: (text: string) => s
     .join('\n');
 }
 
-/** The values of a document and their places in its text. */
+/** The values of a document and their positions in its text. */
 function scalarsOf(document: Document): { path: Path; from: number; to: number }[] {
   const found: { path: Path; from: number; to: number }[] = [];
   visit(document, {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** `above` excludes the bound itself. */
+/** Limits of a number; `above` excludes the limit itself. */
 interface Bounds {
   readonly min?: number;
   readonly above?: number;
@@ -29,7 +29,7 @@ export const numberField = (bounds: Bounds, description: string) =>
 export const flag = (standard: boolean, description: string) =>
   z.boolean().default(standard).describe(description);
 
-/** One of these values; the first of them where nothing is written. */
+/** One of these values; the first is the default. */
 export function choice<const T extends readonly [string, ...string[]]>(
   values: T,
   description: string,
@@ -37,15 +37,15 @@ export function choice<const T extends readonly [string, ...string[]]>(
   return z.enum(values).default(values[0]).describe(description);
 }
 
-/** `telegram:123`: the channel and that platform's user id. */
+/** A person, such as `telegram:123`: the channel and that platform's user id. */
 export const Person = z
   .string({ error: 'channel:userId without a space, such as telegram:123456789' })
   .regex(/^[a-z][a-z0-9-]*:\S+$/, 'channel:userId, such as telegram:123456789');
 
-/** A block of settings that all have defaults: it may be left away as a whole. */
+/** A block of settings that all have defaults, so that the whole block may be omitted. */
 export function section<T extends z.core.$ZodShape>(description: string, shape: T) {
   return z
     .strictObject(shape)
-    .prefault({} as never) // That every key has a default is not known to the type here.
+    .prefault({} as never) // The type does not know that every key has a default.
     .describe(description);
 }

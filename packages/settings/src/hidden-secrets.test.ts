@@ -13,7 +13,7 @@ mcp:
 `;
 
 describe('a text with hidden secrets', () => {
-  it('[G18] gets back those that stand where they stood, and keeps everything else', () => {
+  it('[G18] gets back the secrets that are still in the same place, and keeps everything else', () => {
     expect(withSecrets(hide(BEFORE), BEFORE, hide)).toEqual({ kind: 'text', text: BEFORE });
     const changed = `agent: { name: Polly }\n${hide(BEFORE).replace('my bot', 'ours')}`;
     expect(withSecrets(changed, BEFORE, hide)).toEqual({
@@ -22,7 +22,7 @@ describe('a text with hidden secrets', () => {
     });
   });
 
-  it('[G18] is refused where a hidden one has moved, with the place', () => {
+  it('[G18] is refused with the position when a hidden secret has moved', () => {
     const moved = hide(BEFORE).replace('telegram:', 'discord:');
     expect(withSecrets(moved, BEFORE, hide)).toMatchObject({
       kind: 'refused',
@@ -30,7 +30,7 @@ describe('a text with hidden secrets', () => {
     });
   });
 
-  it('takes a new secret as it is', () => {
+  it('accepts a new secret', () => {
     const renewed = hide(BEFORE).replace('[secret]   #', 's3cret-new   #');
     expect(withSecrets(renewed, BEFORE, hide)).toEqual({
       kind: 'text',

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { choice, flag, wholeNumber } from './fields.ts';
 
-/** `alerts[*].labels.alertname`: keys, `[0]` for one item of a list, `[*]` for all. */
+/**
+ * A path such as `alerts[*].labels.alertname`: keys, `[0]` for one item of a list, `[*]` for all.
+ */
 const FieldPath = z
   .string()
   .max(200)
@@ -70,14 +72,14 @@ const Hook = z
   })
   .refine(({ action, instruction }) => action !== 'job' || instruction !== undefined, {
     path: ['instruction'],
-    error: 'what is to be done with each event',
+    error: 'instructions for each event',
   })
   .refine(({ action, task }) => action !== 'job' || task === undefined, {
     path: ['task'],
     error: 'nothing: a job has an instruction; `task` is for action: heartbeat',
   });
 
-/** Events from outside (H09), by the name in their address. */
+/** `hooks`: events from outside (H09), by the name in their URL. */
 export const Hooks = z
   .record(
     z

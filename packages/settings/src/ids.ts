@@ -2,31 +2,37 @@ import { type ChannelIds, type IdForm, readId } from '@parley/core';
 import { nearestWord, oneOf } from './check.ts';
 import { type Block, type Finding, isBlock, type SettingsPath, valueAt } from './source.ts';
 
-/** Channels by their id, with the forms of their ids; undefined: any text may be one. */
+/** The id forms of each channel; undefined when any text may be an id. */
 export type IdForms = Readonly<Record<string, ChannelIds | undefined>>;
 
 interface Place {
   readonly path: SettingsPath;
-  /** As it is written, also where YAML would make another number of it. */
+  /** The text as it is written, even if YAML reads another number from it. */
   readonly text: string;
 }
 
 interface IdFacts {
   readonly forms: IdForms;
-  /** The digits of a number as they stand in the file; undefined: the value there is no number. */
+  /**
+   * The digits of a number as they are in the file; undefined when the value there is not a number.
+   */
   readonly literal: (path: SettingsPath) => string | undefined;
 }
 
-/** Settings with their ids in the form of the platforms' messages, and those that can never match. */
+/**
+ * Settings with their ids in the form of the platforms' messages, and findings for ids that can
+ * never match.
+ */
 export interface NormalizedIds {
   readonly value: Block;
   readonly findings: readonly Finding[];
 }
 
 /**
- * Brings all ids of the settings into the form that messages carry, before anything else is checked, so that every part of
- * Parley compares the same (D12). What can never be an id stays as it is written and is a finding: it had no effect
- * before either, and must not keep anything else from starting. Pure.
+ * Converts all ids in the settings to the form that messages contain, before anything else is
+ * checked, so that every part of Parley compares the same form (D12). An invalid id stays as
+ * written and is reported as a finding: it never had an effect, and must not keep anything else
+ * from starting. Pure.
  */
 export function normalizeIds(written: Block, facts: IdFacts): NormalizedIds {
   const value: Block = structuredClone(written);
@@ -73,7 +79,9 @@ export function normalizeIds(written: Block, facts: IdFacts): NormalizedIds {
   return { value, findings };
 }
 
-/** `1.2e18` and `0x1F` are numbers to YAML, and none of an id's digits are certain in them. */
+/**
+ * Asks for quotes: YAML reads `1.2e18` and `0x1F` as numbers, which do not preserve an id's digits.
+ */
 function inQuotes(finding: Finding, found: string | number, text: string): Finding {
   if (typeof found === 'string' || /^[-+]?\d+$/.test(text)) return finding;
   return { ...finding, expected: `${finding.expected}. Write it in quotes, with all its digits` };
@@ -82,7 +90,7 @@ function inQuotes(finding: Finding, found: string | number, text: string): Findi
 type Reading =
   | { readonly kind: 'id'; readonly id: string }
   | { readonly kind: 'finding'; readonly finding: Finding }
-  /** Left to the schemas, or right as it is written. */
+  /** The id is left to the schemas, or already correct as written. */
   | { readonly kind: 'as-it-is' };
 
 const AS_IT_IS: Reading = { kind: 'as-it-is' };
@@ -91,7 +99,10 @@ function noEffect(path: SettingsPath, expected: string, meant?: string): Reading
   return { kind: 'finding', finding: { kind: 'no-effect', path, expected, nearest: meant } };
 }
 
-/** `channel:id`, the channel in any case; null: it has no such form, which the schemas say. */
+/**
+ * Splits `channel:id` and lowercases the channel; null when the text has another form, which the
+ * schemas report.
+ */
 function splitPlace(text: string): { readonly channel: string; readonly id: string } | null {
   const [, channel, id] = /^\s*([\p{L}][\w-]*)\s*:\s*(\S.*?)\s*$/su.exec(text) ?? [];
   return channel === undefined || id === undefined ? null : { channel: channel.toLowerCase(), id };
@@ -122,7 +133,7 @@ function noSuchChannel(path: SettingsPath, channel: string, forms: IdForms): Rea
   return noEffect(path, `a channel there is: ${oneOf(names)}`, nearestWord(channel, names));
 }
 
-/** The clients of the API are people, too: `api:laptop`. */
+/** Reads the id of a person. Clients of the API are people too: `api:laptop`. */
 function readPerson(place: Place, value: Block, forms: IdForms): Reading {
   const split = splitPlace(place.text);
   if (split?.channel !== 'api') return ofChannel(place, forms, ({ person }) => [person]);
@@ -149,13 +160,13 @@ function readChannel({ path, text }: Place, forms: IdForms): Reading {
   return channel === text ? AS_IT_IS : { kind: 'id', id: channel };
 }
 
-/** `telegram/helpdesk`, an account that the settings have. */
+/** Reads `telegram/helpdesk`, an account that the settings define. */
 function readAccount({ path, text }: Place, value: Block, forms: IdForms): Reading {
   const [channel = '', account = ''] = text.trim().split('/');
   if (channel === 'api') return AS_IT_IS;
   if (!Object.hasOwn(forms, channel)) return noSuchChannel(path, channel, forms);
   const names = accountNames(value, channel);
-  // A channel that is not set up may be later.
+  // A channel that is not set up yet may be later.
   if (names.length === 0 || names.includes(account)) return AS_IT_IS;
   const expected = oneOf(names.map((name) => `${channel}/${name}`));
   const meant = nearestWord(account, names);
@@ -170,7 +181,7 @@ function accountNames(value: Block, channel: string): readonly string[] {
   return isBlock(accounts) ? Object.keys(accounts) : ['default'];
 }
 
-/** `last`, a name of tools.message.chats, an owner, or a chat. */
+/** Reads a target: `last`, a name of tools.message.chats, an owner, or a chat. */
 function readTarget(place: Place, value: Block, forms: IdForms): Reading {
   const chats = valueAt(value, ['tools', 'message', 'chats']);
   const names = ['last', ...(isBlock(chats) ? Object.keys(chats) : [])];
@@ -190,7 +201,7 @@ interface Around {
   readonly visit: Visit;
 }
 
-/** `access` of an account: ids alone, as the channel is known. */
+/** Normalizes the ids in an account's `access`, whose channel is known. */
 function visitAccess(at: SettingsPath, { value, facts, visit }: Around): void {
   const ids = facts.forms[String(at[1])];
   if (ids === undefined || valueAt(value, [...at, 'enabled']) === false) return;
@@ -219,7 +230,7 @@ function readOne(path: SettingsPath, text: string, form: IdForm | null, key: str
   return read.kind === 'id' ? read : noEffect(path, read.expected, read.nearest);
 }
 
-/** `tools.message.chats`: channel, account, chat and thread of each. */
+/** Normalizes channel, account, chat and thread of each entry in `tools.message.chats`. */
 function visitNamedChats(
   chats: readonly SettingsPath[],
   { value, findings, facts, visit }: Around & { readonly findings: Finding[] },
@@ -248,7 +259,7 @@ function visitNamedChats(
   }
 }
 
-/** The paths of a pattern in which `*` is any key or any place of a list. */
+/** The paths that match a pattern, in which `*` is any key or any position of a list. */
 function pathsOf(root: Block, pattern: readonly (string | number)[]): readonly SettingsPath[] {
   return pattern.reduce<readonly SettingsPath[]>(
     (paths, step) =>

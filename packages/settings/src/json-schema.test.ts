@@ -15,7 +15,7 @@ const schema = settingsJsonSchema({
 const at = (path: string) => valueAt(schema, path.split('/'));
 
 describe('settingsJsonSchema', () => {
-  it('[D12] knows core, model, and each channel with one account or several', () => {
+  it('[D12] covers core, model, and each channel with one account or several', () => {
     expect(Object.keys(at('properties') as object)).toEqual([
       'version',
       'identity',
@@ -73,7 +73,7 @@ describe('settingsJsonSchema', () => {
     ).toEqual({ ...Object(account), title: undefined });
   });
 
-  it('[D12] lets a reference stand for a number, a choice or a pattern', () => {
+  it('[D12] allows a reference in place of a number, a choice or a pattern', () => {
     const reference = expect.objectContaining({ pattern: '\\$\\{.+\\}' });
     expect(at('properties/http/properties/port/anyOf')).toEqual([
       { type: 'integer', minimum: 0, maximum: 65_535 },
@@ -85,11 +85,11 @@ describe('settingsJsonSchema', () => {
     });
   });
 
-  it('[D12] raises no alarm about a section whose lines are commented out', () => {
+  it('[D12] accepts a section whose lines are commented out', () => {
     expect(at('properties/agent/type')).toEqual(['object', 'null']);
   });
 
-  it('does not depend on the machine that makes it', () => {
+  it('does not depend on the machine that creates it', () => {
     const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
     expect(at('properties/agent/properties/timeZone')).not.toHaveProperty('default', zone);
     expect(at('properties/agent/properties')).not.toHaveProperty('workspace.default');

@@ -4,18 +4,24 @@ import { CoreSettings } from './core-schema.ts';
 import { labelOfSetting } from './labels.ts';
 import type { Allowed, SettingsPath } from './source.ts';
 
-/** A JSON Schema of draft 7, which every YAML editor understands. */
+/** A JSON Schema of draft 7, which every YAML editor supports. */
 export type JsonSchema = z.core.JSONSchema.JSONSchema;
 
-/** The schemas that settings do not know themselves: each channel's by its id, and the models'. */
+/** The schemas defined elsewhere: each channel's by its id, and the models'. */
 export interface ForeignSchemas {
-  /** One account's own settings, without the common keys. Strict objects, or unknown keys go unseen. */
+  /**
+   * The settings of one account without the common keys. These must be strict objects, or unknown
+   * keys go unnoticed.
+   */
   readonly channelSchemas: Readonly<Record<string, z.ZodType>>;
-  /** The section `model`. Must have a default, for files without that section. */
+  /** The section `model`. It must have a default, for files without that section. */
   readonly modelSchema: z.ZodType;
 }
 
-/** The shape of the whole settings file, as precise as the schemas; the base of all suggestions. */
+/**
+ * The JSON Schema of the whole settings file, as precise as the zod schemas. All suggestions are
+ * based on it.
+ */
 export function composeJsonSchema({ channelSchemas, modelSchema }: ForeignSchemas): JsonSchema {
   const core = toJson(CoreSettings);
   const model = toJson(modelSchema);
@@ -36,7 +42,7 @@ export function composeJsonSchema({ channelSchemas, modelSchema }: ForeignSchema
   };
 }
 
-/** The schema with the name of each setting in plain words as its title; one that it brings itself stays. */
+/** Adds the name of each setting in plain words as its title, unless the schema has its own. */
 function withLabels(schema: JsonSchema, path: SettingsPath = []): JsonSchema {
   return mapInnerSchemas(schema, (inner, step) => {
     if (typeof inner === 'boolean') return inner;
@@ -48,7 +54,7 @@ function withLabels(schema: JsonSchema, path: SettingsPath = []): JsonSchema {
   });
 }
 
-/** Each agent may have a model of its own, or name one of `model.choices`. */
+/** Each agent may have its own model, or name one of `model.choices`. */
 function withModel(agents: Schema | undefined, model: JsonSchema): JsonSchema {
   const record = typeof agents === 'object' ? agents : {};
   const one = typeof record.additionalProperties === 'object' ? record.additionalProperties : {};
@@ -59,7 +65,7 @@ function withModel(agents: Schema | undefined, model: JsonSchema): JsonSchema {
   return { ...record, additionalProperties: { ...one, properties } };
 }
 
-/** The shape of a profile file, for suggestions. */
+/** The JSON Schema of a profile file, for suggestions. */
 export function profileJsonSchema(profileSchema: z.ZodType, modelSchema: z.ZodType): JsonSchema {
   const profile = toJson(profileSchema);
   return { ...profile, properties: { ...profile.properties, model: toJson(modelSchema) } };
@@ -111,7 +117,7 @@ function toJson(schema: z.ZodType): JsonSchema {
 
 type Schema = JsonSchema | boolean;
 
-/** The value that may replace any single one. */
+/** A reference, which may replace any single value. */
 const REFERENCE: JsonSchema = {
   type: 'string',
   pattern: '\\$\\{.+\\}',
@@ -119,8 +125,8 @@ const REFERENCE: JsonSchema = {
 };
 
 /**
- * The schema for editors: completion, explanations, and no false alarms. Beyond the plain shape it
- * allows references in place of values, and sections whose lines are commented out.
+ * The schema for editors, for completion and explanations without false alarms. Beyond the plain
+ * schema it allows references in place of values, and sections whose lines are commented out.
  */
 export function settingsJsonSchema(schemas: ForeignSchemas): JsonSchema {
   return {
@@ -138,7 +144,10 @@ function forEditors(schema: JsonSchema): JsonSchema {
   return needsAlternative(schema) ? withReference(inner) : inner;
 }
 
-/** `step` is the key of an inner schema, or `*` where people choose it; undefined for an alternative of the same value. */
+/**
+ * Maps inner schemas. `step` is the key of an inner schema, `*` when people choose the key, or
+ * undefined for an alternative of the same value.
+ */
 function mapInnerSchemas(
   schema: JsonSchema,
   one: (inner: Schema, step?: string) => Schema,
@@ -158,7 +167,10 @@ function mapInnerSchemas(
   } as JsonSchema;
 }
 
-/** Free text holds a reference anyway; a fixed word (`provider: anthropic`) steers completion. */
+/**
+ * Whether a reference has to be allowed explicitly. Free text accepts one anyway, and a fixed word
+ * (`provider: anthropic`) guides completion.
+ */
 function needsAlternative(schema: JsonSchema): boolean {
   if (schema.enum !== undefined || schema.pattern !== undefined || schema.format !== undefined)
     return true;
@@ -174,7 +186,7 @@ function withReference({ title, description, default: fallback, ...rest }: JsonS
   };
 }
 
-/** Zod adds the limits of JavaScript's whole numbers, which explain nothing to anyone. */
+/** Removes the limits of JavaScript's integers, which zod adds and which explain nothing. */
 function withoutIntegerLimits({ minimum, maximum, ...rest }: JsonSchema): JsonSchema {
   return {
     ...rest,
@@ -183,7 +195,9 @@ function withoutIntegerLimits({ minimum, maximum, ...rest }: JsonSchema): JsonSc
   };
 }
 
-/** The keys and fixed values that are allowed at `path`, over all alternatives a schema leaves open. */
+/**
+ * The keys and fixed values that are allowed at `path`, over all possible alternatives of a schema.
+ */
 export function allowedAt(root: JsonSchema, path: SettingsPath): Allowed {
   let schemas = alternatives(root);
   for (const step of path) schemas = schemas.flatMap((schema) => schemasBelow(schema, step));

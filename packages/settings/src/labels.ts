@@ -1,8 +1,9 @@
 import type { SettingsPath } from './source.ts';
 
 /**
- * The names of the settings in plain words, by their paths. `*` is a name that people choose, or any entry of a list.
- * The schemas of channels and models bring their own, as the title in their metadata.
+ * The names of the settings in plain words, by their paths. `*` stands for a name that people
+ * choose, or for any entry of a list. The schemas of channels and models have their own, as the
+ * title in their metadata.
  */
 const LABELS: Readonly<Record<string, string>> = {
   version: 'Version of this file',
@@ -332,7 +333,7 @@ const LABELS: Readonly<Record<string, string>> = {
   'channels.*.accounts': 'Several accounts',
 };
 
-/** Kinds of chats, wherever `lanes.busy` names them. */
+/** Kinds of chats, wherever they are keys of `lanes.busy`. */
 const CHAT_KINDS: Readonly<Record<string, string>> = {
   direct: 'Direct chats',
   group: 'Group chats',
@@ -340,7 +341,9 @@ const CHAT_KINDS: Readonly<Record<string, string>> = {
   thread: 'Threads and topics',
 };
 
-/** The name of a setting in plain words; undefined for one of a channel, a model or a plugin. */
+/**
+ * The name of a setting in plain words; undefined for a setting of a channel, a model or a plugin.
+ */
 export function labelOfSetting(path: SettingsPath): string | undefined {
   const [section, first, ...rest] = path.map(String);
   if (section === undefined || first === undefined) return LABELS[section ?? ''];

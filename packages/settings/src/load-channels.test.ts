@@ -40,7 +40,7 @@ describe('loadSettings with channels', () => {
     });
   });
 
-  it('[D12] isolates a broken channel: the others run', () => {
+  it('[D12] isolates a broken channel while the others run', () => {
     const result = load('channels:\n  telegram:\n    token: 5\n  web: {}\n');
     expect(broken(result, 'telegram/default')).toEqual([
       {
@@ -54,7 +54,7 @@ describe('loadSettings with channels', () => {
     expect(okay(result).channels['web/default']?.kind).toBe('ok');
   });
 
-  it('[D12] isolates a broken account: the others of the same channel run', () => {
+  it('[D12] isolates a broken account while the others of the same channel run', () => {
     const yaml = `channels:
   telegram:
     accounts:
@@ -91,13 +91,13 @@ describe('loadSettings with channels', () => {
       'channels.telegram.access.direct',
       'one of pairing, allowlist, open, disabled',
     ],
-  ])('[D12] %s breaks that channel alone, at %s', (yaml, path, expected) => {
+  ])('[D12] %s breaks only that channel, at %s', (yaml, path, expected) => {
     const found = broken(load(yaml), 'telegram/default');
     expect(found).toEqual([expect.objectContaining({ path })]);
     expect(found[0]?.expected).toContain(expected);
   });
 
-  it('[F05] refuses access rules beside accounts rather than ignore them', () => {
+  it('[F05] refuses access rules beside accounts instead of ignoring them', () => {
     const yaml =
       'channels: { telegram: { access: { direct: disabled }, accounts: { a: { token: "1234567890" } } } }';
     expect(broken(load(yaml), 'telegram/a')).toEqual([
@@ -105,7 +105,7 @@ describe('loadSettings with channels', () => {
     ]);
   });
 
-  it('[D12] runs a default channel unless the file switches it off', () => {
+  it('[D12] runs a default channel unless the file disables it', () => {
     expect(okay(load('channels: { web: { enabled: false } }')).channels['web/default']).toEqual({
       kind: 'disabled',
       channel: 'web',
@@ -113,7 +113,7 @@ describe('loadSettings with channels', () => {
     });
   });
 
-  it('finds the workspace from the settings file and from the home folder', () => {
+  it('resolves the workspace from the settings file and from the home folder', () => {
     const workspace = (written: string) =>
       okay(load(`agent: { workspace: '${written}' }`)).settings.agent.workspace;
     expect(workspace('notes')).toBe(path('notes'));

@@ -6,13 +6,13 @@ import { broken, okay, problems, settingsFolder } from './testing/settings-folde
 const { load, path } = settingsFolder();
 
 describe('loadSettings with references', () => {
-  it('[D12] replaces variables, whole or within a text, and keeps ${ when doubled', () => {
+  it('[D12] replaces variables, alone or within a text, and keeps ${ when it is escaped', () => {
     const yaml = 'agent: { name: "${A}-${B:-two}", role: "$${A}", emoji: "${C:-x}" }\n';
     const { settings } = okay(load(yaml, { A: 'one', C: '' }));
     expect(settings.agent).toMatchObject({ name: 'one-two', role: '${A}', emoji: 'x' });
   });
 
-  it('[D12] reads numbers and truth values from the environment where such are expected', () => {
+  it('[D12] reads numbers and booleans from the environment where they are expected', () => {
     const yaml = `http: { port: "\${PORT}" }
 channels: { telegram: { enabled: "\${ON}", token: "\${T}", pollSeconds: "\${S:-7}", silent: "\${Q}" } }`;
     const { settings, channels } = okay(
@@ -24,7 +24,7 @@ channels: { telegram: { enabled: "\${ON}", token: "\${T}", pollSeconds: "\${S:-7
     });
   });
 
-  it('[D12] reports a missing variable at its place, with the one that was meant', () => {
+  it('[D12] reports a missing variable at its position, with the one that was probably meant', () => {
     const result = load('http:\n  host: "${HOSTT}"\n', { HOST: 'x' });
     expect(problems(result)).toEqual([
       {
@@ -53,7 +53,7 @@ channels: { telegram: { enabled: "\${ON}", token: "\${T}", pollSeconds: "\${S:-7
     expect(more).toEqual([]);
   });
 
-  it('[D12] shows of a secret nothing but its references', () => {
+  it('[D12] shows nothing of a secret but its references', () => {
     const yaml = 'channels: { telegram: { token: "12345:abc${NOT_SET}def" } }';
     expect(broken(load(yaml), 'telegram/default')[0]?.found).toBe('…${NOT_SET}…');
   });
@@ -67,7 +67,7 @@ channels: { telegram: { enabled: "\${ON}", token: "\${T}", pollSeconds: "\${S:-7
     expect(result.secrets).toEqual(['123456:from-a-file']);
   });
 
-  it('[D10] lists as secret what is named so or comes from outside and looks so, and passwords in URLs', () => {
+  it('[D10] lists as secret what is named like one, looks like one and comes from outside, and passwords in URLs', () => {
     const yaml = `
 agent: { name: "\${NAME}" }
 queue: { url: "redis://user:red%40pass@localhost", password: own-pass, sentinel: { nodes: [a], password: asked } }

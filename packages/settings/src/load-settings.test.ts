@@ -4,7 +4,7 @@ import { SettingsError } from './settings-file.ts';
 import { okay, problems, settingsFolder } from './testing/settings-folder.ts';
 
 const { load, loadFile, path } = settingsFolder();
-/** A comment in Chinese and a name, as Notepad of Windows saves them in GB18030. */
+/** A comment in Chinese and a name, as Windows Notepad saves them in GB18030. */
 const GBK = Buffer.from('2320b9d9b7bdc5e4d6c3cec4bcfea3acc7ebd0deb8c4c3fbd7d60a', 'hex');
 
 describe('loadSettings with nothing to read', () => {
@@ -15,7 +15,7 @@ describe('loadSettings with nothing to read', () => {
       'sections whose lines are commented out',
       'agent:\n  # name: Ada\nchannels:\nlog:\n  level:\n',
     ],
-  ])('[D12] takes %s as all defaults', (_what, yaml) => {
+  ])('[D12] uses all defaults for %s', (_what, yaml) => {
     const { settings, warnings, channels } = okay(load(yaml));
     expect(settings).toMatchObject({
       agent: { id: 'main', workspace: '/data/workspace' },
@@ -32,7 +32,7 @@ describe('loadSettings with nothing to read', () => {
     expect(Object.keys(channels)).toEqual(['web/default']);
   });
 
-  it('[D12] takes a missing file as all defaults, and says so', () => {
+  it('[D12] uses all defaults for a missing file, and says so', () => {
     const result = okay(loadFile(path('none.yaml')));
     expect(result.origin).toBe('defaults');
     expect(result.settings).toEqual(okay(load('')).settings);
@@ -77,11 +77,14 @@ describe('loadSettings with a file that cannot be read', () => {
   });
 });
 
-describe('loadSettings with a file that is no UTF-8', () => {
+describe('loadSettings with a file that is not UTF-8', () => {
   it.each([
-    ['UTF-16 with its mark, as PowerShell writes it', Buffer.from('\uFEFFowners: []', 'utf16le')],
-    ['UTF-16 without a mark', Buffer.from('owners: [] # Jürgen\n', 'utf16le')],
-    ['UTF-8 with a mark', Buffer.from('\uFEFFowners: []')],
+    [
+      'UTF-16 with a byte order mark, as PowerShell writes it',
+      Buffer.from('\uFEFFowners: []', 'utf16le'),
+    ],
+    ['UTF-16 without a byte order mark', Buffer.from('owners: [] # Jürgen\n', 'utf16le')],
+    ['UTF-8 with a byte order mark', Buffer.from('\uFEFFowners: []')],
   ])('[W10] reads %s', (_what, bytes) => {
     writeFileSync(path('wide.yaml'), bytes);
     expect(okay(loadFile(path('wide.yaml'))).warnings).toEqual([]);
@@ -89,7 +92,7 @@ describe('loadSettings with a file that is no UTF-8', () => {
 });
 
 describe('loadSettings with a file that is not YAML', () => {
-  it('[D12] shows the place with a caret', () => {
+  it('[D12] shows the position with a caret', () => {
     const [problem] = problems(load('channels:\n  telegram: token: x\n'));
     expect(problem).toMatchObject({ kind: 'syntax', position: { line: 2, column: 13 } });
     expect(problem?.excerpt).toBe(
@@ -115,7 +118,7 @@ describe('loadSettings with a file that is not YAML', () => {
     expect(problems(load(yaml))[0]?.expected).toContain(words);
   });
 
-  it('[D12] ends at a list that contains itself', () => {
+  it('[D12] stops at a list that contains itself', () => {
     expect(problems(load('owners: &o [*o]\n'))[0]?.expected).toContain('at most 32 levels');
   });
 });

@@ -22,7 +22,12 @@ import {
   type JsonSchema,
 } from './json-schema.ts';
 import { chooseProfile } from './profiles.ts';
-import { collectSecrets, type Environment, resolveReferences } from './secrets.ts';
+import {
+  collectSecrets,
+  type Environment,
+  type MissingSecret,
+  resolveReferences,
+} from './secrets.ts';
 import { LARGEST_SETTINGS_BYTES, readTextFile, SettingsError } from './settings-file.ts';
 import { newestVersion, SETTINGS_STEPS } from './settings-steps.ts';
 import {
@@ -43,37 +48,41 @@ export interface LoadSettingsOptions<Model>
     Pick<ForeignSchemas, 'channelSchemas'>,
     ModelForms<Model> {
   readonly env: Environment;
-  /** Profiles that come along; those in `profiles/` of the data folder precede them. */
+  /**
+   * For readers of settings other than secrets: returns a stand-in for a secret file that is missing.
+   */
+  readonly missingSecret?: MissingSecret | undefined;
+  /** Profiles that come with Parley; those in `profiles/` of the data folder take precedence. */
   readonly houseProfiles?: string;
-  /** The channels there are with the forms of their ids; without it ids are taken as they are written. */
+  /** The available channels with the forms of their ids; without it ids are used as written. */
   readonly channelIds?: IdForms;
-  /** Channels that run with their defaults when the file does not mention them. */
+  /** Channels that run with their defaults even if the file does not mention them. */
   readonly defaultChannels?: readonly string[];
 }
 
-/** Result of reading the file (D12). `secrets`: values that logs must never show. */
+/** The result of reading the file (D12). `secrets` are values that logs must never show. */
 export type SettingsResult<Model = unknown> =
   | {
       readonly kind: 'ok';
       /** The settings of the whole installation and of its default agent. */
       readonly settings: Settings<Model>;
       /**
-       * The whole settings of each agent of `agents` by its name (F14). Their `spend` holds the caps of that
-       * agent alone, besides those of `settings`.
+       * The complete settings of each agent of `agents` by its name (F14). Their `spend` contains
+       * only the caps of that agent; those of `settings` apply as well.
        */
       readonly agents: ReadonlyMap<string, Settings<Model>>;
-      /** By `channel/account`; one that is broken or disabled leaves the others running. */
+      /** Accounts by `channel/account`. A broken or disabled one leaves the others running. */
       readonly channels: Readonly<Record<string, ChannelAccount>>;
       readonly warnings: readonly SettingsProblem[];
       readonly secrets: readonly string[];
-      /** Those that hold values of the settings (`${file:…}`). */
+      /** The files that contain values of the settings (`${file:…}`). */
       readonly files: readonly string[];
-      /** `defaults`: there is no such file. */
+      /** `defaults` when there is no such file. */
       readonly origin: 'file' | 'defaults';
     }
   | {
       readonly kind: 'invalid';
-      /** All that is wrong, broken channels included. */
+      /** All problems, including those of broken channels. */
       readonly problems: readonly SettingsProblem[];
       readonly warnings: readonly SettingsProblem[];
       readonly secrets: readonly string[];
@@ -81,8 +90,8 @@ export type SettingsResult<Model = unknown> =
     };
 
 /**
- * Reads, resolves and checks the settings file. Throws `SettingsError` only when there is a file that
- * cannot be read at all; everything that is wrong inside it is in the result.
+ * Reads, resolves and checks the settings file. Throws `SettingsError` only when an existing file
+ * cannot be read at all; all mistakes inside it are in the result.
  */
 export function loadSettings<Model>(options: LoadSettingsOptions<Model>): SettingsResult<Model> {
   const text = readTextFile(options.file, LARGEST_SETTINGS_BYTES);
@@ -128,7 +137,7 @@ export function loadSettings<Model>(options: LoadSettingsOptions<Model>): Settin
   };
 }
 
-/** Each part of the file against its own schema. */
+/** Validates each part of the file against its own schema. */
 function checkParts<Model>(
   source: SettingsSource,
   findings: readonly Finding[],
@@ -155,7 +164,7 @@ function checkParts<Model>(
   return { core, model, read, channels, problems };
 }
 
-/** The settings of the default agent and of the others, where all parts are good. */
+/** The settings of the default agent and of the others, when all parts are valid. */
 function wholeSettings<Model>(
   { core, model, read, problems: wrong }: ReturnType<typeof checkParts<Model>>,
   unprofiled: SettingsSource,
@@ -177,8 +186,9 @@ function wholeSettings<Model>(
 }
 
 /**
- * Explains problems of ids in the platform's words, also where a schema refuses the id, too. Those that no schema
- * refuses keep nothing from starting: they had no effect in earlier versions either.
+ * Explains problems of ids in the platform's words, even if a schema refuses the id too. Problems
+ * that no schema refuses keep nothing from starting, because such ids had no effect in earlier
+ * versions either.
  */
 function explainIds(
   ids: readonly SettingsProblem[],
@@ -212,20 +222,26 @@ function profilePlace({
   dataFolder,
   houseProfiles,
   env,
+  missingSecret,
   modelSchema,
 }: LoadSettingsOptions<unknown>) {
   const folders = [join(resolve(dataFolder), 'profiles'), houseProfiles ?? HOUSE_PROFILES];
-  return { folders, env, modelSchema };
+  return { folders, env, modelSchema, missingSecret };
 }
 
 function prepare(document: SettingsDocument, options: LoadSettingsOptions<unknown>) {
-  const resolved = resolveReferences(document.value, options.env, options.file);
+  const resolved = resolveReferences(
+    document.value,
+    options.env,
+    options.file,
+    options.missingSecret,
+  );
   const { channelIds: forms } = options;
   const normalized =
     forms === undefined
       ? { value: resolved.value, findings: [] }
       : normalizeIds(resolved.value, { forms, literal: document.literal });
-  let shape: JsonSchema | undefined; // Only needed, and only made, when something has to be explained.
+  let shape: JsonSchema | undefined; // Created only when something has to be explained.
   const source: SettingsSource = {
     value: normalized.value,
     outside: resolved.outside,
@@ -243,7 +259,10 @@ function prepare(document: SettingsDocument, options: LoadSettingsOptions<unknow
   return { source, findings, ids: normalized.findings, files: resolved.files };
 }
 
-/** References in channels break their account; those below unknown keys are ignored. */
+/**
+ * Reference problems in the core settings. Those in channels break their account, and those below
+ * unknown keys are ignored.
+ */
 function coreReferences(findings: readonly Finding[]): Finding[] {
   const known = new Set<unknown>(['model', ...Object.keys(CoreSettings.shape)]);
   return findings.filter((finding) => known.has(finding.path[0]));
@@ -259,7 +278,10 @@ function blockOrProblem(written: unknown, path: SettingsPath, source: SettingsSo
   return { block: {}, problems: [toSettingsProblem({ kind: 'value', path, expected }, source)] };
 }
 
-/** In the file's order; a reference that failed leaves text that fails the schema too: one report is enough. */
+/**
+ * Sorts problems in the order of the file. A failed reference leaves text that also fails the
+ * schema, so only one report is kept.
+ */
 function sortAndDeduplicate(problems: readonly SettingsProblem[]): SettingsProblem[] {
   const seen = new Set<string>();
   return problems
@@ -268,20 +290,24 @@ function sortAndDeduplicate(problems: readonly SettingsProblem[]): SettingsProbl
 }
 
 const TEMPLATE = configPath('parley.example.yaml');
-/** Profiles that come with Parley. */
+/** The profiles that come with Parley. */
 const HOUSE_PROFILES = configPath('profiles/');
 
 const SCHEMA = configPath('parley.schema.json');
 
-/** The settings file of a first start: all but its version is explained and commented out, so defaults apply. */
+/**
+ * The settings file of a first start. Everything but its version is explained and commented out, so
+ * that defaults apply.
+ */
 export function settingsTemplate(): string {
   const line = versionLine(newestVersion(SETTINGS_STEPS));
   return readFileSync(TEMPLATE, 'utf8').replace(/^version: .*$/m, line);
 }
 
 /**
- * Writes the template to `file`, readable by its owner alone since secrets may end up in it, and beside
- * it the schema that its first line names to editors. Throws `SettingsError`, also when `file` exists.
+ * Writes the template to `file`, readable only by its owner because it may contain secrets later,
+ * and beside it the schema that its first line names for editors. Throws `SettingsError`, even if
+ * `file` exists.
  */
 export function writeSettingsTemplate(file: string): void {
   try {
@@ -290,7 +316,7 @@ export function writeSettingsTemplate(file: string): void {
   } catch (error) {
     throw new SettingsError(
       'settings-unwritable',
-      `The settings file ${file} cannot be written: ${reasonOf(error)}. Name another place with --config or --data.`,
+      `The settings file ${file} cannot be written: ${reasonOf(error)}. Use another location with --config or --data.`,
       error,
     );
   }

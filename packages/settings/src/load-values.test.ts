@@ -5,7 +5,7 @@ import { okay, problems, settingsFolder } from './testing/settings-folder.ts';
 const { load } = settingsFolder();
 
 describe('loadSettings with wrong values', () => {
-  it('[D12] reports path, place, value, what is expected and the nearest valid value', () => {
+  it('[D12] reports path, position, value, what is expected and the nearest valid value', () => {
     expect(problems(load('log:\n  level: inof\nhttp: { port: 99999 }\n'))).toEqual([
       {
         kind: 'value',
@@ -77,7 +77,7 @@ describe('loadSettings with wrong values', () => {
     expect(found[0]?.expected).toContain(expected);
   });
 
-  it('[D12] shows no secret, wherever it is', () => {
+  it('[D12] never shows a secret, wherever it is', () => {
     const result = load(
       'model: { provider: antropic, apiKey: [sk-very-secret] }\nowners: ["${K}"]',
       {
@@ -90,7 +90,7 @@ describe('loadSettings with wrong values', () => {
     expect(result.secrets).toEqual(expect.arrayContaining(['sk-very-secret', 'sk-env-secret']));
   });
 
-  it('[D12] reports broken channels too when the core is invalid, to be fixed in one go', () => {
+  it('[D12] reports broken channels even if the core is invalid, so that all can be fixed at once', () => {
     const paths = problems(load('log: 1\nchannels: { telegram: {} }')).map((p) => p.path);
     expect(paths).toEqual(['log', 'channels.telegram.token']);
   });
@@ -121,13 +121,13 @@ describe('loadSettings with unknown keys', () => {
   it.each([
     ['model: { providr: ollama }', 'model.providr', 'provider'],
     ['model: { provider: anthropic, apiKy: k }', 'model.apiKy', 'apiKey'],
-  ])('[D12] %s: names the typo, not the key that it leaves missing', (yaml, path, meant) => {
+  ])('[D12] %s: names the typo instead of the missing key', (yaml, path, meant) => {
     expect(problems(load(yaml))).toEqual([
       expect.objectContaining({ kind: 'unknown-key', path, nearest: meant }),
     ]);
   });
 
-  it('[D12] warns without a guess when nothing is near, and never reads a reference there', () => {
+  it('[D12] warns without a suggestion when nothing is near, and never resolves a reference there', () => {
     const { warnings } = okay(load('zebra: "${NOT_SET}"\n'));
     expect(warnings).toEqual([
       expect.objectContaining({ path: 'zebra', position: { line: 1, column: 1 } }),

@@ -15,7 +15,7 @@ beforeAll(() => {
   writeFileSync(path('house/writer.yaml'), 'layout: zeus\n');
 });
 
-/** Loads settings that name the profile `own`, which says `profile`. */
+/** Loads settings that name the profile `own` with the given content. */
 function load(profile: string, settings = 'agent: { profile: own }', env = {}) {
   writeFileSync(path('data/profiles/own.yaml'), profile);
   writeFileSync(path('parley.yaml'), settings);
@@ -74,7 +74,7 @@ ephemeral: Answer in one sentence.
     expect(loaded.skills).toMatchObject({ show: 'inline', max: 3, maxFileBytes: 256_000 });
   });
 
-  it('[P15] in the data folder ranks before the built-in one', () => {
+  it('[P15] in the data folder takes precedence over the built-in one', () => {
     const layout = (name: string) =>
       okay(load('layout: lab', `agent: { profile: ${name} }`)).settings.agent.layout;
     expect(layout('writer')).toBe('zeus');
@@ -82,7 +82,7 @@ ephemeral: Answer in one sentence.
     expect(layout('writer')).toBe('openclaw');
   });
 
-  it('[P15] that does not exist is answered with those that do', () => {
+  it('[P15] that does not exist is reported with the available ones', () => {
     const [problem] = problems(load('', 'agent:\n  profile: writr'));
     expect(problem).toMatchObject({
       path: 'agent.profile',
@@ -135,16 +135,17 @@ ephemeral: Answer in one sentence.
     ]);
   });
 
-  it('[D13] [D12] keeps Parley from starting where a check by its response format could take for ever', () => {
+  it('[D13] [D12] keeps Parley from starting when a check by its response format could take forever', () => {
     for (const { what, schema } of HOSTILE_SCHEMAS) {
       const found = problems(load(JSON.stringify({ responseFormat: schema })));
-      // Of deep nesting a part is refused, or the whole file, as the stack of this thread allows.
+      // Deep nesting is refused in part or for the whole file, depending on the stack of this
+      // thread.
       const isRefused = found.some(({ path }) => path === '' || path.startsWith('responseFormat'));
       expect([what, isRefused]).toEqual([what, true]);
     }
   });
 
-  it('[P15] may name a model of the provider that the settings name', () => {
+  it('[P15] can name a model of the provider in the settings', () => {
     const settings = 'agent: { profile: own }\nmodel: { provider: named, apiKey: k }';
     expect(okay(load('model: large', settings)).settings.model).toEqual({
       provider: 'named',
@@ -157,14 +158,14 @@ ephemeral: Answer in one sentence.
     expect(okay(load('model: offline')).settings.model).toBe('offline');
   });
 
-  it('[P15] takes secrets from the environment and keeps them out of logs', () => {
+  it('[P15] reads secrets from the environment and keeps them out of logs', () => {
     const yaml = 'model: { provider: anthropic, apiKey: "${KEY}" }';
     const loaded = okay(load(yaml, undefined, { KEY: 'sk-very-secret' }));
     expect(loaded.settings.model).toMatchObject({ apiKey: 'sk-very-secret' });
     expect(loaded.secrets).toContain('sk-very-secret');
   });
 
-  it('[P15] is not looked for where none is named', () => {
+  it('[P15] is not looked for when none is named', () => {
     expect(okay(load('layout: [', 'agent: {}')).settings.agent.layout).toBeUndefined();
     expect(problems(load('', 'agent: { profile: ../own }'))).toEqual([
       expect.objectContaining({ path: 'agent.profile' }),

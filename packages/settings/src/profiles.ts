@@ -6,7 +6,12 @@ import { type Checked, checkValue, nearestWord, oneOf } from './check.ts';
 import { CoreSettings } from './core-schema.ts';
 import { parseSettings } from './document.ts';
 import { allowedAt, profileJsonSchema } from './json-schema.ts';
-import { collectSecrets, type Environment, resolveReferences } from './secrets.ts';
+import {
+  collectSecrets,
+  type Environment,
+  type MissingSecret,
+  resolveReferences,
+} from './secrets.ts';
 import { LARGEST_SETTINGS_BYTES, readTextFile } from './settings-file.ts';
 import {
   type Block,
@@ -19,7 +24,7 @@ import {
   valueAt,
 } from './source.ts';
 
-/** The settings with their profile worked in, and what is wrong with that profile. */
+/** The settings with their profile applied, and the problems of that profile. */
 export interface ProfiledSettings {
   readonly value: Block;
   readonly problems: readonly SettingsProblem[];
@@ -30,8 +35,9 @@ export interface ProfiledSettings {
 }
 
 /**
- * Works in the profile that `agent.profile` names. Without one the settings stay as they are; a name
- * that is no text is left to the check of the settings. Throws `SettingsError` as `loadProfile` does.
+ * Applies the profile that `agent.profile` names. Without one the settings stay unchanged; a name
+ * that is not text is left to the check of the settings. Throws `SettingsError` as `loadProfile`
+ * does.
  */
 export function chooseProfile(source: SettingsSource, place: ProfileScope): ProfiledSettings {
   const { profile, ...found } = profileAt(['agent', 'profile'], source, place);
@@ -40,7 +46,10 @@ export function chooseProfile(source: SettingsSource, place: ProfileScope): Prof
   return { ...found, value, problems: homelessModel(profile, source) };
 }
 
-/** The profile that is named at `path`, as `chooseProfile` reads it; absent where there is none, or a wrong one. */
+/**
+ * The profile that is named at `path`, read like in `chooseProfile`; absent when there is none, or
+ * an invalid one.
+ */
 export function profileAt(
   path: SettingsPath,
   source: SettingsSource,
@@ -57,7 +66,7 @@ export function profileAt(
   return { ...nothing, problems: [toSettingsProblem(finding, source)] };
 }
 
-/** A bare name says nothing about where that model is. */
+/** Reports a profile that names a model without a provider, when the settings name none either. */
 function homelessModel({ modelName }: Profile, source: SettingsSource): SettingsProblem[] {
   if (modelName === undefined || source.value.model !== undefined) return [];
   const expected = `a section with the provider of "${modelName}", the model of the profile`;
@@ -66,9 +75,10 @@ function homelessModel({ modelName }: Profile, source: SettingsSource): Settings
 
 /** The folders of profiles and the check of a profile. */
 export interface ProfileScope {
-  /** The first folder that has the file is taken. */
+  /** The first folder that contains the file is used. */
   readonly folders: readonly string[];
   readonly env: Environment;
+  readonly missingSecret?: MissingSecret | undefined;
   readonly modelSchema: z.ZodType;
 }
 
@@ -81,7 +91,10 @@ export type LoadedProfile =
         | { readonly kind: 'bad'; readonly problems: readonly SettingsProblem[] }
       ));
 
-/** Reads and checks `<folder>/<name>.yaml`. Throws `SettingsError` when the file cannot be read at all. */
+/**
+ * Reads and checks `<folder>/<name>.yaml`. Throws `SettingsError` when the file cannot be read at
+ * all.
+ */
 function loadProfile(name: string, place: ProfileScope): LoadedProfile {
   for (const folder of place.folders) {
     const file = join(folder, `${name}.yaml`);
@@ -91,7 +104,7 @@ function loadProfile(name: string, place: ProfileScope): LoadedProfile {
   return { kind: 'missing' };
 }
 
-/** The names that can be chosen, sorted. A folder that is not there holds none. */
+/** The names that can be chosen, sorted. A missing folder contains none. */
 function profileNames(folders: readonly string[]): readonly string[] {
   const names = folders.flatMap((folder) => {
     try {
@@ -107,12 +120,12 @@ function profileNames(folders: readonly string[]): readonly string[] {
 }
 
 function checkProfile(file: string, text: string, place: ProfileScope): LoadedProfile {
-  // No key of a profile has ever had another name.
+  // No upgrade steps are needed, because no key of a profile was ever renamed.
   const document = parseSettings(text, []);
   if (document.kind === 'broken') {
     return { kind: 'bad', problems: document.problems, warnings: [], secrets: [], files: [] };
   }
-  const resolved = resolveReferences(document.value, place.env, file);
+  const resolved = resolveReferences(document.value, place.env, file, place.missingSecret);
   const secrets = collectSecrets(resolved);
   const { files } = resolved;
   const source: SettingsSource = {
@@ -139,7 +152,10 @@ function checkProfile(file: string, text: string, place: ProfileScope): LoadedPr
   return { kind: 'ok', profile: { ...rest, ...chosen }, warnings, secrets, files };
 }
 
-/** Undefined where there is no model, and where a word is none of the models' own and so names one. */
+/**
+ * Validates the model of a profile; undefined when there is none, or when it is a word that only
+ * names a model.
+ */
 function checkModel(
   written: unknown,
   source: SettingsSource,
@@ -166,9 +182,9 @@ export interface Profile extends Omit<ProfileSettings, 'model'> {
 }
 
 /**
- * The settings as if their author had also written what the profile says (P15). What the file itself
- * says wins, key by key; a list in the file takes the place of the profile's list, and a model in the
- * file that of the profile's model. Defaults are filled in later and so come last.
+ * The settings as if their author had also written the content of the profile (P15). The file
+ * itself wins, key by key. A list in the file replaces the profile's list, and a model in the file
+ * replaces the profile's model. Defaults are filled in later and so come last.
  */
 export function withProfile(written: Block, profile: Profile): Block {
   const { skills, tools, plugins, model, modelName, ...agent } = profile;
@@ -183,7 +199,8 @@ export function withProfile(written: Block, profile: Profile): Block {
 }
 
 /**
- * Puts a profile below the written settings. A value that is no block stays as written: the later check explains it.
+ * Merges a profile below the written settings. A value that is not a block stays as written, and
+ * the later check explains it.
  */
 function mergeUnder(written: unknown, profile: Block | undefined): unknown {
   if (written === undefined) return profile;
@@ -194,7 +211,7 @@ function mergeUnder(written: unknown, profile: Block | undefined): unknown {
   return { ...profile, ...written, ...Object.fromEntries(both) };
 }
 
-/** A model that is written wins; a name alone fills its key `model`. */
+/** The effective model: a written one wins, and a bare name fills its key `model`. */
 export function modelOf(written: unknown, model: unknown, modelName: string | undefined): unknown {
   if (written === undefined) return model;
   if (modelName === undefined || !isBlock(written)) return written;
@@ -211,8 +228,8 @@ const { layout, persona, format, responseFormat, memory, skipContextFiles, conte
 const Names = z.array(z.string().min(1));
 
 /**
- * One profile file (P15): what an agent is, in one place. Each key means what the key of the same
- * name means in the settings; nothing has a default here, so that what is left out stays open.
+ * One profile file (P15), which defines an agent in one place. Each key means what the key of the
+ * same name means in the settings. Nothing has a default here, so that missing keys stay open.
  */
 const ProfileSettings = z.strictObject({
   layout,
@@ -233,7 +250,7 @@ const ProfileSettings = z.strictObject({
     .optional(),
   tools: z.strictObject({ allow: Names.optional(), block: Names.optional() }).optional(),
   plugins: CoreSettings.shape.plugins.unwrap().optional(),
-  /** A block as in the settings, or the name of a model of the provider that the settings name. */
+  /** A block as in the settings, or the name of a model of the provider in the settings. */
   model: z.union([z.string().min(1), z.record(z.string(), z.unknown())]).optional(),
 });
 type ProfileSettings = z.input<typeof ProfileSettings>;

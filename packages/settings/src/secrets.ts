@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { reasonOf } from '@parley/core';
@@ -14,15 +15,23 @@ import {
   secretsWithin,
 } from './source.ts';
 
-/** A secret is a line or a PEM block. */
+/** The largest secret file, in bytes; a secret is a line or a PEM block. */
 const LARGEST_SECRET_BYTES = 65_536;
-/** Deeper than any settings; ends the walk through an alias that contains itself. */
+/**
+ * The deepest nesting that is followed, more than any real settings. It ends the walk through an
+ * alias that contains itself.
+ */
 const DEEPEST = 32;
 
-/** The values of a process's environment. */
+/** The environment variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A reference that leads nowhere. */
+/**
+ * The content to use for a missing file that a reference names; undefined reports it as a problem.
+ */
+export type MissingSecret = (file: string) => string | undefined;
+
+/** A reference that cannot be resolved. */
 export interface ReferenceProblem {
   readonly path: SettingsPath;
   readonly raw: string;
@@ -30,7 +39,7 @@ export interface ReferenceProblem {
   readonly nearest?: string;
 }
 
-/** A piece of a value that came from the environment, or from a file of its own. */
+/** A piece of a value that came from the environment, or from a separate file. */
 interface OutsidePiece {
   readonly path: SettingsPath;
   readonly text: string;
@@ -40,21 +49,28 @@ interface OutsidePiece {
 /** The settings with every reference replaced. */
 export interface Resolved {
   readonly value: Block;
-  /** Values that came from outside the file: their path (`formatPath`), and how the file wrote them. */
+  /**
+   * Values that came from outside the file: their path (`formatPath`), and how the file wrote them.
+   */
   readonly outside: ReadonlyMap<string, string>;
   /** The pieces that came from outside, by path, for the list of secrets. */
   readonly pieces: readonly OutsidePiece[];
   readonly problems: readonly ReferenceProblem[];
-  /** The files that references name, whether there is a file or not. */
+  /** The files that references name, whether they exist or not. */
   readonly files: readonly string[];
 }
 
 /**
- * Replaces `${NAME}`, `${NAME:-default}` and `${file:/path}` (relative to the settings file) in every
- * text; `$${` is a literal `${`. A key with nothing behind it, as remains of a section whose
- * lines are commented out, is left out; a channel or agent with nothing behind it means its defaults.
+ * Replaces `${NAME}`, `${NAME:-default}` and `${file:/path}` (relative to the settings file) in
+ * every text; `$${` is a literal `${`. A key without a value, as remains of a section whose lines
+ * are commented out, is left out; a channel or agent without a value means its defaults.
  */
-export function resolveReferences(root: Block, env: Environment, settingsFile: string): Resolved {
+export function resolveReferences(
+  root: Block,
+  env: Environment,
+  settingsFile: string,
+  missing: MissingSecret = () => undefined,
+): Resolved {
   const outside = new Map<string, string>();
   const pieces: OutsidePiece[] = [];
   const problems: ReferenceProblem[] = [];
@@ -94,6 +110,8 @@ export function resolveReferences(root: Block, env: Environment, settingsFile: s
         }
         return found.text;
       }
+      const standIn = file === undefined || existsSync(file) ? undefined : missing(file);
+      if (standIn !== undefined) return standIn;
       problems.push({ path, raw, ...found.problem });
       return match;
     });
@@ -161,26 +179,32 @@ function lookUpFile(file: string): Lookup {
   }
 }
 
-/** Sections whose values everyone may see; to remove them from what people read would only blind them. */
+/**
+ * Sections whose values everyone may see; removing them from texts would only hide ordinary words.
+ */
 const PUBLIC_SECTIONS: ReadonlySet<unknown> = new Set([
   ...['agent', 'http', 'log', 'lanes', 'limits', 'identity', 'skills'],
   ...['cron', 'heartbeat', 'soul', 'spend', 'inspector'],
 ]);
-/** Keys of one of several agents are those of its `agent`, but for some sections. */
+/**
+ * Whether a path is in a public section. The keys of one of several agents are public like those of
+ * `agent`, except in some sections.
+ */
 function isPublic(path: SettingsPath): boolean {
   if (path[0] !== 'agents') return PUBLIC_SECTIONS.has(path[0]);
   return !['model', 'tools', 'approvals', 'owners'].includes(String(path[2]));
 }
 
-/** Blocks whose every value may be a secret, whatever its key is called. */
+/** Blocks in which every value may be a secret, whatever its key is called. */
 const SECRET_BLOCKS: ReadonlySet<unknown> = new Set(['headers', 'env']);
 const HARMLESS_HEADER = /^(?:accept|content|user-agent|cache-control)/i;
 
 /**
- * The values that must never leave the process (G18): every value whose key says so (`token`, `apiKey`, `password`,
- * …), every value of `headers` and `env`, whatever came from a secret file or the environment and looks like a
- * secret, and inside all other text the user parts, queries and secret paths of URLs, and the values of flags such as
- * `--api-key`. No order, no doubles.
+ * The values that must never leave the process (G18), without order or duplicates: every value
+ * whose key says so (`token`, `apiKey`, `password`, …), every value of `headers` and `env`, and
+ * everything from a secret file or the environment that looks like a secret. Inside all other text
+ * these are the user parts, queries and secret paths of URLs, and the values of flags such as
+ * `--api-key`.
  */
 export function collectSecrets(resolved: Resolved): string[] {
   const secrets = new Set<string>();
@@ -188,7 +212,7 @@ export function collectSecrets(resolved: Resolved): string[] {
     if (isSecretPath(path) || isFile) add(secretsIn(text));
     else if (!isPublic(path) && !path.includes('access') && looksSecret(text)) add([text]);
   }
-  // A reference that leads nowhere stays as it was written, and that is no secret.
+  // An unresolved reference stays as it was written and is not a secret.
   const unresolved = new Set(resolved.problems.map((problem) => formatPath(problem.path)));
   walk(resolved.value, []);
   return [...secrets];
@@ -215,7 +239,10 @@ export function collectSecrets(resolved: Resolved): string[] {
 /** Shorter values under such a key are words like `none`. */
 const MIN_SECRET_LENGTH = 8;
 
-/** The places of clear secrets in a settings file, as `model.apiKey (line 7)`; never the secrets themselves. */
+/**
+ * Where secrets are written in plain text in a settings file, such as `model.apiKey (line 7)`;
+ * never the secrets themselves.
+ */
 export function clearSecretsIn(file: string): readonly string[] {
   const read = readTextFile(file, LARGEST_SETTINGS_BYTES);
   const document = parseSettings(read.kind === 'text' ? read.text : '');
@@ -235,7 +262,7 @@ export function clearSecretsIn(file: string): readonly string[] {
   return found;
 }
 
-/** The secrets inside a value that is none as a whole. */
+/** The secrets inside a value that is not a secret as a whole. */
 function innerSecrets(value: string): readonly string[] {
   return secretsWithin(value).flatMap(({ text, isNamed }) =>
     text !== '' && (isNamed || looksSecret(text)) ? [text] : [],
@@ -247,12 +274,15 @@ function isSecretBlock(path: SettingsPath, value: string): boolean {
   return SECRET_BLOCKS.has(path.at(-2)) && !HARMLESS_HEADER.test(name) && looksSecret(value);
 }
 
-/** `tokens: 200000` is an amount of text. */
+/** Whether a key such as `tokens: 200000` is an amount of text. */
 function isCount(path: SettingsPath): boolean {
   return /tokens$/i.test(String(path.at(-1)));
 }
 
-/** `--api-key VALUE` and `--header NAME: VALUE` in the arguments of a program. */
+/**
+ * The values of flags such as `--api-key VALUE` and `--header NAME: VALUE` in the arguments of a
+ * program.
+ */
 function valuesOfFlags(list: readonly unknown[]): readonly string[] {
   return list.flatMap((flag, nth) => {
     const value: unknown = list[nth + 1];
@@ -262,14 +292,14 @@ function valuesOfFlags(list: readonly unknown[]): readonly string[] {
 }
 
 /**
- * Whether a value whose name says nothing is taken for a secret: 8 characters or more, and neither a
- * word, a number, a date, a path, an address nor a media type.
+ * Whether a value with a neutral name is treated as a secret: 8 characters or more, and neither a
+ * word, a number, a date, a path, a URL nor a media type.
  */
 function looksSecret(value: string): boolean {
   if (value.length < 8) return false;
   const plain = [
     /^[a-z]{1,11}$/i,
-    // Also with a channel before it: a person.
+    // A person's id, with or without a channel.
     /^(?:[a-z-]+:)?\d{1,20}$/,
     /^\d{4}-\d\d-\d\d(?:T[\d:.]+Z?)?$/,
     /^(?:~|\.{0,2})\//,

@@ -12,15 +12,19 @@ import {
 import { decodeText, ParleyError, reasonOf } from '@parley/core';
 import { type Document, parseDocument, visit } from 'yaml';
 
-/** Settings written by people stay far below this; more is a wrong file, and parsing it would stall. */
+/**
+ * The largest settings file, in bytes. Settings written by people stay far below this; a larger
+ * file is the wrong one, and parsing it would stall.
+ */
 export const LARGEST_SETTINGS_BYTES = 1_000_000;
 
-/** The text at a path. A missing file is an answer, not an error: everything has a default. */
+/** The text at a path. A missing file is not an error, because everything has a default. */
 type TextFile = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'missing' };
 
 /**
- * Reads a text file in UTF-8, UTF-16 or UTF-32 of at most `largestBytes`. Pipes and devices work too, and are never read
- * further than that. Throws `SettingsError` for a directory, refused access, a larger file, other encodings.
+ * Reads a text file in UTF-8, UTF-16 or UTF-32 of at most `largestBytes`. Pipes and devices work
+ * too, and are never read further than that. Throws `SettingsError` for a directory, denied access,
+ * a larger file, or another encoding.
  */
 export function readTextFile(file: string, largestBytes: number): TextFile {
   const bytes = readBounded(file, largestBytes + 1);
@@ -67,7 +71,7 @@ function unreadableError(file: string, code: unknown, cause: unknown): SettingsE
   if (code === 'EACCES' || code === 'EPERM') {
     return new SettingsError(
       'settings-unreadable',
-      `${file} may not be read by this user. Change its owner or its mode (chmod 600).`,
+      `${file} cannot be read by this user (permission denied). Change its owner or its mode (chmod 600).`,
       cause,
     );
   }
@@ -79,8 +83,9 @@ function unreadableError(file: string, code: unknown, cause: unknown): SettingsE
 }
 
 /**
- * Settings and secrets must be exact: UTF-8, UTF-16 and UTF-32 are read, as PowerShell and editors of Windows write
- * them. What would be a guess, or would lose a character, is refused.
+ * Decodes settings or secrets, which must be exact. UTF-8, UTF-16 and UTF-32 are read, because
+ * PowerShell and Windows editors write them. Anything that would require a guess or lose a
+ * character is refused.
  */
 function decodeSettings(file: string, bytes: Buffer): string {
   const { text, encoding, certainty, replaced } = decodeText(bytes);
@@ -95,7 +100,10 @@ function decodeSettings(file: string, bytes: Buffer): string {
   );
 }
 
-/** Why a settings file could not even be read. What is wrong *inside* a readable file is a `SettingsProblem`. */
+/**
+ * Why a settings file could not even be read. Mistakes inside a readable file are
+ * `SettingsProblem`s.
+ */
 type SettingsErrorCode =
   | 'settings-is-directory'
   | 'settings-unreadable'
@@ -111,8 +119,8 @@ export class SettingsError extends ParleyError {
 }
 
 /**
- * Reads settings as YAML nodes that are going to be written again: with their comments, and with numbers that
- * are longer than JavaScript's, such as ids of Discord, digit by digit.
+ * Parses settings into YAML nodes that will be written again, with their comments, and with numbers
+ * too long for JavaScript, such as Discord ids, digit by digit.
  */
 export function parseForWriting(text: string): Document {
   const document = parseDocument(text, { schema: 'core', logLevel: 'error' });
@@ -120,7 +128,10 @@ export function parseForWriting(text: string): Document {
   return document;
 }
 
-/** Platform ids have up to 20 digits; a number would silently lose the last ones. */
+/**
+ * Passes long numbers to `keep`: platform ids have up to 20 digits, and a number would silently
+ * lose the last ones.
+ */
 export function keepLongNumbers(document: Document, keep: (digits: string) => unknown): void {
   visit(document, {
     Scalar(_key, node) {
@@ -130,12 +141,18 @@ export function keepLongNumbers(document: Document, keep: (digits: string) => un
   });
 }
 
-/** The path of a text until it replaces `file`: in the same folder, so that relative paths in it hold. */
+/**
+ * The path of a draft until it replaces `file`. It is in the same folder, so that relative paths in
+ * it stay valid.
+ */
 export function draftPath(file: string): string {
   return `${file}.new`;
 }
 
-/** Writes a draft beside the settings file, with the mode of that file: there may be secrets in it. */
+/**
+ * Writes a draft beside the settings file, with the mode of that file, because it may contain
+ * secrets.
+ */
 export function writeDraft(file: string, text: string): void {
   unlessUnwritable(file, () => {
     const mode = (statSync(file, { throwIfNoEntry: false })?.mode ?? 0o600) & 0o777;
@@ -145,13 +162,13 @@ export function writeDraft(file: string, text: string): void {
 }
 
 /**
- * Puts the draft in the place of the file in one step, and the file as it was at `kept`, if there was one. Throws
- * `SettingsError` where that is not possible; the file is as it was then.
+ * Replaces the file by the draft in one step, and copies the old file, if there was one, to `kept`.
+ * Throws `SettingsError` when that is not possible; the file is then unchanged.
  */
 export function useDraft(file: string, kept: string | null): void {
   unlessUnwritable(file, () => {
     if (kept !== null) copyFileSync(file, kept);
-    // A link stays one.
+    // A symbolic link stays one.
     renameSync(draftPath(file), kept === null ? file : realpathSync(file));
   });
 }

@@ -1,8 +1,9 @@
 import type { SettingsPath } from './source.ts';
 
 /**
- * One change of a settings file; `*` in a path stands for any key. `move` takes a key to another name or section, with
- * its comments; `change` writes another value. Neither does anything where there is nothing, or something already.
+ * One change of a settings file; `*` in a path stands for any key. `move` gives a key another name
+ * or section, with its comments; `change` writes another value. Neither changes anything when the
+ * source is missing or the target already exists.
  */
 export type SettingsEdit =
   | { readonly kind: 'move'; readonly from: SettingsPath; readonly to: SettingsPath }
@@ -12,19 +13,19 @@ export type SettingsEdit =
       readonly value: (before: unknown) => unknown;
     };
 
-/** Turns a file of the version before into one of version `to`. */
+/** Upgrades a file of the previous version to version `to`. */
 export interface SettingsStep {
   readonly to: number;
   readonly edits: readonly SettingsEdit[];
 }
 
-/** Another name in the same section, given as `section.old` and `new`. */
+/** Renames a key within its section, given as `section.old` and `new`. */
 function rename(path: string, name: string): SettingsEdit {
   const from = path.split('.');
   return { kind: 'move', from, to: from.with(-1, name) };
 }
 
-/** Sections that an agent of `agents` may have for itself. */
+/** Renames a key of a section that an agent of `agents` may also have. */
 function renameAlsoOfAgents(path: string, name: string): readonly SettingsEdit[] {
   return [rename(path, name), rename(`agents.*.${path}`, name)];
 }
@@ -37,7 +38,7 @@ function notifyInsteadOfTell(path: string): SettingsEdit {
   };
 }
 
-/** All steps there ever were, in order, from version 1 on. */
+/** All steps that ever existed, in order, from version 1 on. */
 export const SETTINGS_STEPS: readonly SettingsStep[] = [
   {
     to: 2,
@@ -65,7 +66,10 @@ export function newestVersion(steps: readonly SettingsStep[]): number {
   return steps.at(-1)?.to ?? 1;
 }
 
-/** The path to which a `move` takes one that fits its `from`: each `*` of `to` is the key that the path has there. */
+/**
+ * The target of a `move` for a path that matches its `from`. Each `*` of `to` is replaced by the
+ * path's key.
+ */
 export function movedPath(
   { to }: Extract<SettingsEdit, { kind: 'move' }>,
   path: SettingsPath,
@@ -73,7 +77,7 @@ export function movedPath(
   return to.map((key, nth) => (key === '*' ? (path[nth] ?? key) : key));
 }
 
-/** The name that a key of an older version has now; undefined where no step knows it. */
+/** The current name of a key from an older version; undefined when no step renames it. */
 export function renamedPath(
   path: SettingsPath,
   steps: readonly SettingsStep[] = SETTINGS_STEPS,

@@ -1,4 +1,4 @@
-/** Everything that is needed to say where a value came from and what is allowed there instead. */
+/** Everything needed to say where a value came from and what is allowed there instead. */
 export interface SettingsSource {
   /** The settings after references were replaced. */
   readonly value: Block;
@@ -10,7 +10,7 @@ export interface SettingsSource {
   allowedAt(path: SettingsPath): Allowed;
 }
 
-/** The keys and values that are allowed at one place of the settings. */
+/** The keys and values that are allowed at one path of the settings. */
 export interface Allowed {
   readonly keys: readonly string[];
   readonly values: readonly string[];
@@ -24,7 +24,7 @@ export interface Finding {
   readonly nearest?: string | undefined;
 }
 
-/** Makes a problem out of a finding: adds its place and its value, and hides every secret. */
+/** Turns a finding into a problem: adds its position and its value, and hides every secret. */
 export function toSettingsProblem(finding: Finding, source: SettingsSource): SettingsProblem {
   const { kind, path, nearest } = finding;
   const position = source.locate(path, kind === 'unknown-key' ? 'key' : 'value');
@@ -57,7 +57,7 @@ function displayValue(path: SettingsPath, source: SettingsSource): string | unde
   return hideSecrets(shorten(JSON.stringify(value)), source.secrets);
 }
 
-/** The text beside a reference in a secret is a part of the secret. */
+/** Text beside a reference in a secret is part of the secret. */
 function referencesOnly(text: string): string {
   return text.replaceAll(/(\$\{[^}]*\}?)|[^$]+|\$/g, (_all, reference) => reference ?? '…');
 }
@@ -73,14 +73,14 @@ function hideSecrets(text: string, secrets: readonly string[]): string {
     .reduce((shown, secret) => shown.replaceAll(secret, '(hidden)'), text);
 }
 
-/** A place in the file; both count from 1. */
+/** A position in the file; both numbers count from 1. */
 export interface Position {
   readonly line: number;
   readonly column: number;
 }
 
 /**
- * One thing in the settings that is wrong (or, as a warning, without effect), with all that a person
+ * One mistake in the settings (or, as a warning, a key without effect), with everything a person
  * needs to fix it. `found` and `excerpt` never show a secret.
  */
 export interface SettingsProblem {
@@ -92,9 +92,9 @@ export interface SettingsProblem {
     | 'value'
     | 'reference'
     | 'no-effect';
-  /** Set where it is not in the settings file: the profile's, for example. */
+  /** The file, if it is not the settings file but, for example, the profile. */
   readonly file?: string;
-  /** `channels.telegram.token`; empty for the file as a whole. */
+  /** A path such as `channels.telegram.token`; empty for the file as a whole. */
   readonly path: string;
   /** Absent when the value is not in the file, for example because the file is missing. */
   readonly position?: Position;
@@ -104,11 +104,11 @@ export interface SettingsProblem {
   readonly expected: string;
   /** The valid key or value that was probably meant. */
   readonly nearest?: string;
-  /** The lines around a syntax error with a caret below the place. */
+  /** The lines around a syntax error with a caret below the position. */
   readonly excerpt?: string;
 }
 
-/** A problem in plain lines for a terminal: place, what was found, what is expected, a hint. */
+/** A problem in plain lines for a terminal: position, what was found, what is expected, a hint. */
 export function describeProblem(problem: SettingsProblem): string {
   const lines = [problemHeadline(problem)];
   if (problem.excerpt !== undefined) lines.push('', indent(problem.excerpt), '');
@@ -120,7 +120,7 @@ export function describeProblem(problem: SettingsProblem): string {
 
 const WHAT: Readonly<Record<SettingsProblem['kind'], string>> = {
   syntax: 'is not valid YAML',
-  newer: 'is of a later kind than this Parley knows',
+  newer: 'is from a newer version of Parley',
   'unknown-key': 'is not a known key and has no effect',
   missing: 'is missing',
   value: 'has a value that does not fit',
@@ -140,10 +140,10 @@ function indent(text: string): string {
   return text.replaceAll(/^/gm, '    ');
 }
 
-/** The way to a value from the top of the settings: keys and list positions. */
+/** The path to a value from the top of the settings: keys and list positions. */
 export type SettingsPath = readonly (string | number)[];
 
-/** The path as people write it: `channels.telegram.token`, `owners[0]`; odd keys are quoted. */
+/** The path as people write it: `channels.telegram.token`, `owners[0]`; unusual keys are quoted. */
 export function formatPath(path: SettingsPath): string {
   return path.map((step, index) => formatStep(step, index === 0)).join('');
 }
@@ -154,12 +154,12 @@ function formatStep(step: string | number, first: boolean): string {
   return first ? step : `.${step}`;
 }
 
-/** True when `path` is `top` or something below it. */
+/** Whether `path` is `top` or something below it. */
 export function isPathWithin(path: SettingsPath, top: SettingsPath): boolean {
   return top.every((step, index) => path[index] === step);
 }
 
-/** The value at `path`, or undefined when any step of the way is missing. */
+/** The value at `path`; undefined when any step of the path is missing. */
 export function valueAt(root: unknown, path: SettingsPath): unknown {
   let value = root;
   for (const step of path) {
@@ -173,7 +173,7 @@ export function valueAt(root: unknown, path: SettingsPath): unknown {
 /** A YAML mapping as a plain object. */
 export type Block = Readonly<Record<string, unknown>>;
 
-/** True for a mapping; lists and single values are none. */
+/** Whether a value is a mapping; lists and single values are not. */
 export function isBlock(value: unknown): value is Block {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -182,24 +182,29 @@ const SECRET_NAME =
   /(?:token|key|secret|password|passphrase|authorization|cookie)$|^(?:tokens|keys|secrets|passwords)$/i;
 const SECRET_LINE = /^(\s*(?:-\s+)?["']?)([\w-]+)(["']?\s*:\s*)(.+)$/;
 
-/** True when a value under this key is a secret by its name: `token`, `apiKey`, `password`, … */
+/** Whether a value under this key is a secret by its name: `token`, `apiKey`, `password`, … */
 export function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name);
 }
 
-/** True when any key on the way says that what follows is secret. */
+/** Whether any key of the path says that what follows is secret. */
 export function isSecretPath(path: SettingsPath): boolean {
   return path.some((step) => typeof step === 'string' && isSecretName(step));
 }
 
-/** A line of YAML fit to be shown: a secret's value becomes dots, as many as it had characters. */
+/**
+ * A line of YAML that is safe to show: a secret's value becomes as many dots as it had characters.
+ */
 export function maskLine(line: string): string {
   const [, before = '', name = '', colon = '', value = ''] = SECRET_LINE.exec(line) ?? [];
   if (name === '' || !isSecretName(name) || value.startsWith('${')) return line;
   return `${before}${name}${colon}${'•'.repeat(value.length)}`;
 }
 
-/** The secrets that a secret value holds: the value itself, the part after a scheme, and what `secretsWithin` finds. */
+/**
+ * The secrets in a secret value: the value itself, the part after a scheme, and what
+ * `secretsWithin` finds.
+ */
 export function secretsIn(value: string): string[] {
   const [, scheme = '', credentials = ''] = /^(bearer|basic|token|bot)\s+(\S+)$/i.exec(value) ?? [];
   const basic = scheme.toLowerCase() === 'basic' ? passwordOf(credentials) : '';
@@ -207,15 +212,19 @@ export function secretsIn(value: string): string[] {
   return [...new Set([value, credentials, basic, ...within])].filter((secret) => secret !== '');
 }
 
-/** A part of a longer text that may be a secret; `isNamed`: only secrets are at this place. */
+/**
+ * A part of a longer text that may be a secret; `isNamed` means that only secrets occur in this
+ * position.
+ */
 interface FoundSecret {
   readonly text: string;
   readonly isNamed: boolean;
 }
 
 /**
- * Possible secrets inside a text that is none as a whole: user and password, queries and long random steps of a URL's
- * path, credentials behind a scheme, `--api-key=…`. As written and, in URLs, as meant.
+ * Possible secrets inside a text that is not a secret as a whole: user and password, queries and
+ * long random segments of a URL's path, credentials after a scheme, `--api-key=…`. They are
+ * returned as written and, in URLs, also decoded.
  */
 export function secretsWithin(value: string): readonly FoundSecret[] {
   const urls = [...value.matchAll(/[a-z][a-z0-9+.-]*:\/\/[^\s"'<>]+/gi)].flatMap(([url]) =>
@@ -255,6 +264,6 @@ function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    return text; // A single % is no mistake in a password.
+    return text; // A bare % is valid in a password.
   }
 }

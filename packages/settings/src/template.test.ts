@@ -13,13 +13,13 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('the settings template', () => {
-  it('[D12] changes nothing: every setting but the version is commented out', () => {
+  it('[D12] changes nothing, because every setting but the version is commented out', () => {
     const document = parseSettings(settingsTemplate());
     expect(document.kind === 'document' && document.value).toEqual({ version: 2 });
     expect(settingsTemplate()).toMatch(/^version: 2 # Parley \d+\.\d+\.\d+$/m);
   });
 
-  it('is written for its owner alone, with the schema that its first line names', () => {
+  it('is readable only by its owner, and written with the schema that its first line names', () => {
     const file = join(folder, 'parley.yaml');
     writeSettingsTemplate(file);
     const [first = ''] = readFileSync(file, 'utf8').split('\n');
@@ -38,7 +38,7 @@ describe('the settings template', () => {
     expect(readFileSync(file, 'utf8')).toBe('mine: true');
   });
 
-  it('says so when the place cannot be written', () => {
+  it('reports when the location is not writable', () => {
     expect(() => writeSettingsTemplate(join(folder, 'none', 'parley.yaml'))).toThrow(
       /cannot be written.*--config/,
     );

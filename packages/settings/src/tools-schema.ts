@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { choice, flag, numberField, Person, section, wholeNumber } from './fields.ts';
 
-/** `-5` is a number to YAML, and text to everything else. */
+/** YAML reads `-5` as a number; everything else treats it as text. */
 const PlatformId = z.union([z.string().min(1), z.int()]).transform(String);
 
 const NamedChat = z.strictObject({
@@ -27,7 +27,7 @@ const Message = section(
   },
 );
 
-/** Which tools the agent has, and the bounds of one call (G02). */
+/** `tools`: which tools the agent has, and the limits of one call (G02). */
 export const Tools = section('What the agent can do besides answering.', {
   allow: z.array(z.string().min(1)).optional().describe('Only these; without it all.'),
   block: z.array(z.string().min(1)).default([]).describe('Never these, even if allowed.'),
@@ -42,7 +42,7 @@ export const Tools = section('What the agent can do besides answering.', {
   ),
 });
 
-/** `tool`, or `tool:pattern`; only `*` has a meaning of its own in a pattern. */
+/** `tool`, or `tool:pattern`, in which only `*` has a special meaning. */
 const AutoRule = z
   .string()
   .max(500, 'a rule of at most 500 characters')
@@ -51,7 +51,7 @@ const AutoRule = z
     'a tool, or tool:pattern in one line, such as exec:git status*',
   );
 
-/** Which tool calls need an approval, and whose (G05). */
+/** `approvals`: which tool calls need an approval, and from whom (G05). */
 export const Approvals = section('Tools that are run only when a person says yes.', {
   ask: z
     .array(z.string().min(1))
@@ -70,7 +70,7 @@ export const Approvals = section('Tools that are run only when a person says yes
   ),
 });
 
-/** Commands of the shell, in a sandbox, for owners alone (G06). Off unless switched on. */
+/** `tools.exec`: sandboxed shell commands, only for owners (G06). Off unless enabled. */
 export const Exec = section(
   'Commands that the agent runs; they see the workspace and nothing else.',
   {
@@ -141,12 +141,17 @@ const Search = section('Search engines; without one the agent cannot search.', {
     .optional()
     .describe('A search engine that you can run yourself; asked first.'),
   brave: z
-    .strictObject({ apiKey: z.string().min(1), baseUrl: WebAddress.optional() })
+    .strictObject({
+      apiKey: z.string().min(1).describe('Key of the Brave Search API.'),
+      baseUrl: WebAddress.optional().describe(
+        'Another address than Brave’s own; only for a proxy.',
+      ),
+    })
     .optional()
     .describe('Brave Search; asked where there is no SearXNG, or it fails.'),
 });
 
-/** The agent's access to the web (G02, G06). */
+/** `tools.web`: the agent's access to the web (G02, G06). */
 export const Web = section('The web.', { fetch: Fetch, search: Search });
 export type Web = z.infer<typeof Web>;
 
@@ -226,7 +231,10 @@ const Server = z
     error: 'either command (a program) or url (a server elsewhere), and not both',
   });
 
-/** The MCP servers of an installation by name (G03); none of them costs anything unless it is there. */
+/**
+ * `mcp`: the MCP servers of an installation by name (G03). A server costs nothing until it is
+ * configured.
+ */
 export const Mcp = z
   .record(
     z

@@ -35,7 +35,7 @@ owners: [telegram:1]
 `;
 
 describe('the version of the settings', () => {
-  it('[D12] of a file that names none is brought up to the newest', () => {
+  it('[D12] of a file that names none is upgraded to the newest', () => {
     expect(okay(load('log:\n  level: warn\n')).settings.version).toBe(NEWEST);
   });
 
@@ -43,23 +43,23 @@ describe('the version of the settings', () => {
     ['version: 9 # Parley 7.3.0\nnewkey: 1\nowners: 5\n', 'written for Parley 7.3.0'],
     ['newkey: 1\nversion: 9\n', 'written for a newer Parley'],
   ])(
-    '[D12] of a newer Parley is refused with what to do, and nothing else is judged',
+    '[D12] of a newer Parley is refused with instructions, and nothing else is checked',
     (yaml, by) => {
       const [problem, ...others] = problems(load(yaml));
       expect(others).toEqual([]);
       const text = problem === undefined ? '' : describeProblem(problem);
-      expect(text).toMatch(/^version is of a later kind .*\(line \d, column 10\)/);
+      expect(text).toMatch(/^version is from a newer version .*\(line \d, column 10\)/);
       expect(text).toContain('found:    9');
       expect(text).toContain(by);
       expect(text).toContain('Update Parley, or start it with another file (--config FILE)');
     },
   );
 
-  it('[D12] that is no number is a problem like any other', () => {
+  it('[D12] that is not a number is a problem like any other', () => {
     expect(problems(load('version: new\n'))).toMatchObject([{ kind: 'value', path: 'version' }]);
   });
 
-  it('[D12] of an older Parley is brought up to date in memory, step by step, places kept', () => {
+  it('[D12] of an older Parley is upgraded in memory, step by step, with positions kept', () => {
     const document = parseSettings(OLD, STEPS);
     if (document.kind === 'broken') throw new Error('broken');
     expect(document.value).toEqual({
@@ -77,7 +77,7 @@ describe('the version of the settings', () => {
     ['http:\nport: 1\n', { version: 3, http: { port: 1 } }],
     ['# nothing\n', { version: 3 }],
     ['version: 3\nport: 1\n', { version: 3, port: 1 }],
-  ])('[D12] decides which steps are taken: %j', (yaml, value) => {
+  ])('[D12] decides which steps are applied: %j', (yaml, value) => {
     const document = parseSettings(yaml, STEPS);
     expect(document.kind === 'document' && document.value).toEqual(value);
   });
@@ -107,19 +107,19 @@ describe('upgrading the settings file', () => {
     ['current', `version: ${NEWEST}\nlog: {}\n`],
     ['newer', 'version: 9 # Parley 7.3.0\n'],
     ['broken', 'a: [\n'],
-  ])('[D12] leaves a %s one as it is', (kind, text) => {
+  ])('[D12] leaves a %s file unchanged', (kind, text) => {
     const file = path(`${kind}.yaml`);
     writeFileSync(file, text);
     expect(upgradeSettings(file)).toMatchObject({ kind });
     expect(readFileSync(file, 'utf8')).toBe(text);
   });
 
-  it('[D12] has nothing to do where there is no file', () => {
+  it('[D12] does nothing when there is no file', () => {
     expect(upgradeSettings(path('none.yaml'))).toEqual({ kind: 'missing' });
   });
 });
 
-/** Names of version 1, with values that are no defaults, and where they are today. */
+/** Names of version 1, with values that are not defaults, and their current paths. */
 const VERSION_1 = `agent: { prompt: { filesInAll: 11000 } }
 agents:
   support: { workspace: w, heartbeat: { tell: "telegram:1", upkeepNotes: 3 }, prompt: { filesInAll: 12000 } }
@@ -137,7 +137,7 @@ media: { pictureSide: 800 }
 `;
 
 describe('names of version 1', () => {
-  it('[D12] are read under the names of version 2, also those of each agent, hook and account', () => {
+  it('[D12] are read under the names of version 2, including those of each agent, hook and account', () => {
     const document = parseSettings(VERSION_1);
     if (document.kind === 'broken') throw new Error('broken');
     expect(document.value).toEqual({
@@ -173,14 +173,14 @@ describe('names of version 1', () => {
     expect(document.locate(['heartbeat', 'notify'], 'value')?.line).toBe(8);
   });
 
-  it('[D12] in a file of version 2 are reported with the name of today', () => {
+  it('[D12] in a file of version 2 are reported with the current name', () => {
     const { warnings } = okay(load('version: 2\nheartbeat: { tell: last }\n'));
     expect(warnings).toMatchObject([
       { kind: 'unknown-key', path: 'heartbeat.tell', nearest: 'notify' },
     ]);
   });
 
-  it('[D12] are left where the new name stands beside them', () => {
+  it('[D12] are kept when the new name is beside them', () => {
     const { settings, warnings } = okay(load('heartbeat: { tell: last, notify: "telegram:1" }\n'));
     expect(settings.heartbeat.notify).toBe('telegram:1');
     expect(warnings).toMatchObject([{ path: 'heartbeat.tell', nearest: 'notify' }]);

@@ -13,13 +13,13 @@ const rows: readonly [what: string, written: Block, profile: Profile, counts: Bl
     { agent: { layout: 'zeus', name: 'Ada', persona: 'wren', memory: 'off' } },
   ],
   [
-    'false in the settings is said, too',
+    'false in the settings counts too',
     { agent: { skipContextFiles: false } },
     { skipContextFiles: true, ephemeral: 'Be brief.' },
     { agent: { skipContextFiles: false, ephemeral: 'Be brief.' } },
   ],
   [
-    'keys of skills and tools apart',
+    'keys of skills and tools are merged separately',
     { skills: { block: ['a'] }, tools: { allow: [] } },
     { skills: { block: ['b'], show: 'inline' }, tools: { allow: ['read'], block: ['exec'] } },
     {
@@ -29,7 +29,7 @@ const rows: readonly [what: string, written: Block, profile: Profile, counts: Bl
     },
   ],
   [
-    'single skills and blocks of the prompt, too',
+    'single skills and blocks of the prompt are merged too',
     {
       agent: { context: { memory: false } },
       skills: { entries: { tea: { apiKey: 'k' }, kiln: { show: 'outline' } } },
@@ -44,21 +44,26 @@ const rows: readonly [what: string, written: Block, profile: Profile, counts: Bl
     },
   ],
   [
-    'a list takes the place of a list',
+    'a list replaces a list',
     { plugins: ['./mine'] },
     { plugins: ['./theirs', './more'] },
     { agent: {}, plugins: ['./mine'] },
   ],
-  ['an empty list is one, too', { plugins: [] }, { plugins: ['./x'] }, { agent: {}, plugins: [] }],
   [
-    'a model is one thing',
+    'an empty list replaces one too',
+    { plugins: [] },
+    { plugins: ['./x'] },
+    { agent: {}, plugins: [] },
+  ],
+  [
+    'a model is replaced as a whole',
     { model: { provider: 'anthropic', apiKey: 'k', model: 'm' } },
     { model: { provider: 'openai', apiKey: 'l', model: 'n', vision: true } },
     { agent: {}, model: { provider: 'anthropic', apiKey: 'k', model: 'm' } },
   ],
-  ['the model of the profile', {}, { model: 'offline' }, { agent: {}, model: 'offline' }],
+  ['the model of the profile is used', {}, { model: 'offline' }, { agent: {}, model: 'offline' }],
   [
-    'a name goes to the provider of the settings',
+    'a model name is added to the provider of the settings',
     { model: { provider: 'anthropic', apiKey: 'k' } },
     { modelName: 'large' },
     { agent: {}, model: { provider: 'anthropic', apiKey: 'k', model: 'large' } },
@@ -71,7 +76,7 @@ const rows: readonly [what: string, written: Block, profile: Profile, counts: Bl
   ],
   ['a word of the settings wins', { model: 'auto' }, { modelName: 'large' }, { model: 'auto' }],
   [
-    'what is no block is left to the check',
+    'a value that is not a block is left to the check',
     { agent: 'Ada', skills: 5 },
     { layout: 'lab', skills: { show: 'inline' } },
     { agent: 'Ada', skills: 5 },
@@ -83,7 +88,7 @@ describe('settings with a profile', () => {
     expect(withProfile(written, profile)).toEqual({ agent: {}, ...counts });
   });
 
-  it('[P15] leaves both as they were', () => {
+  it('[P15] leaves both unchanged', () => {
     const written = Object.freeze({ agent: Object.freeze({ name: 'Ada' }) });
     const profile = Object.freeze({ layout: 'lab', skills: Object.freeze({ block: [] }) });
     withProfile(written, profile);

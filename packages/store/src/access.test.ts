@@ -1,12 +1,12 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { PageSession } from './access.ts';
 import type { Store } from './store.ts';
-import { bothDatabases } from './testing/databases.ts';
+import { databasesOfDay } from './testing/databases.ts';
 import { message, part, routeTo } from './testing/messages.ts';
 
 const HOUR = 60 * 60_000;
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of databasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`pairing on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -103,7 +103,7 @@ const session = (id: string, usedAt: number): PageSession => ({
   ...{ network: 'local-network', createdAt: 10, usedAt, expiresAt: usedAt + 100 },
 });
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of databasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`page sessions on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {

@@ -45,6 +45,13 @@ export function agentFileRepository(database: Database, files: StoredFiles) {
         await database.read((sql) => sql.get(OF_CHAT_PART, { ...chat, partId })),
       );
     },
+    /** A file that was sent to a chat of a conversation, by the number of its part; null when it is not there (any more). */
+    async sentIn(conversationId: string, partSeq: number): Promise<AgentFile | null> {
+      return withBytes(
+        files,
+        await database.read((sql) => sql.get(SENT_IN, { conversationId, partSeq })),
+      );
+    },
   };
 }
 
@@ -99,3 +106,10 @@ const OF_CHAT_PART = statement(`
   from agent_file join outbox on outbox.id = agent_file.part_id
   where outbox.id = :partId and outbox.channel = :channel and outbox.account = :account
     and outbox.chat_id = :chatId`).rows<FileRow>();
+
+const SENT_IN = statement(`
+  select agent_file.kind, agent_file.name, agent_file.mime_type as "mimeType", ${BYTES}
+  from outbox join agent_file on agent_file.part_id = outbox.id
+  where outbox.seq = :partSeq and exists (select 1 from inbox
+    where inbox.conversation_id = :conversationId and inbox.channel = outbox.channel
+      and inbox.account = outbox.account and inbox.chat_id = outbox.chat_id)`).rows<FileRow>();

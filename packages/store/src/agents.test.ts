@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { IndexedMemory } from './memory-index.ts';
 import type { Store } from './store.ts';
-import { bothDatabases } from './testing/databases.ts';
+import { databasesOfDay } from './testing/databases.ts';
 import { message } from './testing/messages.ts';
 
 const MEMORY: IndexedMemory = {
@@ -9,7 +9,7 @@ const MEMORY: IndexedMemory = {
   ...{ savedOn: null, channel: null, chatId: null, messageId: null },
 };
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of databasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`the data of several agents on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {

@@ -5,13 +5,13 @@ import type { NewApproval } from './approval-rows.ts';
 import type { CommandTransaction } from './commands.ts';
 import type { Lease } from './rows.ts';
 import type { Store } from './store.ts';
-import { bothDatabases } from './testing/databases.ts';
+import { databasesOfDay } from './testing/databases.ts';
 import { answer, claim, hold, idsOf, message, part } from './testing/messages.ts';
 
 const EXPIRES = 1_000;
 const LANE = 'web:c1';
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of databasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`approvals and questions on ${database.name}`, () => {
     let store: Store;
     let lease: Lease;

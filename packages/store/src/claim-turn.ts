@@ -29,7 +29,6 @@ import {
   readInboxRow,
 } from './rows.ts';
 import type { Row } from './tables.ts';
-import { isTakenOver, readMoment } from './taken-over.ts';
 import { countHangs, dropTurn, type TurnRun, withRun } from './turn-runs.ts';
 
 /**
@@ -47,8 +46,6 @@ export interface Claim {
   readonly busy: BusyPolicy;
   readonly newTurnId: string;
   readonly now: number;
-  /** The shared clock's time in ms, or null to read the database's clock. */
-  readonly moment: number | null;
 }
 
 /** More than the largest album and anything said between its pictures. */
@@ -57,7 +54,7 @@ const MAX_FOLLOWUP_MESSAGES = 100;
 /** A conversation that this transaction has locked. */
 export type LockedLane = Pick<
   ConversationRow,
-  'session' | 'lease_owner' | 'mode' | 'plan' | 'plan_run' | 'model' | 'taken_over_until'
+  'session' | 'lease_owner' | 'mode' | 'plan' | 'plan_run' | 'model'
 > & {
   /** False only if the conversation has no unfinished turn. */
   readonly isUnfinished: boolean;
@@ -77,10 +74,6 @@ export async function claimTurnInLane(
   conversation: LockedLane,
 ): Promise<ClaimResult> {
   const { conversationId } = claim.lease;
-  // While a person leads the conversation, messages keep waiting. The unfinished turn is resumed
-  // when the agent leads it again (U12).
-  const until = conversation.taken_over_until;
-  if (until !== null && isTakenOver(until, await readMoment(sql, claim.moment))) return NOTHING;
   const run = { at: claim.now, worker: conversation.lease_owner };
   const { session } = conversation;
   const unfinished = conversation.isUnfinished ? await resumeTurn(sql, claim, run, session) : null;
@@ -100,8 +93,6 @@ export async function claimTurnInLane(
   if (isPassed && conversation.plan_run === 0) dropPlan(sql, conversationId);
   return turn === null ? { kind: 'none' } : { kind: 'turn', turn: { ...turn, mode, model } };
 }
-
-const NOTHING: ClaimResult = { kind: 'none' };
 
 export const isOfPerson = ({ message }: InboxRow): boolean => message.trigger === undefined;
 

@@ -3,12 +3,12 @@ import { Client } from 'pg';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { PageMark } from './conversation-views/messages.ts';
 import type { Store } from './store.ts';
-import { bothDatabases } from './testing/databases.ts';
+import { databasesOfDay } from './testing/databases.ts';
 import { answer, claim, DAY, hold, message, part } from './testing/messages.ts';
 
 const NOW = 100 * DAY;
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of databasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`conversations as people see them on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -196,10 +196,28 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         mode: 'agent',
         model: null,
         answeredBy: 'm1',
-        spent: { turns: 1, tokens: 10, costUsd: 0.5 },
+        spent: { turns: 1, tokens: 10, costUsd: 0.5, unpriced: 0 },
         files: [{ name: 'plan.pdf', kind: 'document', size: 9 }],
       });
       expect(await store.conversations.details('web:none', NOW)).toBeNull();
+    });
+
+    it('[U03] [U12] counts the turns of a conversation whose price is unknown, and none that a person wrote', async () => {
+      await say('1', 'c1', 'one');
+      const lease = await hold(store, 'web:c1');
+      await claim(store, lease, 't1');
+      const usage = { model: 'm1', inputTokens: 5, outputTokens: 5, costUsd: null };
+      await store.lanes.commit(lease, { ...answer('t1', ['two']), usage }, NOW);
+      await store.lanes.release(lease);
+      await store.takeovers.takeOver({ conversationId: 'web:c1', by: 'Ann', lastsMs: 1_000 });
+      await say('2', 'c1', 'three');
+      await store.takeovers.reply({
+        ...{ conversationId: 'web:c1', by: 'Ann', as: 'self', requestKey: 'k' },
+        ...{ parts: [part('four')], entries: () => [] },
+      });
+      expect(await store.conversations.details('web:c1', NOW)).toMatchObject({
+        spent: { turns: 1, tokens: 10, costUsd: 0, unpriced: 1 },
+      });
     });
 
     it('[U08] changes the mode, starts a new session and stops, as the commands do', async () => {

@@ -1,4 +1,5 @@
 import type { Clock } from '@parley/core';
+import type { ListQuery } from './conversation-views/list.ts';
 import type { MessageQuery } from './conversation-views/messages.ts';
 import type { SearchQuery } from './conversation-views/search.ts';
 import { changeMode, changeModel, lockConversation, type ModeChange } from './conversations.ts';
@@ -27,14 +28,24 @@ export function conversationViews(database: Database, sharedClock: SharedClock) 
   const page = () => import('./conversation-views/messages.ts');
   return {
     /** Newest first. `before` is the `newest` of the last known conversation. */
-    async list(query: { readonly before: number | null; readonly limit: number }) {
+    async list(query: ListQuery) {
       const { listConversations } = await lists();
       return database.read((sql) => listConversations(sql, query, sharedClock()));
     },
+    /** The conversations that a person has pinned. */
+    async pinned(reader: string) {
+      const { listPinned } = await lists();
+      return database.read((sql) => listPinned(sql, reader, sharedClock()));
+    },
     /** One conversation with its model, spend and files; null if it does not exist. */
-    async details(id: string, now: number) {
-      const { readDetails } = await import('./conversation-views/list.ts');
-      return database.read((sql) => readDetails(sql, id, now, sharedClock()));
+    async details(id: string, now: number, reader: string | null = null) {
+      const { readDetails } = await lists();
+      return database.read((sql) => readDetails(sql, id, now, sharedClock(), reader));
+    },
+    /** The people who wrote in a conversation lately. */
+    async people(id: string) {
+      const { readPeople } = await import('./conversation-views/people.ts');
+      return database.read((sql) => readPeople(sql, id));
     },
     /** The titles of conversations by id; unknown ids are left out. */
     async titles(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { CronJob, NewCronJob } from './cron-jobs.ts';
 import type { Store } from './store.ts';
-import { bothDatabases } from './testing/databases.ts';
+import { databasesOfDay } from './testing/databases.ts';
 import { answer, claim, hold, message, routeTo } from './testing/messages.ts';
 
 const HOUR = 3_600_000;
@@ -26,7 +26,7 @@ const reminder = (id: string) => {
   return { ...rest, message: { ...words, trigger: 'cron' as const } };
 };
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of databasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`cron jobs on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Decision } from './decisions.ts';
 import type { Store } from './store.ts';
-import { bothDatabases, sqliteForTests } from './testing/databases.ts';
+import { databasesOfDay, sqliteForTests } from './testing/databases.ts';
 import { answer, claim, hold, message } from './testing/messages.ts';
 
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' } as const;
@@ -16,7 +16,7 @@ const decision = (messageId: string, at: number, chatId = 'c1'): Decision => ({
   at,
 });
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of databasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`the stories of messages on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {

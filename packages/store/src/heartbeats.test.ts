@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { HeartbeatAlert, HeartbeatEnd, HeartbeatOrder } from './heartbeat-runs.ts';
 import type { Store } from './store.ts';
-import { bothDatabases } from './testing/databases.ts';
+import { databasesOfDay } from './testing/databases.ts';
 import { claim, hold, message, part, routeTo } from './testing/messages.ts';
 
 const HALF_HOUR = 30 * 60_000;
@@ -44,7 +44,7 @@ function ending(id: string, turnId: string, more: Partial<HeartbeatEnd> = {}): H
   };
 }
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of databasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`heartbeats on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openStore } from './open-store.ts';
 import { RememberedHistory } from './remembered-history.ts';
 import type { Store } from './store.ts';
-import { bothDatabases, sqliteForTests } from './testing/databases.ts';
+import { databasesOfDay, sqliteForTests } from './testing/databases.ts';
 import { answer, claim, hold, message, part, routeTo } from './testing/messages.ts';
 
 const PLACE = { conversationId: 'web:c1', session: 0, reader: 'owner' };
@@ -22,7 +22,7 @@ async function answered(
   await by.lanes.commit(lease, { ...commit, outcome }, nth);
 }
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of databasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`history read by every turn on ${database.name}`, () => {
     let store: Store;
     let other: Store;

@@ -78,6 +78,10 @@ interface RecentRow extends InboxRow {
   readonly turnId: string | null;
 }
 
+/** Condition: a row of `inbox` is none of a conversation that people deleted since. */
+export const IS_NOT_DELETED = `inbox.seq > coalesce((select deleted_message from conversation
+    where conversation.id = inbox.conversation_id), 0)` as const;
+
 /** The newest `limit` messages of a chat, oldest first. */
 export async function recentOf(
   sql: Sql,
@@ -91,7 +95,7 @@ export async function recentOf(
 }
 
 const RECENT = statement(`
-  select ${INBOX_COLUMNS}, outcome, turn_id from inbox where ${OF_CHAT}
+  select ${INBOX_COLUMNS}, outcome, turn_id from inbox where ${OF_CHAT} and ${IS_NOT_DELETED}
   order by seq desc limit :limit`).rows<
   MessageRow & { readonly outcome: InboxOutcome | null; readonly turn_id: string | null }
 >();
@@ -103,9 +107,9 @@ export async function listAccountChats(
   limit: number,
 ) {
   const rows = await sql.all(CHATS, { ...account, limit });
-  return rows.map(({ chatId, at, answeredAt, message }) => {
+  return rows.map(({ chatId, conversationId, at, answeredAt, message }) => {
     const first = fromCheckedJson(InboundMessage, message, `first message of chat ${chatId}`);
-    return { chatId, at, answeredAt: answeredAt ?? 0, first };
+    return { chatId, conversationId, at, answeredAt: answeredAt ?? 0, first };
   });
 }
 
@@ -120,7 +124,7 @@ const NEWEST_IN_CHAT = `${IN_LISTED_CHAT} order by chat_id desc, seq desc limit 
 
 /**
  * Steps from chat to chat along the index, so that the number of messages does not matter. The
- * first message of a chat is, if possible, neither a command nor replaced.
+ * first message of a chat is, if possible, neither a command nor replaced; a chat in which all was deleted has none.
  */
 export const CHATS = statement(`
   with recursive chat (id) as (
@@ -128,15 +132,20 @@ export const CHATS = statement(`
     union all
     select (select min(chat_id) from inbox where ${OF_ACCOUNT} and chat_id > chat.id)
     from chat where chat.id is not null)
-  select id as "chatId", coalesce(
-      (select message from inbox where ${IN_LISTED_CHAT}
-        and coalesce(outcome, '') not in ('command', 'replaced') order by chat_id, seq limit 1),
-      (select message from inbox where ${IN_LISTED_CHAT} order by chat_id, seq limit 1)) as message,
-    (select received_at from inbox where ${NEWEST_IN_CHAT}) as at,
-    (select created_at from outbox where ${NEWEST_IN_CHAT}) as "answeredAt"
-  from chat where id is not null
-  order by (select seq from inbox where ${NEWEST_IN_CHAT}) desc limit :limit`).rows<{
+  select * from (
+    select id as "chatId", coalesce(
+        (select message from inbox where ${IN_LISTED_CHAT} and ${IS_NOT_DELETED}
+          and coalesce(outcome, '') not in ('command', 'replaced') order by chat_id, seq limit 1),
+        (select message from inbox where ${IN_LISTED_CHAT} and ${IS_NOT_DELETED}
+          order by chat_id, seq limit 1)) as message,
+      (select conversation_id from inbox where ${NEWEST_IN_CHAT}) as "conversationId",
+      (select received_at from inbox where ${NEWEST_IN_CHAT}) as at,
+      (select created_at from outbox where ${NEWEST_IN_CHAT}) as "answeredAt",
+      (select seq from inbox where ${NEWEST_IN_CHAT}) as newest
+    from chat where id is not null) as listed
+  where message is not null order by newest desc limit :limit`).rows<{
   readonly chatId: string;
+  readonly conversationId: string;
   readonly at: number;
   readonly message: string;
   readonly answeredAt: number | null;

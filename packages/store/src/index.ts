@@ -19,8 +19,10 @@ export type {
   KeptFile,
   StoredAttachment,
 } from './attachments.ts';
+export type { BeforePart } from './before-part.ts';
 export { isSameDestination } from './claim-turn.ts';
 export type { CommandTransaction, Pairing } from './commands.ts';
+export type { BrowserMarks, ConversationMark, MarkChange } from './conversation-marks.ts';
 export type { ShownApproval } from './conversation-views/approvals.ts';
 export type { ConversationDetails, ShownConversation } from './conversation-views/list.ts';
 export type { MessagePage, PageMark, ShownMessage } from './conversation-views/messages.ts';
@@ -61,7 +63,6 @@ export { openStore } from './open-store.ts';
 export type { OutboxRepository } from './outbox.ts';
 export type {
   AccountWork,
-  BeforePart,
   DuePart,
   Post,
   PostResult,

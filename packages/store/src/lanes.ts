@@ -2,14 +2,15 @@ import type { BusyPolicy, FreshParts, NewId, ReplyRoute } from '@parley/core';
 import type { Claim, ClaimResult, LockedLane } from './claim-turn.ts';
 import { claimTurn, claimTurnInLane } from './claim-turn.ts';
 import { ensureConversation, lockConversation, lockLeased } from './conversations.ts';
-import { type Database, jsonItem, type Sql, statement, toJson } from './database.ts';
+import { type Database, type Sql, statement } from './database.ts';
 import type { Dropping } from './drop-waiting.ts';
 import type { Joining } from './later-messages.ts';
 import type { PromptWriter } from './prompts.ts';
 import { isPutOffAt, type PutOff, putOffTurn } from './put-off.ts';
+import { renewLeases } from './renew-leases.ts';
 import type { ClaimedTurn, CommitResult, Lease, TurnCommit } from './rows.ts';
 import { SHARED_NOW, type SharedClock, STATEMENT_NOW } from './shared-clock.ts';
-import { isTakenOverAt } from './taken-over.ts';
+import { isTakenOver, isTakenOverAt, readMoment } from './taken-over.ts';
 import { commitTurn } from './turns.ts';
 
 /**
@@ -30,9 +31,9 @@ export function laneRepository(
 ) {
   return {
     /**
-     * Takes the lane unless another live worker holds it, and raises the epoch. `busy` returns how
-     * many ms the other lease still runs: never longer than `leaseMs`, even if the clock was set
-     * back.
+     * Takes the lane unless another live worker holds it or a person leads the conversation, and
+     * raises the epoch. `busy` returns how many ms the other lease still runs: never longer than
+     * `leaseMs`, even if the clock was set back.
      */
     acquire: (
       conversationId: string,
@@ -48,7 +49,8 @@ export function laneRepository(
           leaseMs,
           moment: sharedClock(),
         });
-        return taken.kind === 'busy' ? taken : { kind: 'held', lease: taken.lease };
+        if (taken.kind === 'held') return { kind: 'held', lease: taken.lease };
+        return { kind: 'busy', retryInMs: taken.kind === 'busy' ? taken.retryInMs : leaseMs };
       }, 'process'),
 
     /**
@@ -103,9 +105,7 @@ export function laneRepository(
      * lease was lost.
      */
     claim: (lease: Lease, busy: BusyPolicy, newTurnId: string, now: number) =>
-      database.write((sql) => {
-        return claimOrLeave(sql, { lease, busy, newTurnId, now, moment: sharedClock() });
-      }, 'process'),
+      database.write((sql) => claimOrLeave(sql, { lease, busy, newTurnId, now }), 'process'),
 
     /**
      * Syncs the number of attempts to disk, because a turn that ended its process may bring down
@@ -184,14 +184,16 @@ type Begun =
 async function beginWork(
   database: Database,
   work: LaneRequest,
-  { busy, newTurnId, now, moment }: Omit<Claim, 'lease'>,
+  { moment, ...claim }: Omit<Claim, 'lease'> & Pick<LaneWork, 'moment'>,
 ): Promise<Begun> {
   return database.write(async (sql) => {
-    const taken = await acquireLane(sql, { ...work, now, moment });
+    const taken = await acquireLane(sql, { ...work, now: claim.now, moment });
     if (taken.kind === 'busy') return taken;
+    // What waits, waits on, and an unfinished turn is resumed once the agent leads the conversation again (U12).
+    if (taken.kind === 'taken-over') return { kind: 'none' };
     const { lease, lane } = taken;
     // This transaction has just raised the epoch, so no other worker can have fenced it.
-    const claimed = await claimTurnInLane(sql, { lease, busy, newTurnId, now, moment }, lane);
+    const claimed = await claimTurnInLane(sql, { lease, ...claim }, lane);
     if (claimed.kind === 'turn') return { ...claimed, lease };
     sql.send(LEAVE, lease);
     return claimed.kind === 'settling' ? claimed : { kind: 'none' };
@@ -206,7 +208,7 @@ async function dropLane(
   const { dropWaiting } = await import('./drop-waiting.ts');
   return database.write(async (sql) => {
     const taken = await acquireLane(sql, { ...work, now: dropped.now, moment });
-    if (taken.kind === 'busy') return null;
+    if (taken.kind !== 'held') return null;
     const { lease, lane } = taken;
     const route = await dropWaiting(sql, { ...dropped, lease, session: lane.session });
     sql.send(LEAVE, lease);
@@ -242,46 +244,6 @@ async function commitLane(
   return done.left ? 'left' : 'committed';
 }
 
-/** Leases per query: far below the limit of a query, far above what one worker holds. */
-const AT_ONCE = 200;
-
-/**
- * A transaction that holds many leases must not wait for another one, or two of them could
- * deadlock. Rows that are locked at this moment are skipped and renewed next time.
- */
-async function renewLeases(
-  database: Database,
-  leases: readonly Lease[],
-  length: { readonly leaseMs: number; readonly moment: number | null },
-): Promise<{ readonly renewed: readonly string[]; readonly busy: readonly string[] }> {
-  const renewed: string[] = [];
-  const busy: string[] = [];
-  for (let from = 0; from < leases.length; from += AT_ONCE) {
-    const some = leases.slice(from, from + AT_ONCE);
-    const held = toJson(some.map(({ conversationId, epoch }) => [conversationId, epoch]));
-    await database.writePriority(async (sql) => {
-      const done = (await sql.all(RENEW, { held, ...length })).map(({ id }) => id);
-      renewed.push(...done);
-      if (database.dialect === 'sqlite' || done.length === some.length) return;
-      const all = await sql.all(HELD, { held });
-      busy.push(...all.flatMap(({ id }) => (done.includes(id) ? [] : [id])));
-    });
-  }
-  return { renewed, busy };
-}
-
-const HELD_BY = `
-  select id from conversation where lease_owner is not null and (id, epoch) in (
-    select ${jsonItem(0)}, cast(${jsonItem(1)} as bigint) from json_each(:held))` as const;
-
-const HELD = statement(HELD_BY).rows<{ readonly id: string }>();
-
-const RENEW = statement(`
-  update conversation set lease_until = ${SHARED_NOW} + :leaseMs
-  where id in (${HELD_BY} /*pg for no key update skip locked*/) returning id`).rows<{
-  readonly id: string;
-}>();
-
 interface LaneWork extends LaneRequest {
   readonly now: number;
   readonly moment: number | null;
@@ -293,6 +255,7 @@ async function acquireLane(
 ): Promise<
   | { readonly kind: 'held'; readonly lease: Lease; readonly lane: LockedLane }
   | { readonly kind: 'busy'; readonly retryInMs: number }
+  | { readonly kind: 'taken-over' }
 > {
   const take = () => sql.get(ACQUIRE_LEASE, { conversationId, owner, ...length });
   let taken = await take();
@@ -308,6 +271,11 @@ async function acquireLane(
     const isUnfinished = unfinished !== null;
     return { kind: 'held', lease: { conversationId, epoch }, lane: { ...lane, isUnfinished } };
   }
+  const { moment } = length;
+  const locked = await lockConversation(sql, conversationId);
+  const until = locked?.taken_over_until ?? null;
+  if (until !== null && isTakenOver(until, await readMoment(sql, moment)))
+    return { kind: 'taken-over' };
   return { kind: 'busy', retryInMs: await waitForLease(sql, conversationId, length) };
 }
 
@@ -320,7 +288,6 @@ async function waitForLease(
   conversationId: string,
   { leaseMs, moment }: Pick<LaneWork, 'leaseMs' | 'moment'>,
 ): Promise<number> {
-  await lockConversation(sql, conversationId);
   const leftMs = (await sql.get(LEFT, { conversationId, moment }))?.leftMs ?? 0;
   if (leftMs > leaseMs) sql.send(SHORTEN, { conversationId, moment, leaseMs });
   return Math.max(1, Math.min(leftMs, leaseMs));
@@ -356,7 +323,8 @@ const LEAVE_IF_DONE = statement(`
     where inbox.conversation_id = :conversationId and inbox.state = 'waiting')`);
 
 /**
- * Returns the lane with its new epoch, or nothing if another worker holds it with a live lease. On
+ * Returns the lane with its new epoch, or nothing if another worker holds it with a live lease or a
+ * person leads the conversation. A takeover fences the holder, so claims need not check again. On
  * PostgreSQL, `unfinished` may name a turn that ended while this waited for the lock, so it is only
  * a hint; it misses a turn that was started meanwhile, which `seen` reveals.
  */
@@ -365,7 +333,8 @@ const ACQUIRE_LEASE = statement(`
     lease_until = ${SHARED_NOW} + :leaseMs
   where id = :conversationId
     and (lease_until is null or lease_until <= ${SHARED_NOW} or lease_owner = :owner)
-  returning epoch, session, lease_owner, mode, plan, plan_run, model, taken_over_until, (select turn.id from turn
+    and (taken_over_until is null or not (${isTakenOverAt(SHARED_NOW, 'conversation')}))
+  returning epoch, session, lease_owner, mode, plan, plan_run, model, (select turn.id from turn
     where turn.conversation_id = :conversationId and turn.state = 'running') as unfinished,
   (select before.epoch from conversation before where before.id = :conversationId) as seen`).rows<
   Omit<LockedLane, 'isUnfinished'> & {

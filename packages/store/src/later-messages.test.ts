@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Joining } from './later-messages.ts';
 import type { InboxRow, Lease } from './rows.ts';
 import type { Store } from './store.ts';
-import { bothDatabases } from './testing/databases.ts';
+import { databasesOfDay } from './testing/databases.ts';
 import { answer, claim, hold, idsOf, message } from './testing/messages.ts';
 
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' } as const;
@@ -16,7 +16,7 @@ function joining(index: number, mayJoin: (row: InboxRow) => boolean = () => true
   };
 }
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of databasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`a running turn on ${database.name}`, () => {
     let store: Store;
     let lease: Lease;

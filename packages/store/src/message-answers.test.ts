@@ -1,11 +1,11 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Store } from './store.ts';
-import { bothDatabases } from './testing/databases.ts';
+import { databasesOfDay } from './testing/databases.ts';
 import { answer, claim, hold, message } from './testing/messages.ts';
 
 const KEY = { channel: 'web', account: 'default', chatId: 'c1' };
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of databasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`the answer to a message on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {

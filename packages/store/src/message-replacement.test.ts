@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { AdmittedMessage, TurnCommit } from './rows.ts';
 import type { Store } from './store.ts';
-import { bothDatabases } from './testing/databases.ts';
+import { databasesOfDay } from './testing/databases.ts';
 import { answer, claim, hold, idsOf, message } from './testing/messages.ts';
 
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' };
@@ -11,7 +11,7 @@ const FILE = { kind: 'image', name: 'a.png', size: 3, ref: 'r' } as const;
 const BO = { id: 'u2', name: 'Bo', isBot: false };
 const BYTES = new Uint8Array([1, 2, 3]);
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of databasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`replacing a message on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {

@@ -202,6 +202,8 @@ export const MIGRATIONS: readonly Migration[] = (
     [37, 'view-once files'],
     [38, 'names'],
     [39, 'takeovers'],
+    [40, 'takeovers and older workers'],
+    [41, 'inbox'],
   ] as const
 ).map(([number, name]) => ({
   number,

@@ -1,13 +1,13 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Post } from './outbox-parts.ts';
 import type { Store } from './store.ts';
-import { bothDatabases } from './testing/databases.ts';
+import { databasesOfDay } from './testing/databases.ts';
 import { answer, claim, hold, message, part } from './testing/messages.ts';
 
 const C2 = { channel: 'web', account: 'default', chatId: 'c2' };
 const C3 = { ...C2, chatId: 'c3' };
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of databasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`posts on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {

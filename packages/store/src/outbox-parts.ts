@@ -3,7 +3,7 @@ import { type NewId, type OutboundPart, PartExtras, RenderedPart, ReplyRoute } f
 import { agentFileRow, INSERT_AGENT_FILE } from './agent-files.ts';
 import type { ChatKey } from './conversations.ts';
 import { isTurnRunning, lockConversation, OF_CHAT } from './conversations.ts';
-import { fromCheckedJson, type Sql, StoreError, statement, toJson } from './database.ts';
+import { fromCheckedJson, type Sql, statement, toJson } from './database.ts';
 import { keepNotice } from './group-context.ts';
 import type { NewPart, PartWithBytes } from './rows.ts';
 import { isTakenOverAt } from './taken-over.ts';
@@ -42,19 +42,6 @@ export interface OutboxEntry {
   readonly answers?: number;
   /** Set if another message has replaced the one it answers. */
   readonly isReplaced?: true;
-}
-
-/** What was known before a part was sent, from the newest messages of its account. */
-export interface BeforePart {
-  /** Messages that already had a platform id by then; `at` in ms. */
-  readonly known: readonly {
-    readonly chatId: string;
-    readonly messageId: string;
-    readonly direction: 'in' | 'out';
-    readonly at: number;
-  }[];
-  /** When another part of the same chat last became uncertain, in ms; null if none ever did. */
-  readonly uncertainAt: number | null;
 }
 
 /** A message to a chat outside of a turn's answer. */
@@ -356,48 +343,4 @@ export function readRetries(retries: string | null): readonly PartRetry[] {
     const [, until, reason] = /^(\d+) (.*)$/.exec(line) ?? [];
     return until === undefined ? [] : [{ until: Number(until), reason: reason ?? '' }];
   });
-}
-
-/** How many messages of each direction are read to find the newest platform ids. */
-const KNOWN_BEFORE = 50;
-
-const PLACE = statement(`
-  select channel, account, chat_id as "chatId", coalesce(sending_at, 0) as until from outbox
-  where id = :partId`).rows<ChatKey & { readonly until: number }>();
-
-interface Known {
-  readonly chatId: string;
-  readonly messageId: string | null;
-  readonly at: number | null;
-}
-
-const SENT_BEFORE = statement(`
-  select chat_id as "chatId", platform_message_id as "messageId", sent_at as at from outbox
-  where channel = :channel and account = :account and state = 'sent' and sent_at <= :until
-  order by seq desc limit ${KNOWN_BEFORE}`).rows<Known>();
-
-const RECEIVED_BEFORE = statement(`
-  select chat_id as "chatId", message_id as "messageId", received_at as at from inbox
-  where channel = :channel and account = :account and received_at <= :until
-  order by seq desc limit ${KNOWN_BEFORE}`).rows<Known>();
-
-const UNCERTAIN = statement(
-  `select max(updated_at) as at from outbox where ${OF_CHAT} and state = 'unknown'`,
-).rows<{ readonly at: number | null }>();
-
-/** What was known before a part was marked as sending. */
-export async function readBeforePart(sql: Sql, partId: string): Promise<BeforePart> {
-  const part = await sql.get(PLACE, { partId });
-  if (part === undefined) throw new StoreError('store-failed', `The outbox has no part ${partId}.`);
-  const known = (rows: readonly Known[], direction: 'in' | 'out') =>
-    rows.flatMap(({ messageId, at, ...row }) =>
-      messageId === null || at === null ? [] : [{ ...row, messageId, at, direction }],
-    );
-  return {
-    known: [
-      ...known(await sql.all(SENT_BEFORE, part), 'out'),
-      ...known(await sql.all(RECEIVED_BEFORE, part), 'in'),
-    ],
-    uncertainAt: (await sql.get(UNCERTAIN, part))?.at ?? null,
-  };
 }

@@ -1,4 +1,5 @@
 import type { NewId } from '@parley/core';
+import { readBeforePart } from './before-part.ts';
 import type { ChatKey } from './conversations.ts';
 import { OF_CHAT } from './conversations.ts';
 import { type Database, type Sql, StoreError, statement } from './database.ts';
@@ -17,7 +18,6 @@ import {
   type Post,
   type PostResult,
   postParts,
-  readBeforePart,
   readPart,
 } from './outbox-parts.ts';
 import { type AnsweredChat, type OwnAnswer, ownAnswers } from './own-answers.ts';
@@ -314,12 +314,14 @@ async function requireState(sql: Sql, partId: string, state: PartState): Promise
   );
 }
 
-/** The newest parts of a chat. */
+/** The newest parts of a chat, without those of before people deleted its conversation. */
 const RECENT = statement(`
   select ${OUTBOX_COLUMNS}, state, created_at as "createdAt", error, answers, exists (select 1 from inbox
     where inbox.turn_id = outbox.turn_id and inbox.turn_id is not null
       and inbox.outcome = 'replaced') as replaced
-  from outbox where ${OF_CHAT} order by seq desc limit :limit`).rows<
+  from outbox where ${OF_CHAT} and seq > coalesce((select deleted_part from conversation
+    where id = (select conversation_id from inbox where ${OF_CHAT} order by seq desc limit 1)), 0)
+  order by seq desc limit :limit`).rows<
   PartRow &
     Omit<OutboxEntry, 'part' | 'answers' | 'isReplaced'> & {
       readonly answers: number | null;

@@ -3,14 +3,14 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { isPressOf, type PressableMessage } from './presses.ts';
 import type { NewPart } from './rows.ts';
 import type { Store } from './store.ts';
-import { bothDatabases } from './testing/databases.ts';
+import { databasesOfDay } from './testing/databases.ts';
 import { answer, claim, hold, message, part, routeTo } from './testing/messages.ts';
 
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' };
 const OWN = 'web:c1';
 const BUTTONS = [{ label: 'Approve', data: '/approve ABC234' }];
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of databasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`own messages on ${database.name}`, () => {
     let store: Store;
     let sent: number;

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Store } from './store.ts';
-import { bothDatabases } from './testing/databases.ts';
+import { databasesOfDay } from './testing/databases.ts';
 import { idsOf, message } from './testing/messages.ts';
 
 const LANE = 'web:c1';
@@ -8,7 +8,7 @@ const UNTIL = 10_000;
 /** The longest time a turn is put off. */
 const HOUR_MS = 3_600_000;
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of databasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`[D13] a turn that is put off, on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {

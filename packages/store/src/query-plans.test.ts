@@ -269,7 +269,7 @@ async function useDeadLetters(store: Store): Promise<void> {
     await store.deadLetters.drop(id, 0);
   }
   await store.deadLetters.counts();
-  await store.backlog.read(5);
+  await store.backlog.read(5, 0);
 }
 
 async function usePrompts(store: Store): Promise<void> {

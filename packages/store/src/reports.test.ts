@@ -1,9 +1,9 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Store } from './store.ts';
-import { bothDatabases } from './testing/databases.ts';
+import { databasesOfDay } from './testing/databases.ts';
 import { answer, claim, hold, message, part, routeTo } from './testing/messages.ts';
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of databasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`the backlog on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -12,10 +12,11 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     afterAll(() => database.dispose());
 
     it('[U03] is empty if nothing was ever done', async () => {
-      expect(await store.backlog.read(5)).toEqual({
+      expect(await store.backlog.read(5, 10)).toEqual({
         messages: 0,
         conversations: 0,
         turns: 0,
+        oldestAt: null,
         waiting: [],
         running: [],
         outgoing: [],
@@ -32,10 +33,11 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.outbox.enqueue([part('a'), part('b'), part('c', 'c2')], 6);
       const chat = { channel: 'web', account: 'default', chatId: 'c1' };
       await store.outbox.markSending((await store.outbox.next(chat))?.part.id ?? '', 7);
-      expect(await store.backlog.read(5)).toEqual({
+      expect(await store.backlog.read(5, 10)).toEqual({
         messages: 3,
         conversations: 2,
         turns: 1,
+        oldestAt: 4,
         waiting: [
           { conversationId: 'web:c2', messages: 2, oldestAt: 4 },
           { conversationId: 'web:c1', messages: 1, oldestAt: 9 },
@@ -55,7 +57,29 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
           { channel: 'web', account: 'default', pending: 2, sending: 1, chats: 2, oldestAt: 6 },
         ],
       });
-      expect((await store.backlog.read(1)).waiting).toHaveLength(1);
+      expect((await store.backlog.read(1, 10)).waiting).toHaveLength(1);
+    });
+
+    it('[U03] [U12] is not old where it waits for a person, who leads the chat or has to decide', async () => {
+      const oldestAt = async (now: number) => (await store.backlog.read(5, now)).oldestAt;
+      await store.inbox.accept(message('m1', 'c1', { at: 1 }));
+      await store.inbox.accept(message('m2', 'c2', { at: 2 }));
+      await store.inbox.accept(message('m3', 'c3', { at: 3 }));
+      expect(await oldestAt(10)).toBe(1);
+      await store.takeovers.takeOver({ conversationId: 'web:c1', by: 'Ann', lastsMs: 1_000 });
+      expect(await oldestAt(10)).toBe(2);
+      const lease = await hold(store, 'web:c2');
+      await claim(store, lease, 't2');
+      const question = {
+        ...{ code: 'ABC234', turnId: 't2', callKey: 't2.0.0', tool: 'write', shown: '{}' },
+        ...{ askedBy: 'web:u1', place: 'c2', askedIn: 'web:c2', approvers: ['web:u1'] },
+        expiresAt: 9_000,
+      };
+      expect(await store.approvals.ask(lease, question, [], 4)).toBe('asked');
+      await store.inbox.accept(message('m4', 'c2', { at: 2 }));
+      expect(await oldestAt(10)).toBe(3);
+      // The takeover has ended by itself.
+      expect(await oldestAt(1_000)).toBe(1);
     });
   });
 }
@@ -66,7 +90,7 @@ const call = (name: string, path: string) => ({
   arguments: JSON.stringify({ path }),
 });
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of databasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`the audit on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {

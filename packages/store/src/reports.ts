@@ -1,5 +1,6 @@
 import { type Database, type Sql, statement, toJson } from './database.ts';
 import type { Row } from './tables.ts';
+import { isTakenOverAt } from './taken-over.ts';
 
 /** A conversation with messages waiting for a turn. */
 interface WaitingConversation {
@@ -39,6 +40,11 @@ export interface Backlog {
   readonly messages: number;
   readonly conversations: number;
   readonly turns: number;
+  /**
+   * When the oldest message that waits for the agent was received, in ms. Those of a conversation that waits for a person,
+   * who leads it or has to decide, do not count; null: there is none.
+   */
+  readonly oldestAt: number | null;
   readonly waiting: readonly WaitingConversation[];
   readonly running: readonly RunningTurn[];
   readonly outgoing: readonly OwedByAccount[];
@@ -79,10 +85,11 @@ export function backlogRepository(database: Database) {
         parts: await sql.all(OLDEST_PARTS, { now }),
       })),
 
-    read: (limit: number) =>
+    read: (limit: number, now: number) =>
       database.read(
         async (sql): Promise<Backlog> => ({
           ...((await sql.get(TOTALS)) ?? { messages: 0, conversations: 0, turns: 0 }),
+          oldestAt: (await sql.get(OLDEST_FOR_AGENT, { now }))?.at ?? null,
           waiting: await sql.all(WAITING, { limit }),
           running: await listRunningTurns(sql, limit),
           outgoing: await sql.all(OUTGOING, { limit }),
@@ -127,6 +134,15 @@ const TOTALS = statement(`
   from inbox where state = 'waiting'`).rows<
   Pick<Backlog, 'messages' | 'conversations' | 'turns'>
 >();
+
+const OLDEST_FOR_AGENT = statement(`
+  select min(received_at) as at from inbox where state = 'waiting'
+    and not exists (select 1 from turn where turn.conversation_id = inbox.conversation_id
+      and turn.state = 'running' and turn.awaits is not null)
+    and not exists (select 1 from conversation
+      where conversation.id = inbox.conversation_id and ${isTakenOverAt(':now', 'conversation')})`).rows<{
+  readonly at: number | null;
+}>();
 
 const WAITING = statement(`
   select conversation_id as "conversationId", count(*) as messages, min(received_at) as "oldestAt"

@@ -1,10 +1,10 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { SummaryTask, TodoItem } from './sessions.ts';
 import type { Store } from './store.ts';
-import { bothDatabases } from './testing/databases.ts';
+import { databasesOfDay } from './testing/databases.ts';
 import { answer, claim, hold, message } from './testing/messages.ts';
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of databasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`session snapshots on ${database.name}`, () => {
     let store: Store;
     const place = (session: number, chat = 'a') => ({ conversationId: `web:${chat}`, session });
@@ -38,7 +38,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
   });
 }
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of databasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`summaries on ${database.name}`, () => {
     let store: Store;
     const place = { conversationId: 'web:c1', session: 0, reader: 'owner' };
@@ -138,7 +138,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
 const item = (text: string): TodoItem => ({ text, state: 'open' });
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of databasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`the to-dos of a session on ${database.name}`, () => {
     let store: Store;
     const place = (session: number, chat = 'a') => ({ conversationId: `web:${chat}`, session });

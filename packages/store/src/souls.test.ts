@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { NewSoul, SoulVerdict } from './soul-versions.ts';
 import type { Store } from './store.ts';
-import { bothDatabases } from './testing/databases.ts';
+import { databasesOfDay } from './testing/databases.ts';
 
 const PASSED: SoulVerdict = { state: 'passed', score: 90, findings: [], appliesAt: 100 };
 const FINDING = { rule: 'length', points: 10, blocks: false, text: 'Rather long.' };
@@ -18,7 +18,7 @@ const soul = (askedBy: string, more: Partial<NewSoul> = {}): NewSoul => ({
   ...more,
 });
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of databasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`versions of SOUL.md on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {

@@ -1,14 +1,14 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { SpendAccount } from './spend.ts';
 import type { Store } from './store.ts';
-import { bothDatabases } from './testing/databases.ts';
+import { databasesOfDay } from './testing/databases.ts';
 import { answer, claim, hold, message } from './testing/messages.ts';
 
 const ADA: SpendAccount = { day: '2026-11-21', personId: 'web:ada', groupId: null };
 const IN_GROUP = { ...ADA, groupId: 'web:default:g1' };
 const BO = { ...ADA, personId: 'web:bo' };
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of databasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`spending on ${database.name}`, () => {
     let store: Store;
     let made = 0;

@@ -4,6 +4,7 @@ import { accountPauseRepository, seenGroupRepository } from './accounts.ts';
 import { agentFileRepository } from './agent-files.ts';
 import { approvalRepository } from './approvals.ts';
 import { attachmentRepository } from './attachments.ts';
+import { conversationMarks } from './conversation-marks.ts';
 import { conversationViews } from './conversation-views.ts';
 import { cronJobRepository } from './cron-jobs.ts';
 import { type Database, type Sql, type StoreError, statement } from './database.ts';
@@ -75,7 +76,10 @@ export function storeOn(
   const promptsChanged = () => prompts.textsChanged();
   const ofAgent = (agent: string | undefined) => ({
     memories: memoryIndexRepository(database, agent),
-    forgetting: forgettingRepository({ database, files, folder, promptsChanged }, agent),
+    forgetting: forgettingRepository(
+      { database, sharedClock, files, folder, promptsChanged },
+      agent,
+    ),
   });
   return {
     inbox: inboxRepository(database, newId, files),
@@ -97,6 +101,7 @@ export function storeOn(
     decisions: decisionRepository(database),
     why: whyRepository(database),
     conversations: conversationViews(database, sharedClock),
+    conversationMarks: conversationMarks(database),
     takeovers: takeoverRepository(database, newId, sharedClock),
     links: linkRepository(database),
     pins: pinRepository(database),

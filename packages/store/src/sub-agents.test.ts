@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Lease } from './rows.ts';
 import type { Store } from './store.ts';
 import type { SubAgentOrder, SubAgentTurn } from './sub-agents.ts';
-import { bothDatabases } from './testing/databases.ts';
+import { databasesOfDay } from './testing/databases.ts';
 import { answer, claim, hold, idsOf, message } from './testing/messages.ts';
 
 const BOUNDS = { depth: 2, concurrent: 3 };
@@ -33,7 +33,7 @@ const ending = (turnId: string, state: SubAgentTurn['state'] = 'done'): SubAgent
   text: '⚙️ it is done',
 });
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of databasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`sub-agents on ${database.name}`, () => {
     let store: Store;
     let lease: Lease;

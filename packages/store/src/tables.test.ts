@@ -49,6 +49,14 @@ const RELEASED: Readonly<Record<number, { readonly sqlite: string; readonly post
     sqlite: '44d3918474b1bb59cf03d6482883d2a8adeacac1712b9281bae2b26476b4e87c',
     postgres: '8e809ed9fc3167d690a497fc0a4548b4f866f0a08670a3a30945633996b9cdd3',
   },
+  40: {
+    sqlite: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+    postgres: 'd242aa6ed0ec64942a8dbd0059ea21a9b45e0e417568a57067fa37431fada2af',
+  },
+  41: {
+    sqlite: 'ce218a3bd947ac10c45b69375e746f36d1a9a39ebba4581e6a1f12e55d067e03',
+    postgres: 'ce218a3bd947ac10c45b69375e746f36d1a9a39ebba4581e6a1f12e55d067e03',
+  },
 };
 
 /**

@@ -3,7 +3,7 @@ import type { ReplyResult } from './person-replies.ts';
 import type { Lease, TranscriptEntry } from './rows.ts';
 import type { Store } from './store.ts';
 import { isTakenOver, MAX_TAKEOVER_MS } from './taken-over.ts';
-import { bothDatabases } from './testing/databases.ts';
+import { databasesOfDay } from './testing/databases.ts';
 import { answer, claim, hold, idsOf, message, part, routeTo } from './testing/messages.ts';
 
 const LANE = 'web:c1';
@@ -23,7 +23,7 @@ describe('a takeover', () => {
   });
 });
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of databasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`takeovers on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -70,12 +70,15 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(begun.kind === 'turn' && idsOf(begun.turn)).toEqual(['m1', 'm2']);
     });
 
-    it('[U12] keep a lane that is already held from claiming more', async () => {
+    it('[U12] keep a lane that is already held from claiming more, and every worker from taking it', async () => {
       const lease = await hold(store);
       await takeOver();
       expect(await store.lanes.claim(lease, 'collect', 't1', 0)).toEqual({ kind: 'fenced' });
-      const another = await hold(store, LANE, 'w2');
-      expect(await store.lanes.claim(another, 'collect', 't1', 0)).toEqual({ kind: 'none' });
+      for (const owner of ['w1', 'w2']) {
+        expect(await store.lanes.acquire(LANE, owner, 0, 1_000)).toMatchObject({ kind: 'busy' });
+      }
+      await store.takeovers.handBack(LANE, 'Ann');
+      expect((await begin()).kind).toBe('turn');
     });
 
     it('[U12] expire, and the sweep then finds what is waiting', async () => {

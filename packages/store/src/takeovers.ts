@@ -91,7 +91,8 @@ async function takeOver(
   return { until };
 }
 
-async function handBack(
+/** Lets the agent answer again, in the caller's transaction. */
+export async function handBack(
   sql: Sql,
   id: string,
   by: string,

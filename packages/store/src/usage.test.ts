@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { TurnUsage } from './spend.ts';
 import type { Store } from './store.ts';
-import { bothDatabases } from './testing/databases.ts';
+import { databasesOfDay } from './testing/databases.ts';
 import { answer, hold, message } from './testing/messages.ts';
 import type { UsageGrouping, UsageQuery } from './usage.ts';
 
@@ -24,7 +24,7 @@ interface Scripted {
   readonly outcome?: 'failed' | 'silent';
 }
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of databasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`usage on ${database.name}`, () => {
     let store: Store;
     let made = 0;
@@ -118,6 +118,50 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect((await ask('day')).total.latency).toEqual({ p50: 3_000, p95: 3_000 });
       },
     );
+
+    it('[U12] [U03] does not count the time for which a person led the chat as latency', async () => {
+      const { turnId, lease } = await begin({});
+      const conversationId = 'web:c1';
+      database.setTime(NOON + 1_000);
+      await store.takeovers.takeOver({ conversationId, by: 'Ann', lastsMs: HOUR_MS });
+      database.setTime(NOON + 601_000);
+      await store.takeovers.handBack(conversationId, 'Ann');
+      const again = { conversationId, owner: 'w', leaseMs: 9_000 };
+      const begun = await store.lanes.begin(again, 'collect', 'none', NOON + 601_000);
+      expect(begun).toMatchObject({ kind: 'turn', turn: { turnId } });
+      if (begun.kind !== 'turn') return;
+      expect(begun.lease.epoch).toBeGreaterThan(lease.epoch);
+      const usage = { model: 'm', inputTokens: 1, outputTokens: 1, costUsd: 1 };
+      const commit = { ...answer(turnId, ['a'], 'c1'), outcome: 'answered' as const, usage };
+      expect(await store.lanes.commit(begun.lease, commit, NOON + 603_000)).toBe('committed');
+      expect((await ask('day')).total.latency).toEqual({ p50: 3_000, p95: 3_000 });
+      expect((await store.usage.hours(NOON + HOUR_MS, 1))[0]?.latency?.p50).toBe(3_000);
+    });
+
+    it('[U12] [G05] [U03] counts a question that was decided during a takeover once', async () => {
+      const { turnId, lease } = await begin({});
+      const question = {
+        ...{ code: 'ABC234', turnId, callKey: `${turnId}.0.0`, tool: 'write', shown: '{}' },
+        ...{ askedBy: 'web:u1', place: 'c1', askedIn: 'web:c1', approvers: ['web:u1'] },
+        expiresAt: NOON + HOUR_MS,
+      };
+      expect(await store.approvals.ask(lease, question, [], NOON + 1_000)).toBe('asked');
+      await store.lanes.release(lease);
+      const conversationId = 'web:c1';
+      database.setTime(NOON + 2_000);
+      await store.takeovers.takeOver({ conversationId, by: 'Ann', lastsMs: HOUR_MS });
+      const decision = { verdict: 'approved' as const, by: 'web:u1' };
+      await store.approvals.decide('ABC234', decision, NOON + 5_000);
+      database.setTime(NOON + 11_000);
+      await store.takeovers.handBack(conversationId, 'Ann');
+      const again = { conversationId, owner: 'w', leaseMs: 9_000 };
+      const begun = await store.lanes.begin(again, 'collect', 'none', NOON + 11_000);
+      if (begun.kind !== 'turn') throw new Error('the turn was not resumed');
+      const usage = { model: 'm', inputTokens: 1, outputTokens: 1, costUsd: 1 };
+      const commit = { ...answer(turnId, ['a'], 'c1'), outcome: 'answered' as const, usage };
+      await store.lanes.commit(begun.lease, commit, NOON + 13_000);
+      expect((await ask('day')).total.latency?.p50).toBe(3_000);
+    });
 
     it('[U03] contains each of the last hours, oldest first, including those without turns', async () => {
       await turn({ at: NOON - 3 * HOUR_MS });

@@ -232,9 +232,28 @@ interface SummedRow extends Counted {
 const CHAT = `coalesce((select root_conversation from sub_agent
         where sub_agent.conversation_id = turn.conversation_id), turn.conversation_id)`;
 
-/** How long turns were suspended until a person approved a call or answered a question. */
-const WAITED = `coalesce((select cast(sum(decided_at - approval.asked_at) as bigint) from approval
-          where approval.turn_id = turn.id and decided_at > approval.asked_at), 0)`;
+/** The time that two spans have in common, each with its begin and end. */
+function overlap(one: readonly [string, string], other: readonly [string, string]): string {
+  const later = `case when ${one[0]} > ${other[0]} then ${one[0]} else ${other[0]} end`;
+  const earlier = `case when ${one[1]} < ${other[1]} then ${one[1]} else ${other[1]} end`;
+  return `case when ${one[1]} > ${other[0]} and ${other[1]} > ${one[0]} then (${earlier}) - (${later}) else 0 end`;
+}
+
+const OF_TURN = ['turn.asked_at', 'turn.finished_at'] as const;
+const OF_QUESTION = ['approval.asked_at', 'decided_at'] as const;
+const OF_TAKEOVER = ['taken_at', 'coalesce(takeover.ended_at, takeover.until)'] as const;
+const sumOf = (time: string, where: string) =>
+  `coalesce((select cast(sum(${time}) as bigint) from ${where}), 0)`;
+const QUESTIONS = 'approval.turn_id = turn.id and decided_at > approval.asked_at';
+const TAKEOVERS = 'takeover.conversation_id = turn.conversation_id';
+
+/**
+ * The time for which the answers of turns waited for people: until a call was approved or a question answered, and while
+ * a person led the conversation. A question may be decided meanwhile, which counts once.
+ */
+const WAITED = `(${sumOf('decided_at - approval.asked_at', `approval where ${QUESTIONS}`)}
+          + ${sumOf(overlap(OF_TURN, OF_TAKEOVER), `takeover where ${TAKEOVERS}`)}
+          - ${sumOf(overlap(OF_QUESTION, OF_TAKEOVER), `approval, takeover where ${QUESTIONS} and ${TAKEOVERS}`)})`;
 
 // Latencies are rounded to two digits, so that a day has only a few distinct ones, however many
 // turns it had.

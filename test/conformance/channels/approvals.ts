@@ -8,7 +8,7 @@ import type { Scene } from './scene.ts';
 async function asked(scene: Scene, place: Place): Promise<{ question: Seen; code: string }> {
   const found = () =>
     scene.answers(place).flatMap((seen) => {
-      const code = /\/approve (\w{6}) allows/.exec(seen.text)?.[1];
+      const code = /Reply \/approve (\w{6})/.exec(seen.text)?.[1];
       return code === undefined ? [] : [{ question: seen, code }];
     });
   const before = found().length;

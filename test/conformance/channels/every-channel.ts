@@ -1,4 +1,4 @@
-import { isOfDay, isWholeRun } from '@parley/core/testing';
+import { isWholeRun } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ANSWERS } from './answers.ts';
 import { APPROVALS } from './approvals.ts';
@@ -10,20 +10,18 @@ import { restarts } from './restarts.ts';
 import { type Scene, startScene } from './scene.ts';
 import { LOST_CONNECTIONS, TROUBLES } from './troubles.ts';
 
-const table = (quotes: boolean, kills = true): readonly Behaviour[] => [
+const table = (quotes: boolean): readonly Behaviour[] => [
   ...CONVERSATIONS,
   ...COMMANDS,
   ...APPROVALS,
   ...ANSWERS,
   ...TROUBLES,
-  ...restarts(quotes, kills),
+  ...restarts(quotes),
   ...LOST_CONNECTIONS,
 ];
 
 /** The one whose rows all run on a change; the others leave out what is the same code for all of them. */
 const FIRST = 'Telegram';
-/** The others, of which one is killed on a change, another one each day. */
-const OTHERS = ['Discord', 'WhatsApp', 'the example of docs/new-channel.md'];
 
 /**
  * What every channel does, row by row, through its real wire, with one Parley for all rows.
@@ -36,16 +34,13 @@ export function everyChannel(
 ): void {
   describe(`what every channel does: ${name}`, () => {
     let scene: Scene;
-    const kills = name === FIRST || isOfDay(OTHERS.indexOf(name), OTHERS.length);
     beforeAll(async () => {
       scene = await startScene(makePeer);
     });
     afterAll(() => scene?.close());
 
-    for (const { title, needs = [], isSameEverywhere, run } of table(
-      !lacks.includes('quotes'),
-      kills,
-    )) {
+    const rows = table(!lacks.includes('quotes'));
+    for (const { title, needs = [], isSameEverywhere, run } of rows) {
       if (needs.some((trait) => lacks.includes(trait))) continue;
       if (isSameEverywhere && name !== FIRST && !isWholeRun()) continue;
       it(title, async () => {

@@ -6,10 +6,9 @@ import type { Behaviour } from './behaviour.ts';
  * What survives an end of the process, in every state a message can be in: answered, being answered, not yet seen.
  * All of them at once, as each end costs seconds.
  * @param quotes whether the platform can show what an answer answers.
- * @param kills whether the process is killed as well.
  */
-export const restarts = (quotes: boolean, kills: boolean): readonly Behaviour[] =>
-  (kills ? (['SIGTERM', 'SIGKILL'] as const) : (['SIGTERM'] as const)).map((signal) => ({
+export const restarts = (quotes: boolean): readonly Behaviour[] =>
+  (['SIGTERM', 'SIGKILL'] as const).map((signal) => ({
     title: `[D01] [D04] [F08] [F11] [W02] an end by ${signal} loses nothing, answers once and remembers, for each chat alone`,
     async run(scene) {
       // On a change SIGTERM, which is no matter of the channel, is left to e2e/: it closes Parley as the test does here.

@@ -14,7 +14,9 @@ const unable = async () => {
   throw new Error('disk full');
 };
 
-/** A bot that has heard one message in a channel and one in a direct chat, and is away now. */
+/**
+ * A bot that has received one message in a channel and one in a direct chat, and is offline now.
+ */
 async function away(): Promise<{ before: Scene; values: AdapterValues; dm: string }> {
   const values = memoryValues();
   const before = await scene({ values });
@@ -29,7 +31,7 @@ async function away(): Promise<{ before: Scene; values: AdapterValues; dm: strin
 }
 
 describe('[D01] what was said while the Discord bot was away', () => {
-  it('is fetched in order, from channels and direct chats, before what is said now', async () => {
+  it('is fetched in order, from channels and direct chats, before new messages', async () => {
     const { before, values, dm } = await away();
     const { double } = before;
     for (let n = 1; n <= 150; n += 1)
@@ -49,7 +51,7 @@ describe('[D01] what was said while the Discord bot was away', () => {
     expect(texts(after)).not.toContain('before');
   });
 
-  it('is fetched from threads, posts and channels that are new, too', async () => {
+  it('is fetched from new threads, posts and channels too', async () => {
     const { before, values } = await away();
     const { double } = before;
     const forum = double.addChannel(double.guildId, 'help', 'forum');
@@ -66,7 +68,7 @@ describe('[D01] what was said while the Discord bot was away', () => {
     });
   });
 
-  it('is fetched from a channel although nobody had ever written there, or anywhere', async () => {
+  it('is fetched from a channel even if nobody had ever written there, or anywhere', async () => {
     const values = memoryValues();
     const before = await scene({ values });
     const { double } = before;
@@ -79,7 +81,7 @@ describe('[D01] what was said while the Discord bot was away', () => {
     expect(texts(after)).toEqual(['the first of all']);
   });
 
-  it('is fetched from a channel that is new although a later direct message is delivered before', async () => {
+  it('is fetched from a new channel even if a later direct message is delivered first', async () => {
     const { before, values } = await away();
     const { double } = before;
     const other = double.addChannel(double.guildId, 'other');
@@ -91,7 +93,7 @@ describe('[D01] what was said while the Discord bot was away', () => {
     expect(texts(after)).toEqual(['hello?', 'new channel']);
   });
 
-  it('comes from direct chats in which nothing was ever said before', async () => {
+  it('is fetched from direct chats in which nothing was ever said before', async () => {
     const { before, values } = await away();
     const { double } = before;
     const [first, second] = ['200000000000000601', '200000000000000602'].map(double.dmWith);
@@ -103,12 +105,12 @@ describe('[D01] what was said while the Discord bot was away', () => {
     double.say({ channel: first ?? '', text: 'now' });
     await double.waitFor(() => ['now', 'me too'].every((text) => texts(after).includes(text)));
     const heard = after.received.filter(({ chat }) => chat.id === first);
-    // Both sessions may deliver the newest one; the inbox recognises it.
+    // Both sessions may deliver the newest one; the inbox recognizes the duplicate.
     expect([...new Set(heard.map(({ text }) => text))]).toEqual(['hello?', 'anyone?', 'now']);
     expect(heard[0]?.chat.type).toBe('direct');
   });
 
-  it('comes from such chats although the new session is faster than the one that is resumed', async () => {
+  it('is fetched from new direct chats even if the new session is faster than the resumed one', async () => {
     const { before, values } = await away();
     const { double } = before;
     const dm = double.dmWith('200000000000000601');
@@ -129,7 +131,7 @@ describe('[D01] what was said while the Discord bot was away', () => {
     await double.waitFor(() => texts(next).includes('now'));
   });
 
-  it('comes from such chats again when it could not be stored before a stop', async () => {
+  it('is fetched from new direct chats again when it could not be stored before a stop', async () => {
     const { before, values } = await away();
     const { double } = before;
     double.say({ channel: double.dmWith('200000000000000601'), text: 'hello?' });
@@ -143,7 +145,7 @@ describe('[D01] what was said while the Discord bot was away', () => {
     expect(texts(after)).toEqual(['hello?']);
   });
 
-  it('is not asked for where there is nothing new, nor where nobody is served', async () => {
+  it('is not requested when there is nothing new, nor when nobody is served', async () => {
     const values = memoryValues();
     const before = await scene({
       values,
@@ -160,7 +162,8 @@ describe('[D01] what was said while the Discord bot was away', () => {
     expect(double.calls(`GET /channels/${double.channelId}/messages`)).toEqual([]);
   });
 
-  // All at once, because discord.js waits five seconds before it identifies a second time.
+  // These run concurrently, because discord.js waits five seconds before it identifies a second
+  // time.
   it('is fetched after a session that could not be resumed', async () => {
     const faults: GatewayFault[][] = [
       [{ kind: 'invalid-session', resumable: false }],
@@ -183,7 +186,7 @@ describe('[D01] what was said while the Discord bot was away', () => {
     expect(await Promise.all(heard)).toEqual([all, all, all]);
   });
 
-  it('is asked for again when Discord does not answer, and given up where the bot may not read', async () => {
+  it('is requested again when Discord does not answer, and given up when the bot may not read', async () => {
     const { before, values, dm } = await away();
     const { double } = before;
     double.say({ channel: double.channelId, from: ANN, text: 'missed' });
@@ -218,7 +221,7 @@ describe('[D01] what was said while the Discord bot was away', () => {
     expect(texts(after)).toEqual(['second', 'third']);
   });
 
-  it('is fetched although the database was away at the start', async () => {
+  it('is fetched even if the database was unavailable at the start', async () => {
     const { before, values, dm } = await away();
     const { double } = before;
     double.say({ channel: dm, text: 'missed, alone' });
@@ -237,7 +240,7 @@ describe('[D01] what was said while the Discord bot was away', () => {
     expect(texts(after)).toEqual(['missed, alone']);
   });
 
-  it('is fetched from a new channel although something newer of another one was taken before', async () => {
+  it('is fetched from a new channel even if a newer message of another channel was stored first', async () => {
     const { before, values } = await away();
     const { double } = before;
     const other = double.addChannel(double.guildId, 'other');
@@ -252,7 +255,7 @@ describe('[D01] what was said while the Discord bot was away', () => {
     await stuck.connect();
     double.say({ channel: other, from: ANN, text: 'not stored' });
     double.say({ channel: double.channelId, from: ANN, text: 'newer' });
-    // Each attempt to store the first one counts as heard.
+    // Each attempt to store the first message counts as received.
     await double.waitFor(() => texts(stuck).includes('newer') && texts(stuck).length >= 2);
     await stuck.adapter.stop();
     const after = await scene({ values, on: double });
@@ -261,7 +264,7 @@ describe('[D01] what was said while the Discord bot was away', () => {
     expect(texts(after)).toEqual(['not stored']);
   });
 
-  it('[D02] comes before what a later session delivers again, though it could not be stored before a stop', async () => {
+  it('[D02] comes before what a later session delivers again, even if it could not be stored before a stop', async () => {
     const { before, values, dm } = await away();
     const { double } = before;
     double.say({ channel: dm, text: 'first' });

@@ -11,7 +11,7 @@ const COMMANDS: CommandInfo[] = [
 ];
 const menuWritten = ({ double }: Scene) => double.calls(`PUT /applications/`);
 
-/** Storing is quick here, however busy the machine is. */
+/** A wait that never ends, so that storing counts as quick however busy the machine is. */
 const forEver = (_ms: number, signal: AbortSignal) =>
   new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
 const notAtAll = async () => {};
@@ -55,7 +55,7 @@ describe('[F09] slash commands on Discord', () => {
     await double.waitFor(() => menuWritten(first).length === 2);
   });
 
-  it('arrive as if they had been typed, and the answer takes the place of "thinking"', async () => {
+  it('arrive as if they had been typed, and the answer replaces "thinking"', async () => {
     const here = await withMenu();
     const { double } = here;
     const id = double.slash({ channel: double.channelId, from: ANN, name: 'new' });
@@ -78,14 +78,14 @@ describe('[F09] slash commands on Discord', () => {
     expect(double.interaction(more).ephemeral).toEqual([]);
   });
 
-  it('are answered to the person alone where the command is private', async () => {
+  it('are answered only to the person when the command is private', async () => {
     const here = await withMenu();
     const { double } = here;
     const id = double.slash({ channel: double.channelId, from: ANN, name: 'status' });
     await here.hears(1);
     await here.answers(id, 'I am well');
     await here.answers(id, 'very well', { id: 'part_2', idempotencyKey: 'second' });
-    // The same part once more, as after a lost receipt.
+    // The same part is sent again, as after a lost confirmation.
     await here.answers(id, 'I am well');
     const { ephemeral } = double.interaction(id);
     expect(ephemeral.map(({ visible }) => visible)).toEqual(['I am well', 'very well']);
@@ -110,7 +110,7 @@ describe('[F09] slash commands on Discord', () => {
     expect(shownIn(before, double.channelId)).toEqual(['A fresh start']);
   });
 
-  it('are answered later than Discord waits: privately in the direct chat, or not at all', async () => {
+  it("are answered after Discord's time limit: privately in the direct chat, or not at all", async () => {
     let now = Date.now();
     const here = await withMenu({ double: { clock: () => now } });
     const { double } = here;
@@ -121,19 +121,19 @@ describe('[F09] slash commands on Discord', () => {
     await here.answers(alone, 'I am well');
     await here.answers(open, 'A fresh start', { idempotencyKey: 'other' });
     expect(shownIn(here, double.dmWith(ANN))).toEqual(['I am well']);
-    // Without its token nobody can take "thinking" away.
+    // Without its token nobody can remove "thinking".
     expect(shownIn(here, double.channelId)).toEqual(['', 'A fresh start']);
     double.closeDms(ANN);
     const late = here.answers(alone, 'again', { idempotencyKey: 'third' });
     expect(await failureOf(late)).toEqual({ kind: 'refused' });
   });
 
-  it('are answered in place also where the answer is there before "thinking"', async () => {
+  it('are answered in place even if the answer is ready before "thinking"', async () => {
     const sent = Promise.withResolvers<unknown>();
     const here: Scene = await withMenu({
       receive: async ({ messageId }) => {
         sent.resolve(here.answers(messageId, 'A fresh start'));
-        // Long enough for a call of its own.
+        // Long enough for a separate call.
         await new Promise((wake) => setTimeout(wake, 100));
         return { kind: 'command', name: 'new' };
       },
@@ -145,7 +145,7 @@ describe('[F09] slash commands on Discord', () => {
     expect(shownIn(here, channelId)).toEqual(['A fresh start']);
   });
 
-  it('lose their "thinking" when no answer follows, and show no unfinished one', async () => {
+  it('lose their "thinking" when no answer follows, and show no unfinished answer', async () => {
     const here = await withMenu();
     const { double, adapter } = here;
     const id = double.slash({ channel: double.channelId, from: ANN, name: 'new' });
@@ -164,16 +164,16 @@ describe('[F09] slash commands on Discord', () => {
       receive: async () => ({ kind: 'refused', reason: 'a stranger' }),
     });
     const id = here.double.slash({ channel: here.double.channelId, from: ANN, name: 'new' });
-    expect(await answered(here, id)).toEqual(['I may not do that here: a stranger.']);
+    expect(await answered(here, id)).toEqual(["I'm not allowed to do that here: a stranger."]);
   });
 
-  it('that could not be stored say so, since Discord brings them once only', async () => {
+  it('report when they could not be stored, since Discord delivers them only once', async () => {
     const here = await withMenu({ receive: async () => Promise.reject(new Error('disk full')) });
     const id = here.double.slash({ channel: here.double.channelId, from: ANN, name: 'new' });
     expect((await answered(here, id)).join()).toContain('Please try again');
   });
 
-  it('are acknowledged in time although storing takes long', async () => {
+  it('are acknowledged in time even if storing takes long', async () => {
     const { promise: stored, resolve: store } = Promise.withResolvers<IngressOutcome>();
     const here = await withMenu({ receive: () => stored, wait: notAtAll });
     const { double } = here;
@@ -182,11 +182,11 @@ describe('[F09] slash commands on Discord', () => {
     expect(shownIn(here, double.channelId)).toEqual(['']);
     store({ kind: 'refused', reason: 'a stranger' });
     await double.waitFor(() => double.interaction(id).ephemeral.length > 0);
-    expect(await answered(here, id)).toEqual(['I may not do that here: a stranger.']);
+    expect(await answered(here, id)).toEqual(["I'm not allowed to do that here: a stranger."]);
     expect(shownIn(here, double.channelId)).toEqual([]);
   });
 
-  it('are acknowledged although the first attempt is lost', async () => {
+  it('are acknowledged even if the first attempt is lost', async () => {
     const here = await withMenu();
     here.double.fault({ kind: 'reset', call: 'POST /interactions/' });
     const id = here.double.slash({ channel: here.double.channelId, from: ANN, name: 'new' });
@@ -220,16 +220,16 @@ describe('buttons on Discord', () => {
       addressed: true,
     });
     await here.double.waitFor(() => here.double.calls('POST /interactions/').length > 0);
-    // Nothing is to be seen of it but the answer.
+    // The press shows nothing but the answer.
     expect(here.double.calls('POST /interactions/')).toMatchObject([{ body: { type: 6 } }]);
   });
 
   it.each([
-    ['decided at once', forEver, { settled: true } as const, 0],
+    ['decided immediately', forEver, { settled: true } as const, 0],
     ['decided, but slowly', notAtAll, { settled: true } as const, 0],
     ['declined', forEver, { declined: 'That is for my owner.' }, 1],
     ['not decided', forEver, {}, 1],
-  ])('[G05] are gone once the question is decided: %s', async (_how, wait, outcome, rows) => {
+  ])('[G05] are removed once the question is decided: %s', async (_how, wait, outcome, rows) => {
     const { here, message, press } = await withButtons({
       wait,
       receive: async () => ({ kind: 'command', name: 'approve', ...outcome }),
@@ -242,11 +242,11 @@ describe('buttons on Discord', () => {
     expect(shown()).toMatchObject({ content: 'May I?' });
   });
 
-  it('say so to those who may not press them', async () => {
+  it('tell people who may not press them', async () => {
     const { here, press } = await withButtons({
       receive: async () => ({ kind: 'refused', reason: 'a stranger' }),
     });
     const id = press('0:/approve 1');
-    expect(await answered(here, id)).toEqual(['I may not do that here: a stranger.']);
+    expect(await answered(here, id)).toEqual(["I'm not allowed to do that here: a stranger."]);
   });
 });

@@ -10,14 +10,14 @@ const say = ({ double }: Scene, text: string) =>
 const texts = ({ received }: Scene) => received.map(({ text }) => text);
 const kinds = ({ states }: Scene) => states.map(({ kind }) => kind);
 
-describe('the Discord adapter connects', () => {
-  it('and reports its name', async () => {
+describe('the Discord adapter', () => {
+  it('connects and reports its name', async () => {
     const { connect, states } = await scene();
     await connect();
     expect(states).toEqual([{ kind: 'starting' }, { kind: 'connected', as: '@parley-test' }]);
   });
 
-  it('not with a wrong token, and says how to get a new one, after one attempt', async () => {
+  it('gives up on a wrong token after one attempt, and says how to get a new one', async () => {
     const { double, adapter, states } = await scene({ settings: { token: 'wrong.token.here' } });
     await adapter.start();
     const failed = await double.waitFor(() => states.find(({ kind }) => kind === 'failed'));
@@ -26,7 +26,7 @@ describe('the Discord adapter connects', () => {
     expect(double.calls('GET /gateway/bot')).toHaveLength(1);
   });
 
-  it('not without the Message Content Intent, and says where to switch it on', async () => {
+  it('does not connect without the Message Content Intent, and says where to enable it', async () => {
     const { double, adapter, states } = await scene({ double: { portalIntents: 0 } });
     await adapter.start();
     const failed = await double.waitFor(() => states.find(({ kind }) => kind === 'failed'));
@@ -35,7 +35,7 @@ describe('the Discord adapter connects', () => {
     expect(double.calls('GET /gateway/bot')).toHaveLength(1);
   });
 
-  it('without that intent when the settings say so, and still reads what is meant for it', async () => {
+  it('connects without that intent when the settings say so, and still reads messages addressed to it', async () => {
     const scene1 = await scene({
       double: { portalIntents: 0 },
       settings: { messageContent: false },
@@ -48,7 +48,7 @@ describe('the Discord adapter connects', () => {
     expect(texts(scene1)).toEqual(['', 'for you', 'for you alone']);
   });
 
-  it('[D08] and notifies the owner once when messages arrive without their text', async () => {
+  it('[D08] notifies the owner once when messages arrive without their text', async () => {
     const here = await scene();
     await here.connect();
     here.double.portal(0);
@@ -59,7 +59,7 @@ describe('the Discord adapter connects', () => {
     expect(here.notes).toEqual([expect.stringMatching(/^no content \d{4}-\d\d-\d\d$/)]);
   });
 
-  it('later when no logins are left for today', async () => {
+  it('connects later when no logins are left for today', async () => {
     const { double, adapter, states, waits } = await scene({ double: { sessionStarts: 0 } });
     await adapter.start();
     await double.waitFor(() => waits.length > 0);
@@ -67,8 +67,8 @@ describe('the Discord adapter connects', () => {
     expect(waits[0]).toBeGreaterThan(3_600_000);
   });
 
-  it('as soon as Discord can be reached', async () => {
-    // A port that nobody listens on any more.
+  it('connects as soon as Discord can be reached', async () => {
+    // A port on which nothing listens any more.
     const closed = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => closed.once('listening', resolve));
     const address = closed.address();
@@ -91,7 +91,7 @@ describe('the Discord adapter connects', () => {
     { kind: 'close', code: 4000 },
     { kind: 'close', code: 4009 },
     { kind: 'close', code: 1012 },
-  ])('[D01] again after %o, losing and doubling nothing', async (fault) => {
+  ])('[D01] reconnects after %o, without losing or duplicating anything', async (fault) => {
     const scene1 = await scene();
     await scene1.connect();
     scene1.double.fault(fault);
@@ -104,7 +104,7 @@ describe('the Discord adapter connects', () => {
     expect(scene1.double.gateway().identifies).toBe(1);
   });
 
-  it('[D01] again after silence of the gateway', async () => {
+  it('[D01] reconnects when the gateway falls silent', async () => {
     const scene1 = await scene({ double: { heartbeatMs: 1_000 } });
     await scene1.connect();
     scene1.double.fault({ kind: 'silence' });
@@ -114,7 +114,7 @@ describe('the Discord adapter connects', () => {
     expect(kinds(scene1)).toContain('retrying');
   });
 
-  it('not again after the token was taken away', async () => {
+  it('does not reconnect after the token was revoked', async () => {
     const scene1 = await scene();
     await scene1.connect();
     scene1.double.fault({ kind: 'close', code: 4004 });
@@ -122,20 +122,20 @@ describe('the Discord adapter connects', () => {
     expect(scene1.double.gateway().identifies).toBe(1);
   });
 
-  it('with as many shards as the settings say', async () => {
+  it('connects with as many shards as the settings say', async () => {
     const { double, connect } = await scene({ settings: { shards: 2 } });
     await connect();
     expect(double.gateway()).toMatchObject({ identifies: 2, connections: 2 });
   });
 
-  it('no more after a stop, not even one that comes between two attempts', async () => {
+  it('does not reconnect after a stop, even between two attempts', async () => {
     const { double, adapter, connect, states } = await scene();
     await connect();
     double.fault({ kind: 'drop' });
     await double.waitFor(() => states.at(-1)?.kind === 'retrying');
     await adapter.stop();
     expect(states.at(-1)).toEqual({ kind: 'stopped' });
-    // discord.js would be back half a second after the drop.
+    // discord.js would reconnect half a second after the drop.
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     expect(double.gateway()).toMatchObject({ connections: 0, resumes: 0, identifies: 1 });
   });

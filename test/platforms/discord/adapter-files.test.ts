@@ -39,7 +39,7 @@ describe('[F10] files that people send on Discord', () => {
     ]);
   });
 
-  it('are fetched by their reference, up to a limit', async () => {
+  it('are downloaded by their reference, up to a limit', async () => {
     const here = await scene();
     await here.connect();
     const ref = await refOf(here);
@@ -48,7 +48,7 @@ describe('[F10] files that people send on Discord', () => {
     expect(await failureOf(Promise.resolve(tooMuch))).toEqual({ kind: 'refused' });
   });
 
-  it('are fetched although their address has expired, as long as the message is there', async () => {
+  it('are downloaded even if their URL has expired, as long as the message exists', async () => {
     let now = Date.now();
     const clock = () => now;
     const here = await scene({ clock, double: { clock } });
@@ -62,7 +62,7 @@ describe('[F10] files that people send on Discord', () => {
     expect(await failureOf(Promise.resolve(gone))).toEqual({ kind: 'gone' });
   });
 
-  it('are never fetched from elsewhere, whatever a reference says', async () => {
+  it('are never downloaded from elsewhere, whatever a reference says', async () => {
     const asked: string[] = [];
     const other = createServer((request, response) => {
       asked.push(request.url ?? '');

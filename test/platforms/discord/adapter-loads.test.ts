@@ -61,30 +61,33 @@ describe('discord.js', () => {
 
   it.each([
     ['', undefined],
-    [', also when nobody answers any more', { kind: 'freeze' } as const],
-  ])('[D11] leaves nothing open after a stop%s: the process ends by itself', async (_, fault) => {
-    const { double } = await scene();
-    const child = spawn(
-      process.execPath,
-      [
-        '--input-type=module',
-        '-e',
-        STARTS_AND_STOPS,
-        double.token,
-        double.apiRoot,
-        double.channelId,
-      ],
-      { cwd: import.meta.dirname, stdio: ['pipe', 'pipe', 'inherit'] },
-    );
-    const ended = once(child, 'exit');
-    // discord.js itself would wait half a minute for an answer.
-    const timer = setTimeout(() => child.kill('SIGKILL'), 20_000);
-    const spoke = once(child.stdout, 'data').then(() => true);
-    expect(await Promise.race([spoke, ended.then(() => false)])).toBe(true);
-    if (fault !== undefined) double.fault(fault);
-    child.stdin.write('stop\n');
-    expect(await ended).toEqual([0, null]);
-    clearTimeout(timer);
-    expect(double.conversation(double.channelId)).toMatchObject([{ visible: 'hi' }]);
-  });
+    [', even if nobody answers any more', { kind: 'freeze' } as const],
+  ])(
+    '[D11] leaves nothing open after a stop%s, so that the process ends on its own',
+    async (_, fault) => {
+      const { double } = await scene();
+      const child = spawn(
+        process.execPath,
+        [
+          '--input-type=module',
+          '-e',
+          STARTS_AND_STOPS,
+          double.token,
+          double.apiRoot,
+          double.channelId,
+        ],
+        { cwd: import.meta.dirname, stdio: ['pipe', 'pipe', 'inherit'] },
+      );
+      const ended = once(child, 'exit');
+      // discord.js itself would wait half a minute for an answer.
+      const timer = setTimeout(() => child.kill('SIGKILL'), 20_000);
+      const spoke = once(child.stdout, 'data').then(() => true);
+      expect(await Promise.race([spoke, ended.then(() => false)])).toBe(true);
+      if (fault !== undefined) double.fault(fault);
+      child.stdin.write('stop\n');
+      expect(await ended).toEqual([0, null]);
+      clearTimeout(timer);
+      expect(double.conversation(double.channelId)).toMatchObject([{ visible: 'hi' }]);
+    },
+  );
 });

@@ -11,7 +11,7 @@ const texts = ({ received }: Scene) => received.map(({ text }) => text);
 const numbered = (first: number, last: number) =>
   Array.from({ length: last - first + 1 }, (_, n) => `missed ${first + n}`);
 
-/** A bot that has heard one message in a channel and is away now. */
+/** A bot that has received one message in a channel and is offline now. */
 async function away(): Promise<{ double: Scene['double']; values: AdapterValues }> {
   const values = memoryValues();
   const before = await scene({ values });
@@ -23,7 +23,7 @@ async function away(): Promise<{ double: Scene['double']; values: AdapterValues 
   return { double, values };
 }
 
-describe('[D01] [D07] more missed messages than a Discord channel is read for', () => {
+describe('[D01] [D07] more missed messages than are read of a Discord channel', () => {
   it.each([
     { missed: 300, skipped: 0 },
     { missed: 301, skipped: 1 },
@@ -31,7 +31,7 @@ describe('[D01] [D07] more missed messages than a Discord channel is read for', 
     { missed: 400, skipped: 100 },
     { missed: 650, skipped: 350 },
   ])(
-    'of $missed the newest 300 are handed over in order, before what is said now',
+    'of $missed the newest 300 are passed on in order, before new messages',
     async ({ missed, skipped }) => {
       const { double, values } = await away();
       for (const text of numbered(1, missed))
@@ -52,7 +52,7 @@ describe('[D01] [D07] more missed messages than a Discord channel is read for', 
     },
   );
 
-  it('a message that is invalid costs only itself', async () => {
+  it('an invalid missed message is skipped alone', async () => {
     const { double, values } = await away();
     for (const text of ['first', 'broken', 'third'])
       double.say({ channel: double.channelId, from: ANN, text });
@@ -72,7 +72,7 @@ describe('[D01] [D07] more missed messages than a Discord channel is read for', 
 });
 
 describe('[D01] first direct messages while the Discord bot was away', () => {
-  it('arrive although Discord resumes the earlier session long after the restart', async () => {
+  it('arrive even if Discord resumes the earlier session long after the restart', async () => {
     const { double, values } = await away();
     double.say({ channel: double.dmWith(STRANGER), text: 'hello?' });
     double.fault({ kind: 'hold-resumes' });
@@ -86,7 +86,7 @@ describe('[D01] first direct messages while the Discord bot was away', () => {
     expect(after.notes).toEqual([]);
   });
 
-  it('arrive although Discord refuses to resume several times', async () => {
+  it('arrive even if Discord refuses to resume several times', async () => {
     const { double, values } = await away();
     double.say({ channel: double.dmWith(STRANGER), text: 'hello?' });
     double.fault({ kind: 'close-resumes', code: 4000, count: 3 });
@@ -125,12 +125,12 @@ describe('[D01] first direct messages while the Discord bot was away', () => {
     expect(texts(after)).toEqual(['hello?', 'anyone?']);
   });
 
-  it('that a lost session had come with the next message of the person, also after one more restart; the owner is told once', async () => {
+  it("of a lost session arrive with the person's next message, even after another restart, and the owner is notified once", async () => {
     const { double, values } = await away();
     await comeAgain(double, values);
   });
 
-  it('that a lost session had come with the next message of the person, also where the bot had never heard anything', async () => {
+  it("of a lost session arrive with the person's next message, even if the bot had never received anything", async () => {
     const values = memoryValues();
     const before = await scene({ values });
     await before.connect();
@@ -138,7 +138,10 @@ describe('[D01] first direct messages while the Discord bot was away', () => {
     await comeAgain(before.double, values);
   });
 
-  /** Two people write, their session is lost, and each writes again, the second after another restart. */
+  /**
+   * Two people write, their session is lost, and each writes again, the second after another
+   * restart.
+   */
   async function comeAgain(double: Scene['double'], values: AdapterValues): Promise<void> {
     const [first, second] = [STRANGER, '200000000000000602'].map(double.dmWith);
     double.say({ channel: first ?? '', text: 'hello?' });
@@ -160,7 +163,7 @@ describe('[D01] first direct messages while the Discord bot was away', () => {
     expect(texts(next)).toEqual(['me too', 'still there?']);
   }
 
-  it('that a session lost within one process had come with the next message of the person', async () => {
+  it("of a session lost within one process arrive with the person's next message", async () => {
     const here = await scene();
     const { double } = here;
     await here.connect();
@@ -176,7 +179,7 @@ describe('[D01] first direct messages while the Discord bot was away', () => {
     expect(texts(here)).toEqual(['before', 'hello?', 'anyone?']);
   });
 
-  it('is read, too, where the person has only used a command there before', async () => {
+  it('arrive even if the person has only used a command there before', async () => {
     const values = memoryValues();
     const commands = [{ name: 'help', summary: 'what I can do' }];
     const here = await scene({ values, commands });

@@ -64,15 +64,15 @@ describe.each(SETTINGS)('the first message of a forum post, with threads: %s', (
   });
 });
 
-describe('an answer of which Discord has named no thread yet', () => {
-  it('[F11] goes to the post where the gateway has not named it since a restart', async () => {
+describe('an answer in a thread that Discord has not listed yet', () => {
+  it('[F11] goes to the post even if the gateway has not listed it since a restart', async () => {
     const here = await connected();
     const { double } = here;
     const forum = double.addChannel(double.guildId, 'questions', 'forum');
     const post = double.thread({ channel: forum, name: 'How?', from: ANN, text: 'Like this?' });
     await here.hears(1);
     await here.adapter.stop();
-    // It sends without a connection, so it knows no channel by itself.
+    // It sends without a connection, so it knows no channel on its own.
     const after = await scene({ on: double, heard: here.received });
     await after.answers(post, 'Yes');
     expect(shownIn(after, post)).toEqual(['Like this?', 'Yes']);
@@ -99,7 +99,7 @@ describe('a button below a message that one person sees', () => {
     expect(seen).toEqual(expect.arrayContaining(['my secrets', 'all of them']));
   });
 
-  it('[F11] is answered in the channel where all see the message', async () => {
+  it('[F11] is answered in the channel when everyone sees the message', async () => {
     const here = await connected();
     const { double } = here;
     const id = double.slash({ channel: double.channelId, from: ANN, name: 'new' });
@@ -114,22 +114,25 @@ describe('a button below a message that one person sees', () => {
 });
 
 describe('a command in a channel of a server in which the bot may not write', () => {
-  it.each(['send', 'view'] as const)('[F11] is answered whole by it: %s', async (permission) => {
-    const here = await connected();
-    const { double } = here;
-    double.deny(double.channelId, permission);
-    const id = double.slash({ channel: double.channelId, from: ANN, name: 'new' });
-    const { chat, response } = await here.hears(1);
-    await here.adapter.typing?.show({ chatId: chat.id, replyToMessageId: id, response });
-    await here.answers(id, 'one');
-    await here.answers(id, 'two', SECOND);
-    expect(shownIn(here, double.channelId)).toEqual(['one', 'two']);
-    expect(double.calls(`POST /channels/${double.channelId}`)).toEqual([]);
-  });
+  it.each(['send', 'view'] as const)(
+    '[F11] is answered completely through the interaction: %s',
+    async (permission) => {
+      const here = await connected();
+      const { double } = here;
+      double.deny(double.channelId, permission);
+      const id = double.slash({ channel: double.channelId, from: ANN, name: 'new' });
+      const { chat, response } = await here.hears(1);
+      await here.adapter.typing?.show({ chatId: chat.id, replyToMessageId: id, response });
+      await here.answers(id, 'one');
+      await here.answers(id, 'two', SECOND);
+      expect(shownIn(here, double.channelId)).toEqual(['one', 'two']);
+      expect(double.calls(`POST /channels/${double.channelId}`)).toEqual([]);
+    },
+  );
 });
 
-describe('an answer to a command that is later than Discord takes one', () => {
-  it('[F11] [G05] comes by the press that it has waited for, where the bot cannot write', async () => {
+describe("an answer to a command after Discord's time limit", () => {
+  it('[F11] [G05] is sent through the press that it has waited for, if the bot cannot write', async () => {
     let now = Date.now();
     const here = await connected({ double: { clock: () => now } });
     const { double } = here;
@@ -148,7 +151,7 @@ describe('an answer to a command that is later than Discord takes one', () => {
 });
 
 describe('the first answer to a command', () => {
-  it('[D04] is not sent again after a restart for a blank at its end', async () => {
+  it('[D04] is not sent again after a restart because of a blank at its end', async () => {
     const here = await connected();
     const { double } = here;
     const id = double.slash({ channel: double.channelId, from: ANN, name: 'status' });
@@ -177,10 +180,10 @@ describe('an interaction that starts nothing', () => {
   });
 
   it.each([
-    ['a button of nobody', {}, 'the pressed button is none that does anything'],
-    ['one without a token', { token: null }, 'an interaction in a form that is not known'],
+    ['a button of nobody', {}, 'the pressed button no longer does anything'],
+    ['one without a token', { token: null }, 'an interaction in an unknown form'],
     ['a completion', { type: 4 }, 'an interaction of type 4, which is not handled'],
-  ])('[D08] [F16] is known to why: %s', async (_name, more, reason) => {
+  ])('[D08] [F16] is recorded for why: %s', async (_name, more, reason) => {
     const here = await connected();
     const { double } = here;
     double.event('INTERACTION_CREATE', event(here, more), double.guildId);
@@ -190,7 +193,7 @@ describe('an interaction that starts nothing', () => {
     expect(here.received).toEqual([]);
   });
 
-  it('[F16] is not one whose words are below a subcommand, as an earlier menu had them', async () => {
+  it('[F16] is not one whose words are below a subcommand, as in an earlier menu', async () => {
     const here = await connected();
     const { double } = here;
     const options = [

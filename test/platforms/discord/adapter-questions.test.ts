@@ -24,7 +24,7 @@ const DECISION: Button[] = [
 interface Question {
   readonly here: Scene;
   readonly message: string;
-  /** The components of the question as they are now, those inside others included. */
+  /** The current components of the question, nested ones included. */
   components(): readonly Record<string, unknown>[];
 }
 
@@ -61,7 +61,7 @@ describe('[F18] a question with many choices on Discord', () => {
     expect(labels).toEqual(['Answer…', 'Skip']);
   });
 
-  it.each([1, 2, 5])('has buttons for no more than a row of them: %i', async (count) => {
+  it.each([1, 2, 5])('has buttons if they fit in one row: %i', async (count) => {
     const { components } = await asked([...choices(count), SKIP]);
     expect(components().some(({ type }) => type === 3)).toBe(false);
     expect(components().filter(({ type }) => type === 2)).toHaveLength(count + 1);
@@ -85,7 +85,7 @@ describe('[F18] a question with many choices on Discord', () => {
     expect(components()).toEqual([]);
   });
 
-  it('says so where a choice is none of its menus', async () => {
+  it('reports a choice that is not in its menu', async () => {
     const { here, message } = await asked([...choices(2), SKIP]);
     const { double } = here;
     const event = {
@@ -107,7 +107,7 @@ describe('[F18] a question with many choices on Discord', () => {
     double.event('INTERACTION_CREATE', event, double.guildId);
     const call = () => double.calls(`POST /interactions/${event.id}`)[0];
     await double.waitFor(() => call() !== undefined);
-    expect(call()?.body).toMatchObject({ data: { content: 'That button does nothing any more.' } });
+    expect(call()?.body).toMatchObject({ data: { content: 'That button no longer works.' } });
     expect(here.received).toEqual([]);
   });
 });
@@ -130,7 +130,7 @@ describe('[F18] words in answer to a question on Discord', () => {
       title: 'Your answer',
       components: [{ type: 18, component: { type: 4, style: 2, required: true } }],
     });
-    // The press alone says nothing to the agent.
+    // The press alone sends nothing to the agent.
     expect(here.received).toEqual([]);
   });
 
@@ -153,22 +153,23 @@ describe('[F18] words in answer to a question on Discord', () => {
   });
 
   it.each([
-    ['refused', { kind: 'refused', reason: 'a stranger' }, 'I may not do that here: a stranger.'],
+    [
+      'refused',
+      { kind: 'refused', reason: 'a stranger' },
+      "I'm not allowed to do that here: a stranger.",
+    ],
     ['not stored', null, 'Please try again'],
-  ] as const)(
-    'are answered to that person alone where they are %s',
-    async (_how, outcome, shown) => {
-      const { here, press } = await opened({
-        receive: async () => outcome ?? Promise.reject(new Error('disk full')),
-      });
-      const { double } = here;
-      const id = double.submit({ interaction: press, values: { words: 'tea' } });
-      await double.waitFor(() => double.interaction(id).ephemeral.length > 0);
-      expect(double.interaction(id).ephemeral.at(-1)?.visible).toContain(shown);
-    },
-  );
+  ] as const)('are answered only to that person when they are %s', async (_how, outcome, shown) => {
+    const { here, press } = await opened({
+      receive: async () => outcome ?? Promise.reject(new Error('disk full')),
+    });
+    const { double } = here;
+    const id = double.submit({ interaction: press, values: { words: 'tea' } });
+    await double.waitFor(() => double.interaction(id).ephemeral.length > 0);
+    expect(double.interaction(id).ephemeral.at(-1)?.visible).toContain(shown);
+  });
 
-  it('are acknowledged in time although storing takes long', async () => {
+  it('are acknowledged in time even if storing takes long', async () => {
     const { promise: stored, resolve } =
       Promise.withResolvers<Awaited<ReturnType<typeof settles>>>();
     const { here, press, components } = await opened({
@@ -211,7 +212,7 @@ describe('[F18] [G05] an approval on Discord', () => {
     expect(() => double.press({ ...use, customId: '1:/deny AB12CD' })).toThrow('No button');
   });
 
-  it('keeps its text also where deciding takes longer than Discord waits', async () => {
+  it('keeps its text even if deciding takes longer than Discord waits', async () => {
     const { promise: stored, resolve } =
       Promise.withResolvers<Awaited<ReturnType<typeof settles>>>();
     const late = { receive: () => stored, wait: async () => {} };
@@ -224,7 +225,7 @@ describe('[F18] [G05] an approval on Discord', () => {
     await expect.poll(() => components().length).toBe(2);
   });
 
-  it('[M04] is text with buttons where Discord does not take the card', async () => {
+  it('[M04] is text with buttons when Discord does not accept the card', async () => {
     const here = await scene({ commands: COMMANDS });
     await here.connect();
     const { double, adapter } = here;
@@ -255,7 +256,7 @@ describe('[F18] [G05] an approval on Discord', () => {
     expect(double.conversation(double.channelId)).toHaveLength(1);
   });
 
-  it('[D04] takes the place of "thinking", also for the next process that sends it again', async () => {
+  it('[D04] replaces "thinking", even for the next process that sends it again', async () => {
     const before = await scene({ commands: COMMANDS });
     await before.connect();
     const { double } = before;

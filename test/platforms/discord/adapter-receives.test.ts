@@ -7,7 +7,7 @@ const BEN = '200000000000000502';
 afterEach(endScenes);
 
 describe('the Discord adapter receives', () => {
-  it('[F01] [F02] what somebody says in a channel, with who, where and when', async () => {
+  it('[F01] [F02] messages in a channel, with sender, chat and time', async () => {
     const { double, connect, hears } = await scene();
     await connect();
     const said = double.say({ channel: double.channelId, from: ANN, text: 'hello <@7>' });
@@ -46,7 +46,7 @@ describe('the Discord adapter receives', () => {
     double.say({ channel: thread, from: ANN, text: 'in a thread' });
     const post = double.thread({ channel: forum, name: 'broken', from: ANN, text: 'first' });
     await hears(2);
-    // The line "started a thread" in the channel above is nobody's message.
+    // The line "started a thread" in the parent channel is nobody's message.
     expect(received.map(({ chat, text }) => [chat, text])).toEqual([
       [
         {
@@ -61,7 +61,7 @@ describe('the Discord adapter receives', () => {
     ]);
   });
 
-  it('[F06] who is addressed: by name, by a reply to the bot, not by a reply to others or @everyone', async () => {
+  it('[F06] whether the bot is addressed: by name, by a reply to the bot, not by a reply to others or @everyone', async () => {
     const { double, connect, hears, received, adapter } = await scene();
     await connect();
     const say = (text: string, replyTo?: string) =>
@@ -99,7 +99,7 @@ describe('the Discord adapter receives', () => {
     });
   });
 
-  it('[F07] bots and webhooks as such, and nothing of its own', async () => {
+  it('[F07] bots and webhooks as such, and none of its own messages', async () => {
     const { double, connect, hears, received, adapter } = await scene();
     await connect();
     await adapter.send(part(double.channelId, 'mine'), noSignal());
@@ -112,7 +112,7 @@ describe('the Discord adapter receives', () => {
     ]);
   });
 
-  it('[F05] with the roles of their senders in the server, asked for where a message was missed', async () => {
+  it('[F05] the roles of senders in the server, requested for missed messages', async () => {
     const values = memoryValues();
     const before = await scene({ values });
     const { double } = before;
@@ -131,7 +131,7 @@ describe('the Discord adapter receives', () => {
     expect(await after.senders[0]?.roles?.(noSignal())).toEqual([double.moderatorRoleId]);
   });
 
-  it('[F06] with what was said before, once for each channel and thread, if the settings want it', async () => {
+  it('[F06] what was said before, once for each channel and thread, if the settings ask for it', async () => {
     const { double, connect, hears, senders } = await scene({ settings: { history: 2 } });
     const { channelId, me } = double;
     for (const text of ['zero', 'one', 'two']) double.say({ channel: channelId, from: BEN, text });
@@ -153,7 +153,7 @@ describe('the Discord adapter receives', () => {
     expect(offered).toEqual([false, true, true, false]);
   });
 
-  it('[F06] reactions of people as what they are now, and none of its own', async () => {
+  it('[F06] the current reactions of people, and none of its own', async () => {
     const { double, connect, adapter, reactions } = await scene();
     await connect();
     const { channelId } = double;
@@ -198,7 +198,7 @@ describe('the Discord adapter receives', () => {
       { emojis: ['❤️'], chat: { type: 'direct' }, sender: { id: ANN, username: 'user0501' } },
       { emojis: [] },
     ]);
-    // Nobody is asked for twice.
+    // Each person is requested only once.
     expect(double.calls(`GET /users/${ANN}`)).toHaveLength(1);
   });
 
@@ -217,7 +217,7 @@ describe('the Discord adapter receives', () => {
     ]);
   });
 
-  it('[D01] again what could not be stored, before what came after it', async () => {
+  it('[D01] what could not be stored, again and before later messages', async () => {
     let broken = 2;
     const { double, connect, hears, received, waits } = await scene({
       receive: async (message) => {

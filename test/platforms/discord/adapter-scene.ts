@@ -8,36 +8,36 @@ import {
 } from '@parley/simulators/discord';
 import { type CoreWishes, coreAround, type Told } from '../adapter-core.ts';
 
-/** A person of the double. */
+/** A person in the double. */
 export const ANN = '200000000000000501';
 
 const cleanUp: (() => Promise<void>)[] = [];
 
-/** The adapter and the double it talks to, and all that the adapter told the core. */
+/** The adapter, the double it talks to, and everything the adapter reported to the core. */
 export interface Scene extends Told {
   readonly double: DiscordDouble;
   readonly adapter: ChannelAdapter;
   readonly waits: number[];
-  /** Starts and waits until it is connected. */
+  /** Starts the adapter and waits until it is connected. */
   connect(): Promise<void>;
-  /** Sends a part as the answer to what was heard under this id. */
+  /** Sends a part as the answer to the message received under this id. */
   answers(id: string, text: string, more?: Partial<Omit<OutboundPart, 'route'>>): Promise<Receipt>;
-  /** Waits until so many messages have come, and gives back the last of them. */
+  /** Waits until this many messages have arrived, and returns the last of them. */
   hears(count: number): Promise<InboundMessage>;
 }
 
-/** What is not as usual. */
+/** Differences from the default scene. */
 export interface Wishes extends CoreWishes {
   readonly settings?: object;
   readonly double?: DiscordDoubleOptions;
-  /** A double that is there already, for a second start. */
+  /** An existing double, for a second start. */
   readonly on?: DiscordDouble;
   readonly wait?: ChannelEnv['wait'];
-  /** What an earlier start has heard. */
+  /** What an earlier start has received. */
   readonly heard?: readonly InboundMessage[];
 }
 
-/** Starts a double and makes an adapter for it that does not wait between its attempts. */
+/** Starts a double and creates an adapter for it that does not wait between its attempts. */
 export async function scene(wishes: Wishes = {}): Promise<Scene> {
   const double = wishes.on ?? (await startDouble(wishes.double));
   const waits: number[] = [];
@@ -80,7 +80,7 @@ export async function scene(wishes: Wishes = {}): Promise<Scene> {
   };
 }
 
-/** Long enough that a call to the double, which is on the same machine, comes first. */
+/** Long enough that a call to the double on the same machine finishes first. */
 function shortly(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, 50);
@@ -97,7 +97,7 @@ async function startDouble(options: DiscordDoubleOptions = {}): Promise<DiscordD
   return double;
 }
 
-/** Ends all that `scene` began: adapters first, then doubles. */
+/** Ends everything that `scene` started: adapters first, then doubles. */
 export async function endScenes(): Promise<void> {
   for (const close of cleanUp.splice(0).reverse()) await close();
 }

@@ -11,7 +11,7 @@ afterEach(endScenes);
 const bodyOf = (call: { readonly body: unknown } | undefined) => call?.body;
 
 describe('the Discord adapter sends', () => {
-  it('[F11] to channel and thread, quoting what it answers, notifying nobody, with its key', async () => {
+  it('[F11] to channel and thread, quoting the question, notifying nobody, with its key', async () => {
     const { double, adapter } = await scene();
     const thread = double.thread({ channel: double.channelId, name: 'plans', from: ANN });
     const question = double.say({ channel: thread, from: ANN, text: 'q' });
@@ -45,7 +45,7 @@ describe('the Discord adapter sends', () => {
     expect(double.sends().map(({ replyTo }) => replyTo)).toEqual([question.id, undefined]);
   });
 
-  it('[M05] what mentions people only where the settings let mentions live', async () => {
+  it('[M05] mentions that notify people only if the settings allow it', async () => {
     const { double, adapter } = await scene();
     double.say({ channel: double.channelId, from: ANN, text: 'q' });
     await adapter.send(part(double.channelId, `<@${ANN}>`, { mentions: 'live' }), noSignal());
@@ -93,7 +93,7 @@ describe('the Discord adapter sends', () => {
     });
   });
 
-  it('[D04] with an unknown outcome when it is called off half-way, and not at all before', async () => {
+  it('[D04] with an unknown outcome when it is aborted halfway, and not at all when aborted before', async () => {
     const { double, adapter } = await scene();
     double.fault({ kind: 'hang' });
     const calling = new AbortController();
@@ -115,16 +115,19 @@ describe('the Discord adapter sends', () => {
     [400, 50006, 'refused'],
     [400, 160005, 'forbidden'],
     [401, 0, 'transient'],
-  ])('[D05] not again what Discord refuses: %i with %i means %s', async (status, code, kind) => {
-    const { double, adapter } = await scene();
-    double.fault({ kind: 'refuse', status, code, message: 'No' });
-    expect(await failureOf(adapter.send(part(double.channelId, 'a'), noSignal()))).toEqual({
-      kind,
-    });
-    // Also after a 401, which makes discord.js forget the token.
-    await adapter.send(part(double.channelId, 'b'), noSignal());
-    expect(double.conversation(double.channelId)).toMatchObject([{ visible: 'b' }]);
-  });
+  ])(
+    '[D05] nothing again that Discord refuses: %i with %i means %s',
+    async (status, code, kind) => {
+      const { double, adapter } = await scene();
+      double.fault({ kind: 'refuse', status, code, message: 'No' });
+      expect(await failureOf(adapter.send(part(double.channelId, 'a'), noSignal()))).toEqual({
+        kind,
+      });
+      // This works even after a 401, which makes discord.js forget the token.
+      await adapter.send(part(double.channelId, 'b'), noSignal());
+      expect(double.conversation(double.channelId)).toMatchObject([{ visible: 'b' }]);
+    },
+  );
 
   it('[D05] nothing into channels that are closed to it, and says how to open them', async () => {
     const { double, adapter } = await scene();
@@ -162,7 +165,7 @@ describe('the Discord adapter sends', () => {
     expect(failure).toMatchObject({ retryAfterMs: expect.closeTo(60_000, -3) });
   });
 
-  it('[D05] a full channel waits no longer when the clock of this machine is set back', async () => {
+  it('[D05] without extra delay in a full channel when the clock of this machine is set back', async () => {
     const { now } = Date;
     const { double, adapter } = await scene({
       double: { limits: REAL_LIMITS, clock: () => now() },
@@ -178,7 +181,7 @@ describe('the Discord adapter sends', () => {
     expect(double.sends()).toHaveLength(6);
   });
 
-  it('[D05] six in a row within the limits of a channel, in order and without one refusal', async () => {
+  it('[D05] six messages in a row within the limits of a channel, in order and without a refusal', async () => {
     const { double, adapter } = await scene({ double: { limits: REAL_LIMITS } });
     for (let n = 1; n <= 6; n += 1) {
       const more = { id: `part_${n}`, idempotencyKey: `key ${n}`, index: n };
@@ -211,7 +214,7 @@ describe('the Discord adapter sends', () => {
     await rm(path);
   });
 
-  it('[F10] a recording as a voice message, and as a file where voice messages are not allowed', async () => {
+  it('[F10] a recording as a voice message, or as a file where voice messages are not allowed', async () => {
     const { double, adapter, logged } = await scene();
     const path = join(tmpdir(), `parley-discord-${process.pid}.ogg`);
     await writeFile(path, recording(72_000));
@@ -254,7 +257,7 @@ describe('the Discord adapter sends', () => {
     });
   });
 
-  it('[D11] also after it has stopped receiving', async () => {
+  it('[D11] even after it has stopped receiving', async () => {
     const { double, adapter, connect } = await scene();
     await connect();
     await adapter.stop();
@@ -265,7 +268,7 @@ describe('the Discord adapter sends', () => {
 
 const VOICE_MESSAGE = 1 << 13;
 
-/** Ogg with Opus: a page with the header, and one that ends after so many samples. */
+/** Ogg with Opus: a page with the header, and one that ends after the given number of samples. */
 function recording(samples: number): Buffer {
   const page = (position: number, content: string) => {
     const header = Buffer.alloc(27);

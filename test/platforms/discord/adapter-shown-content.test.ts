@@ -9,7 +9,7 @@ afterEach(endScenes);
 
 const POLL = { poll: { question: 'Tea?', answers: ['Yes', 'No'] } };
 
-/** A reply as the gateway sends it when it has not looked for the answered message. */
+/** A reply as the gateway sends it when it has not looked up the answered message. */
 function replyTo({ double }: Scene, messageId: string, more: object = {}) {
   const { channelId, guildId } = double;
   const data = {
@@ -27,7 +27,7 @@ function replyTo({ double }: Scene, messageId: string, more: object = {}) {
 }
 
 describe('[F16] what people show on Discord', () => {
-  it('arrives with their own words apart from it', async () => {
+  it('arrives separately from their own words', async () => {
     const here = await scene();
     await here.connect();
     const { double, hears } = here;
@@ -43,7 +43,7 @@ describe('[F16] what people show on Discord', () => {
     expect(typedText(passed)).toBe('');
   });
 
-  it('is read of an answered message that Discord only refers to', async () => {
+  it('is read from an answered message that Discord only refers to', async () => {
     const here = await scene();
     await here.connect();
     const { double, hears } = here;
@@ -56,7 +56,7 @@ describe('[F16] what people show on Discord', () => {
     expect(double.calls(`GET /channels/${double.channelId}/messages/${id}`)).toHaveLength(1);
   });
 
-  it('is not asked for where it was deleted, and a reply arrives where it cannot be read', async () => {
+  it('is not requested when it was deleted, and a reply arrives even if it cannot be read', async () => {
     const here = await scene();
     await here.connect();
     const { double, hears } = here;
@@ -70,7 +70,7 @@ describe('[F16] what people show on Discord', () => {
     expect((await hears(3)).replyTo).toEqual({ messageId: id });
   });
 
-  it('notes what Discord writes about a chat, and starts nothing with it', async () => {
+  it('is recorded and starts nothing when Discord itself wrote it', async () => {
     const here = await scene();
     await here.connect();
     const { double, hears, ignored, received } = here;
@@ -89,7 +89,7 @@ describe('[F16] what people show on Discord', () => {
     expect(note?.event).toMatchObject({ senderId: ANN, at: Date.parse(pinned.timestamp) });
   });
 
-  it('fetches a file in a component from a new address once its own has expired', async () => {
+  it('is downloaded from a fresh URL when a file in a component has an expired one', async () => {
     let now = Date.now();
     const clock = () => now;
     const here = await scene({ clock, double: { clock } });
@@ -120,7 +120,7 @@ describe('[F16] what people show on Discord', () => {
     expect(double.calls(`GET /channels/${double.channelId}/messages/${card.id}`)).toHaveLength(1);
   });
 
-  it('[F06] takes reactions back that a moderator clears', async () => {
+  it('[F06] includes reactions that a moderator clears', async () => {
     const here = await scene();
     await here.connect();
     const { double, reactions, adapter } = here;

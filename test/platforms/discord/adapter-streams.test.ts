@@ -12,11 +12,11 @@ afterEach(endScenes);
 const TARGET = { dialect: 'discord', maxLength: 2000, unit: 'utf16' } as const;
 const LONG = Array.from({ length: 60 }, (_, n) => `Line ${n}: ${'word '.repeat(20)}`).join('\n\n');
 
-/** Enough to be worth showing before the rest is there. */
+/** Long enough to be shown before the rest has arrived. */
 const START =
   'This answer begins with a sentence that is long enough to be shown before it is over.';
 
-/** An answer that has come so far. */
+/** An unfinished answer. */
 function growing(text: string): GrowingAnswer {
   const renderer = createPrefixRenderer(TARGET);
   renderer.push(text);
@@ -41,8 +41,8 @@ async function finish({ adapter, double }: Scene, text: string): Promise<string[
   return ids;
 }
 
-describe('[F12] an answer grows on Discord', () => {
-  it('as one message that is edited, quotes the question and becomes the finished answer', async () => {
+describe('[F12] a growing answer on Discord', () => {
+  it('is one message that is edited, quotes the question and becomes the finished answer', async () => {
     const here = await scene();
     const question = here.double.say({ channel: here.double.channelId, from: ANN, text: 'q' });
     await grow(here, START, question.id);
@@ -57,7 +57,7 @@ describe('[F12] an answer grows on Discord', () => {
     expect(here.double.sends().map(({ kind }) => kind)).toEqual(['message', 'edit', 'edit']);
   });
 
-  it('in one request where it came whole', async () => {
+  it('takes one request when it arrives complete', async () => {
     const here = await scene();
     await grow(here, START);
     const [id] = await finish(here, START);
@@ -65,7 +65,7 @@ describe('[F12] an answer grows on Discord', () => {
     expect(here.double.sends().map(({ kind }) => kind)).toEqual(['message']);
   });
 
-  it('over several messages, one edit at a time, none of them lost or shown twice', async () => {
+  it('spans several messages, with one edit at a time, and none is lost or shown twice', async () => {
     const here = await scene();
     const { double } = here;
     for (let length = 200; length < LONG.length; length += 700) {
@@ -81,7 +81,7 @@ describe('[F12] an answer grows on Discord', () => {
     expect(shown.map(({ id }) => id)).toEqual(ids);
   });
 
-  it('and is taken up by the finished answer also after a restart', async () => {
+  it('is continued by the finished answer even after a restart', async () => {
     const values = memoryValues();
     const before = await scene({ values });
     await grow(before, START);
@@ -93,7 +93,7 @@ describe('[F12] an answer grows on Discord', () => {
     expect(visible(after)).toEqual(['all of it']);
   });
 
-  it('also where it is not known whether the first message arrived', async () => {
+  it('is continued even if it is unknown whether the first message arrived', async () => {
     const values = memoryValues();
     const before = await scene({ values });
     before.double.fault({ kind: 'hang-up', after: true });
@@ -104,7 +104,7 @@ describe('[F12] an answer grows on Discord', () => {
     expect(visible(after)).toEqual(['all of it']);
   });
 
-  it('[D04] and where a second run of the turn says less, nothing is left of the first', async () => {
+  it('[D04] leaves nothing of a first run of the turn when the second says less', async () => {
     const values = memoryValues();
     const before = await scene({ values });
     await grow(before, LONG);
@@ -115,7 +115,7 @@ describe('[F12] an answer grows on Discord', () => {
     expect(visible(after)).toEqual(['all of it']);
   });
 
-  it('[D04] also where it is not known whether the last message of the first run arrived', async () => {
+  it('[D04] leaves nothing even if it is unknown whether the last message of the first run arrived', async () => {
     const values = memoryValues();
     const before = await scene({ values });
     await grow(before, START);
@@ -128,7 +128,7 @@ describe('[F12] an answer grows on Discord', () => {
     expect(visible(after)).toEqual(['all of it']);
   });
 
-  it('not at all where it is short: then it comes as one message', async () => {
+  it('is not shown when it is short, but sent as one message', async () => {
     const here = await scene();
     await grow(here, 'Yes, it');
     expect(visible(here)).toEqual([]);
@@ -136,7 +136,7 @@ describe('[F12] an answer grows on Discord', () => {
     expect(here.double.sends().map(({ kind }) => kind)).toEqual(['message']);
   });
 
-  it('[M05] as a new message at the end where it notifies somebody, which edits do not', async () => {
+  it('[M05] is sent as a new message when it notifies somebody, which edits do not', async () => {
     const here = await scene();
     await grow(here, START);
     const text = `<@${ANN}> ${START}`;
@@ -146,7 +146,7 @@ describe('[F12] an answer grows on Discord', () => {
     expect(visible(here)).toEqual([text]);
   });
 
-  it('no more once the finished answer is being sent', async () => {
+  it('stops growing once the finished answer is being sent', async () => {
     const here = await scene();
     await grow(here, START);
     here.double.fault({ kind: 'delay', ms: 50, call: 'PATCH' });
@@ -159,28 +159,34 @@ describe('[F12] an answer grows on Discord', () => {
   it.each<[string, (here: Scene, lose: () => void) => unknown]>([
     ['is stopped', ({ adapter }) => adapter.stop()],
     ['stalled until another gateway had the account', (_, lose) => lose()],
-  ])('[D09] no more once it %s: an edit that waits for its rate is not sent', async (_, end) => {
-    const [values, account] = [memoryValues(), { isHeld: true }];
-    const limits = { ...WIDE_LIMITS, routes: { count: 1, windowMs: 1_000 } };
-    const holdsAccount = () => account.isHeld;
-    const before = await scene({ values, holdsAccount, double: { limits } });
-    await grow(before, START);
-    await grow(before, `${START} It is`);
-    const late = grow(before, `${START} It is almost`)?.catch(() => undefined);
-    // Until it waits within discord.js.
-    await sleep(50);
-    await end(before, () => {
-      account.isHeld = false;
-    });
-    await late;
-    await grow(before, `${START} It is nearly`)?.catch(() => undefined);
-    const after = await scene({ values, on: before.double });
-    await finish(after, `${START} It is done.`);
-    const edits = before.double.sends().filter(({ kind }) => kind === 'edit');
-    expect(edits.map(({ visible }) => visible)).toEqual([`${START} It is`, `${START} It is done.`]);
-  });
+  ])(
+    '[D09] stops growing once it %s: an edit that waits for its rate is not sent',
+    async (_, end) => {
+      const [values, account] = [memoryValues(), { isHeld: true }];
+      const limits = { ...WIDE_LIMITS, routes: { count: 1, windowMs: 1_000 } };
+      const holdsAccount = () => account.isHeld;
+      const before = await scene({ values, holdsAccount, double: { limits } });
+      await grow(before, START);
+      await grow(before, `${START} It is`);
+      const late = grow(before, `${START} It is almost`)?.catch(() => undefined);
+      // The edit waits within discord.js by then.
+      await sleep(50);
+      await end(before, () => {
+        account.isHeld = false;
+      });
+      await late;
+      await grow(before, `${START} It is nearly`)?.catch(() => undefined);
+      const after = await scene({ values, on: before.double });
+      await finish(after, `${START} It is done.`);
+      const edits = before.double.sends().filter(({ kind }) => kind === 'edit');
+      expect(edits.map(({ visible }) => visible)).toEqual([
+        `${START} It is`,
+        `${START} It is done.`,
+      ]);
+    },
+  );
 
-  it('no more where Discord refuses it, which counts refusals', async () => {
+  it('stops growing when Discord refuses an edit, because Discord counts refusals', async () => {
     const here = await scene();
     here.double.deny(here.double.channelId, 'send');
     await expect(grow(here, START)).rejects.toThrow('Send Messages');
@@ -188,7 +194,7 @@ describe('[F12] an answer grows on Discord', () => {
     expect(here.double.calls('POST /channels/')).toHaveLength(1);
   });
 
-  it('and is sent again where a person has deleted what was shown', async () => {
+  it('is sent again when a person has deleted what was shown', async () => {
     const here = await scene();
     await grow(here, START);
     const [shown] = here.double.conversation(here.double.channelId);
@@ -197,7 +203,7 @@ describe('[F12] an answer grows on Discord', () => {
     expect(visible(here)).toEqual(['whole']);
   });
 
-  it('[D04] and the finished part sent twice changes nothing', async () => {
+  it('[D04] does not change when the finished part is sent twice', async () => {
     const here = await scene();
     await grow(here, START);
     const once = await finish(here, 'whole');

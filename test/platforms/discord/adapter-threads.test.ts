@@ -22,7 +22,7 @@ async function asked(wishes: Parameters<typeof scene>[0] = {}, text = 'plan my t
 }
 
 describe('[F11] a thread for each conversation on Discord', () => {
-  it('is started by the answer from the question, and goes on there without mentions', async () => {
+  it('is started by the answer from the question, and continues without mentions', async () => {
     const { here, double, id } = await asked();
     const thread = { id: double.channelId, type: 'thread', threadId: id };
     expect(here.received[0]?.chat).toEqual({
@@ -51,7 +51,7 @@ describe('[F11] a thread for each conversation on Discord', () => {
     expect(await here.hears(4)).toMatchObject({ chat: { threadId: other }, addressed: false });
   });
 
-  it('is the same one after a crash, also while an answer grows', async () => {
+  it('is the same one after a crash, even while an answer grows', async () => {
     const { here, double, id } = await asked();
     await here.answers(id, 'Where to?');
     await here.adapter.stop();
@@ -66,7 +66,7 @@ describe('[F11] a thread for each conversation on Discord', () => {
     expect(double.calls('PUT ').at(-1)?.call).toContain(`/channels/${double.channelId}/`);
   });
 
-  it('gives way to the channel without the permission, which the owner is told', async () => {
+  it('is replaced by the channel without the permission, and the owner is notified', async () => {
     const { here, double, id, say } = await asked();
     double.deny(double.channelId, 'openThread');
     const second = say('and a hotel');
@@ -75,12 +75,12 @@ describe('[F11] a thread for each conversation on Discord', () => {
     await here.answers(second, 'Which?', { idempotencyKey: 'second' });
     expect(shownIn(here, double.channelId)).toEqual(['·', '·', 'Where to?', 'Which?']);
     expect(double.sends()[0]).toMatchObject({ replyTo: id });
-    // The core sends a note once for each key.
+    // The core sends a note once per key.
     const note = `no threads ${double.channelId}`;
     expect(here.notes).toEqual([note, note]);
   });
 
-  it('does without a message that was deleted meanwhile', async () => {
+  it('is not needed for a message that was deleted in the meantime', async () => {
     const { here, double, id } = await asked();
     double.erase(double.channelId, id);
     await here.answers(id, 'Where to?');
@@ -102,7 +102,7 @@ describe('[F11] a thread for each conversation on Discord', () => {
     [`please ${'plan '.repeat(30)}`, /^please( plan)+ …$/],
     [`ask <@${BEN}> and @everyone`, /^ask @user0502 and @everyone$/],
     ['', /^user0501$/],
-  ])('is called by the first words, which ping nobody: %j', async (text, name) => {
+  ])('is named after the first words, which ping nobody: %j', async (text, name) => {
     const { here, id } = await asked({}, text);
     await here.answers(id, 'Yes?');
     const [start] = starts(here);

@@ -5,7 +5,7 @@ afterEach(endScenes);
 
 const SERVER = '300000000000000001';
 
-/** Data over which discord.js throws, by the name of its event. */
+/** Data that makes discord.js throw, by the name of the event. */
 const UNREADABLE: Readonly<Record<string, (here: Scene) => object>> = {
   CHANNEL_CREATE: ({ double }) => ({
     id: '300000000000000002',
@@ -20,7 +20,7 @@ const UNREADABLE: Readonly<Record<string, (here: Scene) => object>> = {
   GUILD_CREATE: () => ({ id: SERVER, channels: [null] }),
 };
 
-/** Errors that nothing caught, which the process would blame on the adapter. */
+/** Uncaught errors, which the process would attribute to the adapter. */
 function uncaught(): unknown[] {
   const thrown: unknown[] = [];
   const note = (error: unknown) => void thrown.push(error);
@@ -55,7 +55,7 @@ describe('an event that discord.js cannot read', () => {
     },
   );
 
-  it('[F16] that is a message reaches the agent all the same', async () => {
+  it('[F16] still reaches the agent when it is a message', async () => {
     const thrown = uncaught();
     const here = await scene();
     await here.connect();
@@ -78,7 +78,7 @@ describe('an event that discord.js cannot read', () => {
     expect(here.ignored).toEqual([]);
   });
 
-  it('[F16] [D08] is known to why where nothing else reads it', async () => {
+  it('[F16] [D08] is recorded for why when nothing else reads it', async () => {
     const here = await scene();
     await here.connect();
     const { double } = here;
@@ -92,7 +92,7 @@ describe('an event that discord.js cannot read', () => {
     ]);
   });
 
-  it('[D12] of a server at the start keeps the account from nothing', async () => {
+  it('[D12] about a server at the start does not affect the account', async () => {
     const thrown = uncaught();
     const here = await scene();
     await here.adapter.start();

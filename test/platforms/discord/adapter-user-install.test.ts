@@ -55,16 +55,16 @@ describe('a command of an app that a person has on their account', () => {
     expect(message).toMatchObject({ text: '/new hello', chat, sender: { id: ANN } });
     await here.answers(id, 'Hello yourself');
     await here.answers(id, 'and more', { id: 'part_2', index: 1, idempotencyKey: 'second' });
-    // Once more, as after a lost receipt.
+    // The same part is sent again, as after a lost confirmation.
     await here.answers(id, 'and more', { id: 'part_2', index: 1, idempotencyKey: 'second' });
     expect(shownIn(here, channel)).toEqual(['Hello yourself', 'and more']);
-    // Discord refuses the bot everything else there.
+    // Discord refuses all other calls of the bot there.
     expect(double.calls(`GET /channels/${channel}`)).toEqual([]);
     expect(double.calls(`POST /channels/${channel}`)).toEqual([]);
   });
 
   it.each(Object.keys(FOREIGN))(
-    '[F09] is answered to that person alone where the command is private: %s',
+    '[F09] is answered only to that person when the command is private: %s',
     async (place) => {
       const here = await connected();
       const { channel } = FOREIGN[place]?.(here) ?? { channel: '' };
@@ -93,7 +93,7 @@ describe('a command of an app that a person has on their account', () => {
     expect(new Set(chats.map(({ id }) => id)).size).toBe(3);
   });
 
-  it('[F17] is no direct chat where Discord does not say whose direct messages these are', async () => {
+  it('[F17] is not a direct chat when Discord does not say whose direct messages these are', async () => {
     const here = await connected({ double: { optional: 'absent' } });
     const { double } = here;
     const channel = double.openPrivate([ANN, BEN]);
@@ -103,7 +103,7 @@ describe('a command of an app that a person has on their account', () => {
     expect(await here.hears(2)).toMatchObject({ chat: { type: 'direct' } });
   });
 
-  it('[F05] is refused with the reason where the group is not served', async () => {
+  it('[F05] is refused with the reason when the group is not served', async () => {
     const reason = 'the group is not on the allow list';
     const here = await connected({ receive: async () => ({ kind: 'refused', reason }) });
     const { double } = here;
@@ -111,11 +111,11 @@ describe('a command of an app that a person has on their account', () => {
     const id = double.slash({ channel, from: ANN, name: 'new' });
     await double.waitFor(() => double.interaction(id).answered);
     expect(double.interaction(id).ephemeral).toMatchObject([
-      { visible: `I may not do that here: ${reason}.` },
+      { visible: `I'm not allowed to do that here: ${reason}.` },
     ]);
   });
 
-  it('[F11] [D04] says so when its answer comes later than Discord takes one', async () => {
+  it("[F11] [D04] reports an answer that comes after Discord's time limit", async () => {
     let now = Date.now();
     const here = await connected({ double: { clock: () => now } });
     const { double } = here;
@@ -128,14 +128,14 @@ describe('a command of an app that a person has on their account', () => {
     await double.waitFor(() => [open, alone].every((id) => double.interaction(id).answered));
     now += 15 * 60_000 + 1;
     const late = here.answers(open, 'Hello');
-    await expect(late).rejects.toThrow('the 15 minutes are over');
+    await expect(late).rejects.toThrow('limit of 15 minutes for answers there has passed');
     expect(await failureOf(late)).toEqual({ kind: 'refused' });
     await here.answers(alone, 'I am well', { idempotencyKey: 'other' });
     expect(shownIn(here, double.dmWith(ANN))).toEqual(['I am well']);
     expect(shownIn(here, channel)).toEqual(['']);
   });
 
-  it('[D04] gives up on what exceeds the follow-ups that Discord takes', async () => {
+  it('[D04] gives up on what exceeds the follow-ups that Discord accepts', async () => {
     const here = await connected();
     const { double } = here;
     const channel = double.openPrivate([ANN, BEN]);
@@ -158,7 +158,7 @@ describe('a command of an app that a person has on their account', () => {
     expect(double.calls(`POST /channels/${channel}/typing`)).toEqual([]);
   });
 
-  it('[G05] presses of its buttons are answered there, too', async () => {
+  it('[G05] presses of its buttons are answered there too', async () => {
     const here = await connected({
       receive: async ({ pressed }) =>
         pressed === undefined
@@ -184,11 +184,11 @@ describe('a command of an app that a person has on their account', () => {
   });
 });
 
-describe('where commands are offered', () => {
+describe('the offered commands', () => {
   it.each([
     ['never', { integration_types: [0], contexts: [0, 1] }],
     ['always', { integration_types: [0, 1], contexts: [0, 1, 2] }],
-  ])('[F09] follows the settings: userInstall %s', async (userInstall, offered) => {
+  ])('[F09] follow the settings: userInstall %s', async (userInstall, offered) => {
     const here = await connected({ settings: { userInstall } });
     const { double } = here;
     const ask = userInstall === 'always' ? [{ name: 'ask', ...offered }] : [];
@@ -209,7 +209,7 @@ describe('where commands are offered', () => {
     else expect(use()).toMatch(/^\d+$/);
   });
 
-  it('[F18] has a command for ordinary messages where the bot cannot be mentioned', async () => {
+  it('[F18] include a command for ordinary messages where the bot cannot be mentioned', async () => {
     const here = await connected({ settings: { userInstall: 'always' } });
     const { double } = here;
     const channel = double.openPrivate([ANN, BEN]);
@@ -222,7 +222,7 @@ describe('where commands are offered', () => {
     expect(shownIn(here, channel)[0]).toBe('Fine');
   });
 
-  it('[F09] leaves that name to a skill', async () => {
+  it('[F09] leave that name to a skill', async () => {
     const commands = [...COMMANDS, { name: 'ask', summary: 'a skill', isSkill: true as const }];
     const here = await connected({ settings: { userInstall: 'always' }, commands });
     const { double } = here;
@@ -231,14 +231,14 @@ describe('where commands are offered', () => {
     expect(await here.hears(1)).toMatchObject({ text: '/ask how are you?' });
   });
 
-  it('[F09] is left to the developer portal unless the settings say something', async () => {
+  it('[F09] are left to the developer portal unless the settings say otherwise', async () => {
     const { double } = await connected();
     const [registered] = double.calls('PUT /applications/');
     expect(JSON.stringify(registered?.body)).not.toMatch(/contexts|integration_types/);
   });
 });
 
-it('[F11] a message to a chat that only commands reach is refused as forbidden', async () => {
+it('[F11] a message to a chat that only commands can reach is refused as forbidden', async () => {
   const here = await connected();
   const channel = here.double.openPrivate([ANN, BEN]);
   const sending = here.adapter.send(part(channel, 'good morning'), noSignal());

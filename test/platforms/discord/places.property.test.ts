@@ -8,7 +8,10 @@ import { ANN, endScenes, type Scene, scene } from './adapter-scene.ts';
 const BEN = '200000000000000502';
 const CID = '200000000000000503';
 
-/** A place of Discord in which people reach the bot, by message or, where it cannot be, by command. */
+/**
+ * A place on Discord in which people reach the bot, by message or, if the bot is absent, by
+ * command.
+ */
 interface Place {
   readonly name: string;
   readonly channel: string;
@@ -16,7 +19,9 @@ interface Place {
   readonly by: 'message' | 'command';
 }
 
-/** Every kind of place, several of those in which an id could be taken for that of another. */
+/**
+ * Every kind of place, and several of the kinds whose ids could be confused with those of another.
+ */
 function placesOf({ double }: Scene): readonly Place[] {
   const { channelId: general, guildId } = double;
   const elsewhere = double.addGuild('Elsewhere', false);
@@ -77,13 +82,13 @@ describe.each(['never', 'per-conversation'])('the places of Discord, threads: %s
     return double.waitFor(() => received.find(({ messageId }) => messageId === id));
   }
 
-  /** Channel or thread in which a text stands now. */
+  /** The channel or thread that contains a text now. */
   const whereIs = (text: string, all: readonly string[]) =>
     all.filter((channel) =>
       here.double.conversation(channel).some(({ visible }) => visible === text),
     );
 
-  it('[F17] are conversations of their own, whoever writes in whichever order', async () => {
+  it('[F17] are separate conversations, whoever writes in whichever order', async () => {
     const owners = new Map<string, string>();
     const any = fc.array(fc.nat({ max: places.length - 1 }), { minLength: 1, maxLength: 8 });
     await fc.assert(
@@ -108,7 +113,7 @@ describe.each(['never', 'per-conversation'])('the places of Discord, threads: %s
     for (const { place, message } of asked.toReversed()) {
       const text = `answer to ${message.messageId}`;
       await here.answers(message.messageId, text, { idempotencyKey: message.messageId });
-      // With threads for each question the answer opens one, which has the id of the question.
+      // With a thread per question the answer opens one, which has the id of the question.
       const channels = [...places.map(({ channel }) => channel), message.chat.threadId ?? ''];
       const known = channels.filter((id, at) => id !== '' && channels.indexOf(id) === at);
       const exists = known.filter((id) => hasChannel(here, id));
@@ -118,7 +123,7 @@ describe.each(['never', 'per-conversation'])('the places of Discord, threads: %s
     }
   });
 
-  it('[W02] are direct chats only where nobody else reads along', async () => {
+  it('[W02] are direct chats only if nobody else can read them', async () => {
     for (const place of places) {
       const { chat, sender } = await write(place);
       const isAlone = place.name === `direct with ${sender.id}`;

@@ -9,7 +9,7 @@ import { readStrictHtml } from '../../conformance/strict-html.ts';
 
 const DISCORD: RenderTarget = { dialect: 'discord', maxLength: 2000, unit: 'utf16' };
 const HTML: RenderTarget = { dialect: 'html', maxLength: 1_000_000, unit: 'utf16' };
-/** Code that one of these signs stands in goes without the marks it would end. */
+/** Code that contains one of these signs is printed without the marks it would end. */
 const NONE: ReadonlySet<string> = new Set();
 const MARKS = ['bold', 'italic', 'underline', 'strike', 'spoiler'];
 
@@ -41,7 +41,7 @@ const markdown = fc
   })
   .map((parts) => `a${parts.join('')}`);
 
-/** Every character that people see, with its marks. */
+/** Every visible character, with its formats. */
 function charactersOf(runs: readonly { text: string; formats: ReadonlySet<string> | undefined }[]) {
   return runs.flatMap(({ text, formats }) => {
     const isCode = formats?.has('code') === true;
@@ -54,7 +54,7 @@ function charactersOf(runs: readonly { text: string; formats: ReadonlySet<string
 
 describe('what is printed for Discord', () => {
   it(
-    '[M01] [M02] is read there as it was meant, whatever signs meet',
+    '[M01] [M02] is read there as it was meant, whatever signs are combined',
     () => {
       fc.assert(
         fc.property(markdown, (source) => {

@@ -20,7 +20,7 @@ const Messages = z.array(
   }),
 );
 
-describe('the Discord adapter against a server by others', () => {
+describe('the Discord adapter against a third-party server', () => {
   let folder: string;
   let server: Awaited<ReturnType<typeof startDiscordServer>>;
   beforeAll(async () => {
@@ -36,7 +36,7 @@ describe('the Discord adapter against a server by others', () => {
     await rm(folder, { recursive: true });
   });
 
-  /** An adapter that is connected to the other server; the double only helps to wait. */
+  /** An adapter that is connected to the third-party server; the double only helps with waiting. */
   async function connected(): Promise<Scene> {
     const { botToken: token, endpoints } = server.manifest;
     const here = await scene({
@@ -69,7 +69,7 @@ describe('the Discord adapter against a server by others', () => {
     return Messages.parse(await response.json()).reverse();
   }
 
-  it('[F01] [F11] hears in channel and thread and answers there, quoting', async () => {
+  it('[F01] [F11] receives in channel and thread and answers there, quoting', async () => {
     const here = await connected();
     const { channelId, guildId } = server.manifest.fixture;
     await write('hello');
@@ -91,7 +91,7 @@ describe('the Discord adapter against a server by others', () => {
     expect((await shown(THREAD)).at(-1)).toMatchObject({ content: 'here' });
   });
 
-  it('[F12] [F10] streams, edits, types, reacts, sends files, and is refused what is too long', async () => {
+  it('[F12] [F10] streams, edits, types, reacts, sends files, and is refused messages that are too long', async () => {
     const here = await connected();
     const { channelId } = server.manifest.fixture;
     const place = { chatId: channelId };

@@ -11,7 +11,7 @@ const STATUS = { name: 'status', summary: 'how I am doing', private: true } as c
 
 afterEach(endScenes);
 
-/** Ann has sent an ephemeral command to the group. */
+/** A scene in which Ann has sent an ephemeral command to the group. */
 async function whispered(wishes: Wishes = {}) {
   const made = await scene({ commands: [STATUS], ...wishes });
   await made.adapter.start();
@@ -38,7 +38,7 @@ function answering({ adapter, received }: Scene) {
 }
 
 describe('an ephemeral message in a group', () => {
-  it('[F18] reaches Parley, each with an id of its own, although its number is 0', async () => {
+  it('[F18] reaches Parley with an id of its own, although its number is 0', async () => {
     const { double, received } = await whispered();
     double.say({ chat: GROUP, from: BO, text: '/status', ephemeral: true });
     double.say({ chat: GROUP, from: ANN, text: '/status', ephemeral: true });
@@ -57,7 +57,7 @@ describe('an ephemeral message in a group', () => {
     expect(received.every(({ messageId }) => messageId !== '0')).toBe(true);
   });
 
-  it('[F18] is answered to its sender alone, in the group', async () => {
+  it('[F18] is answered only to its sender, in the group', async () => {
     const { double, answer } = await whispered();
     const first = await answer('All is well.');
     const second = await answer('Really.');
@@ -75,7 +75,7 @@ describe('an ephemeral message in a group', () => {
     expect(first.platformMessageId).not.toBe(second.platformMessageId);
   });
 
-  it('[F17] [F18] with other words than a command is a conversation of that person and the bot', async () => {
+  it('[F17] [F18] without a command starts a conversation between that person and the bot', async () => {
     const { double, received, answer } = await whispered();
     double.say({ chat: GROUP, from: ANN, text: 'and my salary?', ephemeral: true });
     double.say({ chat: GROUP, from: BO, text: 'and mine?', ephemeral: true });
@@ -89,7 +89,7 @@ describe('an ephemeral message in a group', () => {
     expect(double.conversation(GROUP).at(-1)).toMatchObject({ text: 'It is 5.', onlyFor: ANN });
   });
 
-  it('[F17] [F18] nothing that comes later in that conversation is shown to the others', async () => {
+  it('[F17] [F18] is followed by nothing in that conversation that the others can see', async () => {
     const { double, adapter } = await whispered();
     double.say({ chat: ANN, text: 'hi' });
     const address = { chatId: String(GROUP), threadId: 'alone:501' };
@@ -104,7 +104,7 @@ describe('an ephemeral message in a group', () => {
     expect(double.calls('sendChatAction')).toEqual([]);
   });
 
-  it('[F18] a notice for the whole group that answers nothing reaches the group', async () => {
+  it('[F18] does not affect a notice for the whole group that answers nothing', async () => {
     const { double, adapter, received } = await whispered();
     const bare = part(GROUP, 'news');
     const { response = '' } = received[0] ?? {};
@@ -114,7 +114,7 @@ describe('an ephemeral message in a group', () => {
     expect(news).not.toHaveProperty('onlyFor');
   });
 
-  it('[F18] is answered by a file for its sender alone', async () => {
+  it('[F18] is answered with a file that only its sender sees', async () => {
     const { double, adapter, received } = await whispered();
     const { mkdtempSync, rmSync, writeFileSync } = await import('node:fs');
     const folder = mkdtempSync('/tmp/parley-whisper-');
@@ -129,7 +129,7 @@ describe('an ephemeral message in a group', () => {
     expect(double.conversation(GROUP).at(-1)).toMatchObject({ text: 'see', onlyFor: ANN });
   });
 
-  it('[F18] answered late comes in the direct chat of its sender, and not in the group', async () => {
+  it('[F18] gets a late answer in the direct chat of its sender, and not in the group', async () => {
     let now = 1_000_000;
     const { double, answer } = await whispered({
       double: { clock: () => now },
@@ -140,11 +140,11 @@ describe('an ephemeral message in a group', () => {
     const { platformMessageId } = await answer('All is well.');
     expect(double.conversation(GROUP).filter(({ from }) => from === 'bot')).toEqual([]);
     expect(double.conversation(ANN).at(-1)).toMatchObject({ from: 'bot', text: 'All is well.' });
-    // A number of another chat is none of the group.
+    // A number of another chat is not one of the group.
     expect(platformMessageId).not.toMatch(/^\d/);
   });
 
-  it('[F18] answered late by an administrator is still shown in the group to its sender', async () => {
+  it('[F18] gets a late answer of an administrator in the group, visible only to its sender', async () => {
     let now = 1_000_000;
     const { double, answer } = await whispered({ double: { clock: () => now } });
     double.promote(GROUP, double.me.id);
@@ -159,19 +159,19 @@ describe('an ephemeral message in a group', () => {
     now += 16_000;
     const failed = answer('secret');
     expect(await failureOf(failed)).toEqual({ kind: 'refused' });
-    await expect(failed).rejects.toThrow('A private answer is not sent');
+    await expect(failed).rejects.toThrow('A private answer was not sent');
     expect(double.conversation(GROUP).filter(({ from }) => from === 'bot')).toEqual([]);
     const shown = double.calls().filter(({ outcome }) => outcome === 200);
     expect(JSON.stringify(shown)).not.toContain('secret');
   });
 
-  it('[M04] [F18] whose answer has markup that Telegram refuses is answered plainly, still alone', async () => {
+  it('[M04] [F18] gets a plain answer, still private, when Telegram refuses the markup', async () => {
     const { double, answer } = await whispered();
     await answer('<b>broken');
     expect(double.conversation(GROUP).at(-1)).toMatchObject({ text: 'plain', onlyFor: ANN });
   });
 
-  it('[D05] waits for the rate like any other', async () => {
+  it('[D05] waits for the rate limit like any other', async () => {
     const { double, answer } = await whispered();
     const parameters = { retry_after: 3 };
     double.fault({ kind: 'refuse', code: 429, description: 'slow', parameters });
@@ -190,7 +190,7 @@ describe('an ephemeral message in a group', () => {
     expect(double.calls('sendChatAction')).toEqual([]);
   });
 
-  it('[F18] has buttons that answer alone, and lose their keyboard when they are decided', async () => {
+  it('[F18] has buttons that answer privately, and lose their keyboard when they are decided', async () => {
     const settled = { kind: 'command', name: 'approve', settled: true } as const;
     const { double, received, answer } = await whispered({
       receive: async (message) =>
@@ -236,7 +236,7 @@ describe('an ephemeral message in a group', () => {
     ]);
   });
 
-  it('[F04] [F18] has answers that can be edited and deleted, and not one that others see', async () => {
+  it('[F04] [F18] has answers that can be edited and deleted, but not those that others see', async () => {
     const { double, adapter, received, answer } = await whispered();
     const { platformMessageId: id } = await answer('one');
     const address = { chatId: String(GROUP), response: received[0]?.response };
@@ -254,7 +254,7 @@ describe('an ephemeral message in a group', () => {
     expect(double.conversation(GROUP)).toHaveLength(1);
   });
 
-  it('[D04] is never looked for among the messages that all see', async () => {
+  it('[D04] is never searched for among the messages that everyone sees', async () => {
     const { double, adapter, received } = await whispered();
     const asked = received[0];
     const bare = part(GROUP, 'x');
@@ -269,7 +269,7 @@ describe('an ephemeral message in a group', () => {
     expect(double.calls('editMessageReplyMarkup')).toEqual([]);
   });
 
-  it('[F18] [F09] is offered by the menu of groups for private commands alone', async () => {
+  it('[F18] [F09] is offered in the menu of groups only for private commands', async () => {
     const { double } = await whispered({ commands: [STATUS, { name: 'help', summary: 'help' }] });
     await double.waitFor(() => double.calls('setMyCommands').length === 2);
     const menus = double.calls('setMyCommands').map(({ params }) => params);
@@ -283,7 +283,7 @@ describe('an ephemeral message in a group', () => {
     ]);
   });
 
-  it('[F18] typed so that all see it is answered so that all see it', async () => {
+  it('[F18] is answered publicly when its command was typed publicly', async () => {
     const { double, adapter, received } = await scene({ commands: [STATUS] });
     await adapter.start();
     double.say({ chat: GROUP, from: ANN, text: '/status@parley_test_bot' });

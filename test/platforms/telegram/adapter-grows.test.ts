@@ -11,11 +11,11 @@ afterEach(endScenes);
 
 const GROUP = -5;
 const FORUM = -1_000_000_000_005;
-/** Enough to be worth showing before the rest is there. */
+/** Long enough to be shown before the rest has arrived. */
 const START =
   'This answer begins with a sentence that is long enough to be shown before it is over.';
 
-/** A group in which somebody has asked; the adapter knows of it. */
+/** A group in which somebody has asked, so that the adapter knows it. */
 async function asked(wishes: Wishes = {}, chat = GROUP, thread?: number) {
   const here = await scene(wishes);
   const question = here.double.say({ chat, text: 'q', thread });
@@ -29,7 +29,7 @@ async function asked(wishes: Wishes = {}, chat = GROUP, thread?: number) {
 }
 type Asked = Awaited<ReturnType<typeof asked>>;
 
-/** Shows what has come of an answer so far. */
+/** Shows an unfinished answer. */
 async function grow(here: Asked, text: string, by: ChannelAdapter = here.adapter): Promise<void> {
   const answer = createPrefixRenderer(by.capabilities.target);
   answer.push(text);
@@ -51,12 +51,12 @@ const writes = ({ double }: Scene) =>
     .map(({ method }) => method)
     .filter((method) => /^(?:send|edit|delete)(?!ChatAction)/.test(method));
 
-describe('[F12] an answer grows in a Telegram group', () => {
+describe('[F12] a growing answer in a Telegram group', () => {
   it.each([
     ['a group', GROUP, undefined],
     ['a topic', FORUM, 42],
   ])(
-    'as one message that is edited and becomes the finished answer: %s',
+    'is one message that is edited and becomes the finished answer: %s',
     async (_, chat, thread) => {
       const here = await asked({}, chat, thread);
       await grow(here, START);
@@ -77,7 +77,7 @@ describe('[F12] an answer grows in a Telegram group', () => {
     },
   );
 
-  it('in one call where it came whole, and gets its buttons in the other', async () => {
+  it('takes one call when it arrives complete, and gets its buttons in the second otherwise', async () => {
     const here = await asked();
     await grow(here, START);
     await here.adapter.send(finished(here, START), noSignal());
@@ -87,7 +87,7 @@ describe('[F12] an answer grows in a Telegram group', () => {
     expect(here.double.conversation(GROUP).at(-1)).toMatchObject({ text: START, buttons: ['Yes'] });
   });
 
-  it('less often the longer it is; not when it is short, and only its first message', async () => {
+  it('is edited less often the longer it is; a short one is not shown, nor any message but the first', async () => {
     const { adapter } = await asked();
     const pace = (length: number, chatId = String(GROUP)) =>
       adapter.streaming?.pace?.({ chatId }, length);
@@ -98,7 +98,7 @@ describe('[F12] an answer grows in a Telegram group', () => {
     expect(pace(1, '501')?.minIntervalMs).toBe(1_000);
   });
 
-  it('not where the settings say so, nor in channels, nor where no message is known yet', async () => {
+  it('is not shown when the settings say so, nor in channels, nor while no message is known', async () => {
     const off = await asked({ settings: () => ({ growInGroups: false }) });
     expect(off.adapter.streaming?.pace?.({ chatId: String(GROUP) }, 500)).toBeNull();
     const { adapter, double, received } = await asked();
@@ -110,7 +110,7 @@ describe('[F12] an answer grows in a Telegram group', () => {
       expect(adapter.streaming?.pace?.({ chatId: String(chat) }, 500)).toBeNull();
   });
 
-  it('and goes when nothing follows, also after a restart', async () => {
+  it('is deleted when nothing follows, even after a restart', async () => {
     const here = await asked();
     const address = { chatId: String(GROUP) };
     await grow(here, START);
@@ -123,7 +123,7 @@ describe('[F12] an answer grows in a Telegram group', () => {
     expect(writes(here).filter((method) => method === 'sendMessage')).toHaveLength(1);
   });
 
-  it('[D09] not once another gateway may have finished it', async () => {
+  it('[D09] is not shown once another gateway may have finished it', async () => {
     const account = { isHeld: true };
     const here = await asked({ holdsAccount: () => account.isHeld });
     await grow(here, START);
@@ -132,7 +132,7 @@ describe('[F12] an answer grows in a Telegram group', () => {
     expect(texts(here)).toEqual([START]);
   });
 
-  it('and makes room for a new message where people are to be notified, whom an edit does not', async () => {
+  it('is replaced by a new message when people are to be notified, which an edit does not do', async () => {
     const here = await asked();
     await grow(here, START);
     const target = {
@@ -147,7 +147,7 @@ describe('[F12] an answer grows in a Telegram group', () => {
     expect(writes(here)).toEqual(['sendMessage', 'deleteMessage', 'sendMessage']);
   });
 
-  it('and is sent anew where somebody has deleted it, or the group has become a supergroup', async () => {
+  it('is sent again when somebody has deleted it, or the group has become a supergroup', async () => {
     const here = await asked();
     await grow(here, START);
     const [grown] = here.double.conversation(GROUP).filter(({ from }) => from === 'bot');
@@ -163,8 +163,8 @@ describe('[F12] an answer grows in a Telegram group', () => {
   });
 });
 
-describe('[D04] what has grown in a Telegram group', () => {
-  it('is taken up by the finished answer after a restart, however often that is sent', async () => {
+describe('[D04] a grown message in a Telegram group', () => {
+  it('becomes the finished answer after a restart, however often that is sent', async () => {
     const here = await asked();
     await grow(here, START);
     const again = here.again();
@@ -174,7 +174,7 @@ describe('[D04] what has grown in a Telegram group', () => {
   });
 
   it.each(['this process', 'the next one'])(
-    'is found where it is not known whether it arrived, by %s',
+    'is found by %s when it is unknown whether it arrived',
     async (who) => {
       const here = await asked();
       here.double.fault({ kind: 'reset', method: 'sendMessage', after: true });
@@ -188,7 +188,7 @@ describe('[D04] what has grown in a Telegram group', () => {
     },
   );
 
-  it('is not taken for it where it did not arrive', async () => {
+  it('is not mistaken for another message when it did not arrive', async () => {
     const here = await asked();
     here.double.fault({ kind: 'reset', method: 'sendMessage' });
     await grow(here, START);
@@ -197,7 +197,7 @@ describe('[D04] what has grown in a Telegram group', () => {
     expect(texts(here)).toEqual(['of another turn', 'all of it']);
   });
 
-  it('is tried again, not given up, where the last edit was not answered', async () => {
+  it('is retried, not given up, when the last edit was not answered', async () => {
     const here = await asked();
     await grow(here, START);
     here.double.fault({ kind: 'reset', method: 'editMessageText', after: true });
@@ -211,7 +211,7 @@ describe('[D04] what has grown in a Telegram group', () => {
     expect([texts(here), started]).toEqual([['all of it'], 0]);
   });
 
-  it('is finished where the part is looked for, and is never taken for another part', async () => {
+  it('is completed when the part is searched for, and is never taken for another part', async () => {
     const values = memoryValues();
     const here = await asked({ values });
     await grow(here, START);
@@ -233,8 +233,8 @@ describe('[D04] what has grown in a Telegram group', () => {
   });
 });
 
-describe('[D05] what grows shares the rate of its group', () => {
-  it('and stops there when Telegram asks for silence, which the finished answer keeps, too', async () => {
+describe('[D05] a growing answer shares the rate limit of its group', () => {
+  it('and stops there after a 429, for which the finished answer waits too', async () => {
     let now = 1_000_000;
     const here = await asked({ clock: () => now });
     await grow(here, START);

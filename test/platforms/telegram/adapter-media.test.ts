@@ -13,7 +13,7 @@ const JPEG = bytes(0xff, 0xd8, 0xff, 1, 2, 3);
 afterEach(endScenes);
 
 describe('files that people send', () => {
-  it('[F10] come with their text, and their bytes can be fetched', async () => {
+  it('[F10] come with their text, and their bytes can be downloaded', async () => {
     const { double, adapter, received } = await scene();
     double.say({ chat: ANN, text: 'what is it?', file: { kind: 'photo', bytes: JPEG } });
     double.say({ chat: ANN, file: { kind: 'voice', bytes: bytes(7), type: 'audio/ogg' } });
@@ -28,7 +28,7 @@ describe('files that people send', () => {
     expect((await Promise.all(fetched)).map((file) => [...(file ?? [])])).toEqual([[...JPEG], [7]]);
   });
 
-  it('[F08] tell the album they belong to', async () => {
+  it('[F08] include the album they belong to', async () => {
     const { double, adapter, received } = await scene();
     const file = { kind: 'photo', bytes: JPEG } as const;
     double.say({ chat: ANN, album: '77', text: 'two', file });
@@ -38,7 +38,7 @@ describe('files that people send', () => {
     expect(received.map(({ albumId }) => albumId)).toEqual(['77', '77']);
   });
 
-  /** A document somebody sent, and the call that fetches it. */
+  /** A document that somebody sent, and the call that downloads it. */
   async function sentDocument(size: number, claimedSize?: number) {
     const wishes = await scene();
     const { double, adapter, received } = wishes;
@@ -52,7 +52,7 @@ describe('files that people send', () => {
     return { ...wishes, get };
   }
 
-  it('[F10] are read no further than they may be, whatever size was declared', async () => {
+  it('[F10] are read only up to the limit, whatever size was declared', async () => {
     const { get } = await sentDocument(300_000, 10);
     expect(await get(300_000)).toHaveLength(300_000);
     expect(await failureOf(get(299_999))).toEqual({ kind: 'refused' });
@@ -68,7 +68,7 @@ describe('files that people send', () => {
   const flood = { retry_after: 4 };
   it.each<[string, (double: TelegramDouble) => void, object]>([
     [
-      'an address that leads nowhere',
+      'a URL that leads nowhere',
       (d) => d.fault({ kind: 'status', status: 404, method: 'download' }),
       { kind: 'refused' },
     ],
@@ -83,7 +83,7 @@ describe('files that people send', () => {
       { kind: 'transient' },
     ],
     [
-      'an answer to getFile that gets lost',
+      'a lost answer to getFile',
       (d) => d.fault({ kind: 'reset', method: 'getFile' }),
       { kind: 'transient' },
     ],
@@ -100,13 +100,13 @@ describe('files that people send', () => {
       { kind: 'rate-limited', retryAfterMs: 4_000, scope: 'chat' },
     ],
     [
-      'a file that is gone',
+      'a file that no longer exists',
       (d) =>
         d.fault({ kind: 'refuse', code: 400, description: 'wrong file_id', method: 'getFile' }),
       { kind: 'refused' },
     ],
   ])(
-    '[F10] fail by %s as what it is, without the token in the reason',
+    '[F10] report the failure of %s, without the token in the reason',
     async (_name, arrange, failure) => {
       const { double, get } = await sentDocument(5);
       arrange(double);
@@ -130,7 +130,10 @@ describe('files of a Bot API server in local mode', () => {
     await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true })));
   });
 
-  /** A large file that somebody sent, and the call that fetches it; `servesFiles`: over http, not from disk. */
+  /**
+   * A large file that somebody sent, and the call that downloads it; `servesFiles` means over http
+   * instead of from disk.
+   */
   async function sentLocally({ servesFiles = false } = {}) {
     const folder = await mkdtemp(join(tmpdir(), 'bot-api-'));
     folders.push(folder);
@@ -152,14 +155,14 @@ describe('files of a Bot API server in local mode', () => {
     return { ...made, get };
   }
 
-  it('[F10] are read from its directory, also beyond what Telegram itself provides', async () => {
+  it('[F10] are read from its directory, even beyond what Telegram itself provides', async () => {
     const { get, adapter } = await sentLocally();
     expect(adapter.files?.maxBytes).toBe(2_000 * 1024 * 1024);
     expect([...((await get()) ?? [])]).toEqual([1, 2, 3]);
     expect(await failureOf(get(2))).toEqual({ kind: 'refused' });
   });
 
-  it('[F10] come over http where no directory is named', async () => {
+  it('[F10] are downloaded over http when no directory is set', async () => {
     const { get } = await sentLocally({ servesFiles: true });
     expect([...((await get()) ?? [])]).toEqual([1, 2, 3]);
   });

@@ -14,7 +14,7 @@ const ANN = { id: 501, is_bot: false, first_name: 'Ann' };
 const FILE = { file_id: 'f', file_unique_id: 'u' };
 const MEMBER = { user: ANN, status: 'member' };
 
-/** One event of each kind, in a chat of its own, as lean as it comes. */
+/** One event of each kind, in a separate chat, with as few fields as possible. */
 function leanEvents(chatId: number): readonly (readonly [kind: string, content: object])[] {
   const chat = { id: chatId, type: 'private', first_name: 'Ann' };
   const said = { message_id: 9, date: 1, chat, from: ANN };
@@ -54,7 +54,7 @@ const FIELDS = Object.entries(OPTIONAL_FIELDS).flatMap(([kind, samples]) =>
   Object.keys(samples).map((name) => [kind as keyof typeof OPTIONAL_FIELDS, name] as const),
 );
 
-/** Sends the events with that field where an object of its kind has none. */
+/** Sends the events with that field added to objects of its kind that lack it. */
 function sendWith(double: TelegramDouble, chatId: number, [kind, name]: (typeof FIELDS)[number]) {
   for (const [update, content] of leanEvents(chatId))
     double.update(update, withSample(kind, name, update, content));
@@ -75,7 +75,7 @@ it.each(OPTIONAL)(
     await double.waitFor(() => received.length >= 3 && revised.length > 0);
     for (const [kind, content] of leanEvents(10_000)) double.update(kind, content);
     await double.waitFor(() => double.pendingUpdates().length === 0);
-    // What made a topic starts no turn.
+    // The message that created a topic starts no turn.
     expect(ignored).toHaveLength(1);
     expect([received.length, revised.length, reactions.length]).toEqual([3 + 11, 2, 1]);
     expect(received.filter(({ attachments = [] }) => attachments.length > 0)).toHaveLength(9);
@@ -95,7 +95,8 @@ it('[D12] [F04] Telegram: nothing is missed with any one optional field of the c
   for (const [index, field] of FIELDS.entries()) sendWith(double, 10_000 + index, field);
   await double.waitFor(() => double.pendingUpdates().length === 0);
   expect(logged.filter((line) => line.includes('not understood'))).toEqual([]);
-  // Ten messages and a press each time, what made a topic, an edit, and a reaction; some fields make messages of events.
+  // Each time these are ten messages and a press, the creation of a topic, an edit, and a reaction.
+  // Some fields turn events into messages.
   const all = received.length - 1 + ignored.length + revised.length + reactions.length;
   expect(all).toBe((12 + 1 + 1) * FIELDS.length);
   expect(reactions).toHaveLength(FIELDS.length);

@@ -31,12 +31,12 @@ function refusedWithin(seconds: number, chats: readonly number[], perChat: Rate,
   return refused;
 }
 
-describe('the rates the Telegram adapter declares', () => {
+describe('the rates that the Telegram adapter declares', () => {
   it.each<[string, number[], 'direct' | 'group']>([
     ['one private chat', [501], 'direct'],
     ['one group', [-5], 'group'],
     ['a hundred private chats', Array.from({ length: 100 }, (_, index) => index + 1), 'direct'],
-  ])('[D05] are such that the servers refuse nothing in %s', async (_name, chats, kind) => {
+  ])('[D05] cause no refusals in %s', async (_name, chats, kind) => {
     const { rates } = (await scene()).adapter.capabilities;
     const perChat = rates?.[kind];
     const account = rates?.account;

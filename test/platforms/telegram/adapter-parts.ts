@@ -1,6 +1,6 @@
 import type { OutboundPart, PartExtras } from '@parley/core';
 
-/** What may be different about a part. */
+/** The optional fields of a part. */
 interface More extends PartExtras {
   readonly threadId?: string;
   readonly replyToMessageId?: string;

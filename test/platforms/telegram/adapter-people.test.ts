@@ -18,7 +18,7 @@ describe('a button below a message of the bot', () => {
     { label: 'No', data: '/deny 7' },
   ];
 
-  it('[F04] brings its data as a message of the person who pressed it, and stops its clock', async () => {
+  it('[F04] sends its data as a message of the person who pressed it, and stops its progress indicator', async () => {
     const { double, adapter, received } = await scene();
     await adapter.start();
     double.say({ chat: FORUM, thread: 42, text: 'q' });
@@ -82,7 +82,7 @@ describe('a button below a message of the bot', () => {
     expect(asked()?.buttons).toEqual(left);
   });
 
-  it('[D01] brings its press again until it is stored', async () => {
+  it('[D01] delivers its press again until it is stored', async () => {
     let failures = 2;
     const receive = async ({ text }: InboundMessage) => {
       if (text !== 'q') failures -= 1;
@@ -101,7 +101,7 @@ describe('a button below a message of the bot', () => {
     expect(new Set(presses.map(({ messageId }) => messageId)).size).toBe(1);
   });
 
-  it('[D01] counts although its clock could not be stopped, and below a message too old to tell', async () => {
+  it('[D01] counts even if its progress indicator could not be stopped, and below a message that is too old', async () => {
     const { double, adapter, received } = await scene();
     double.say({ chat: ANN, text: 'q' });
     const sent = await adapter.send(part(ANN, 'Sure?', { buttons }), noSignal());
@@ -115,8 +115,8 @@ describe('a button below a message of the bot', () => {
   });
 });
 
-describe('what people do besides writing', () => {
-  it('[F06] posts in channels come with their author, and answers go there', async () => {
+describe('the Telegram adapter, besides messages,', () => {
+  it('[F06] receives posts in channels with their author, and answers there', async () => {
     const { double, adapter, received } = await scene();
     await adapter.start();
     double.say({ chat: CHANNEL, text: 'hi @parley_test_bot', extra: { author_signature: 'Ed' } });
@@ -130,7 +130,7 @@ describe('what people do besides writing', () => {
     expect(double.conversation(CHANNEL.id).at(-1)).toMatchObject({ text: 'hello', from: 'bot' });
   });
 
-  it('[F07] anonymous administrators are people, what Telegram itself says is not', async () => {
+  it('[F07] counts anonymous administrators as people, but not messages of Telegram itself', async () => {
     const { double, adapter, received, ignored } = await scene();
     await adapter.start();
     double.say({ chat: GROUP, as: { id: GROUP }, text: 'anonymous' });
@@ -148,7 +148,7 @@ describe('what people do besides writing', () => {
     ]);
   });
 
-  it('[D03] edits revise what was written, in chats and channels, and start nothing', async () => {
+  it('[D03] revises edited messages in chats and channels, and starts nothing', async () => {
     const { double, adapter, received, revised } = await scene();
     await adapter.start();
     const message = double.say({ chat: ANN, text: 'helo' });
@@ -168,7 +168,7 @@ describe('what people do besides writing', () => {
     expect(received).toHaveLength(2);
   });
 
-  it('[D01] an edit that could not be stored comes again', async () => {
+  it('[D01] receives an edit again that could not be stored', async () => {
     let failures = 1;
     const revise = async () => {
       failures -= 1;
@@ -195,7 +195,7 @@ describe('what people do besides writing', () => {
     ]);
   });
 
-  it('[D05] notifies the owner once of a group that it served and may not be in, or write in, any more', async () => {
+  it('[D05] notifies the owner once about a group it served and was removed from, or may no longer write in', async () => {
     const receive = async ({ chat }: InboundMessage): Promise<IngressOutcome> =>
       chat.id === String(GROUP) ? accepted : { kind: 'refused', reason: 'not allowed' };
     const { double, adapter, received, notes } = await scene({ receive });
@@ -209,7 +209,7 @@ describe('what people do besides writing', () => {
     expect(notes).toEqual([`removed ${GROUP}`, `mute ${GROUP}`, `removed ${GROUP}`]);
   });
 
-  it('[D05] keeps the first id of a group that becomes a supergroup, also after a start, and notifies the owner', async () => {
+  it('[D05] keeps the first id of a group that becomes a supergroup, even after a start, and notifies the owner', async () => {
     const { double, adapter, again, received, ignored, notes } = await scene();
     await adapter.start();
     double.say({ chat: GROUP, text: 'q' });
@@ -265,7 +265,7 @@ describe('what people do besides writing', () => {
     expect(received.map(({ text }) => text)).toEqual(['after']);
   });
 
-  it('[F12] typing is seen in the general topic of a forum, where messages have no topic', async () => {
+  it('[F12] shows typing in the general topic of a forum, where messages have no topic', async () => {
     const { double, adapter, received } = await scene();
     await adapter.start();
     double.say({ chat: { id: FORUM, is_forum: true }, text: 'general' });

@@ -9,7 +9,7 @@ const OWNER = { id: 2001, is_bot: false, first_name: 'Cat' };
 
 afterEach(endScenes);
 
-/** A customer has written to a business account. */
+/** A scene in which a customer has written to a business account. */
 async function business() {
   const all = await scene();
   await all.adapter.start();
@@ -33,7 +33,7 @@ describe('a chat of a business account', () => {
     expect(double.conversation(ANN)).toEqual([]);
   });
 
-  it('[F17] answers are changed and deleted there, and have no reactions', async () => {
+  it('[F17] has answers that can be edited and deleted, but no reactions', async () => {
     const { double, adapter, threadId } = await business();
     const sent = await adapter.send(part(ANN, 'until six', { threadId }), noSignal());
     const address = { chatId: String(ANN), threadId };
@@ -55,7 +55,7 @@ describe('a chat of a business account', () => {
     expect(double.conversation(ANN, 'conn').map(({ text }) => text)).toEqual(['are you open?']);
   });
 
-  it('[F12] [F17] shows typing there, and no unfinished answers', async () => {
+  it('[F12] [F17] shows typing, and no unfinished answers', async () => {
     const { double, adapter, threadId } = await business();
     await adapter.typing?.show({ chatId: String(ANN), threadId });
     expect(double.calls('sendChatAction').at(-1)?.params).toMatchObject({
@@ -65,7 +65,7 @@ describe('a chat of a business account', () => {
     expect(adapter.streaming?.pace?.({ chatId: String(ANN), threadId }, 500)).toBeNull();
   });
 
-  it('[F17] a changed message and a deleted one are revised under the ids they have there', async () => {
+  it('[F17] revises edited and deleted messages under the ids they have there', async () => {
     const { double, revised, messageId } = await business();
     const number = Number.parseInt(messageId, 10);
     double.reword(ANN, number, 'are you closed?', 'conn');
@@ -77,7 +77,7 @@ describe('a chat of a business account', () => {
     ]);
   });
 
-  it('[F17] an account that takes the right to reply away is not answered any more', async () => {
+  it('[F17] is no longer answered when the account revokes the right to reply', async () => {
     const { double, adapter, ignored, threadId } = await business();
     double.connectBusiness({ id: 'conn', canReply: false });
     double.say({ chat: ANN, business: 'conn', text: 'hello?' });
@@ -88,12 +88,12 @@ describe('a chat of a business account', () => {
     expect(double.conversation(ANN, 'conn').filter(({ from }) => from === 'bot')).toEqual([]);
   });
 
-  it('[F05] a customer is no administrator of anything', async () => {
+  it('[F05] treats no customer as an administrator', async () => {
     const { senders } = await business();
     expect(await senders[0]?.isAdministrator?.(noSignal())).toBe(false);
   });
 
-  it('[F05] of a connection from before the start, Telegram is asked whose it is', async () => {
+  it('[F05] asks Telegram for the owner of a connection from before the start', async () => {
     const { double, adapter, received } = await scene();
     double.connectBusiness({ id: 'conn', user: OWNER });
     await adapter.start();
@@ -124,7 +124,7 @@ describe('the direct messages of a channel', () => {
     expect(name).toContain('direct messages of User 12');
   });
 
-  it('[F17] an answer without the topic is refused by the double, as by Telegram', async () => {
+  it('[F17] cannot be answered without the topic, neither in the double nor in Telegram', async () => {
     const { double, adapter, received } = await scene();
     await adapter.start();
     double.say({ chat: NEWS_DIRECT, from: 11, subscriber: 11, text: 'hi' });
@@ -170,7 +170,7 @@ describe('a question to the bot as a guest', () => {
 });
 
 describe('an update that Parley cannot read', () => {
-  it('[F16] is known to `why`', async () => {
+  it('[F16] is recorded for `why`', async () => {
     const { double, adapter, received, ignored } = await scene();
     double.update('message', { message_id: 'x', chat: { id: ANN } });
     double.update('business_message', {
@@ -182,8 +182,8 @@ describe('an update that Parley cannot read', () => {
     await adapter.start();
     await double.waitFor(() => received.length === 1);
     expect(ignored.map(({ event: { chatId }, reason }) => [chatId, reason])).toEqual([
-      [String(ANN), 'it has another form than Telegram documents'],
-      [String(ANN), 'it has another form than Telegram documents'],
+      [String(ANN), 'its form differs from what Telegram documents'],
+      [String(ANN), 'its form differs from what Telegram documents'],
     ]);
   });
 });

@@ -25,7 +25,7 @@ describe('a probe of a Telegram bot', () => {
     expect(calls().map(({ method }) => method)).toEqual(['getMe']);
   });
 
-  it('[U02] fetches the picture of the bot where it is wanted, up to a limit, and does without it', async () => {
+  it('[U02] fetches the picture of the bot when requested, up to a limit, and works without one', async () => {
     const picture = Buffer.alloc(3_000, 7);
     const seen = async (bytes: Uint8Array<ArrayBuffer>, faulty = false) => {
       const double = await openDouble({ picture: bytes });
@@ -39,7 +39,7 @@ describe('a probe of a Telegram bot', () => {
     expect(await seen(picture, true)).toBeNull();
   });
 
-  it('[U02] says where a wrong token is to be corrected, without showing it', async () => {
+  it('[U02] says where to correct a wrong token, without showing it', async () => {
     const { apiRoot } = await openDouble();
     const found = await probe({ token: '9:wrong-token', apiRoot });
     expect(found).toMatchObject({ kind: 'problem', retryable: false });

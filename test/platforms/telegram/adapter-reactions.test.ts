@@ -11,8 +11,8 @@ afterEach(endScenes);
 
 const untilRead = ({ double }: Scene) => double.waitFor(() => double.pendingUpdates().length === 0);
 
-describe('[F06] what people react with', () => {
-  it('reaches the core as all that a person’s reactions are now, in private chats', async () => {
+describe('[F06] reactions of people', () => {
+  it('reach the core as all current reactions of a person, in private chats', async () => {
     const here = await scene();
     const { double, adapter, reactions, received } = here;
     const { message_id: message } = double.say({ chat: ANN, text: 'q' });
@@ -35,7 +35,7 @@ describe('[F06] what people react with', () => {
     expect(received).toHaveLength(1);
   });
 
-  it('comes from groups that the bot administers alone, also from who speaks as a chat', async () => {
+  it('come from groups that the bot administers, including those of people who write as a chat', async () => {
     const here = await scene();
     const { double, adapter, reactions, received } = here;
     const { message_id: message } = double.say({ chat: GROUP, text: 'q' });
@@ -55,7 +55,7 @@ describe('[F06] what people react with', () => {
     expect(reactions.map(({ chat }) => chat.type)).toEqual(['group', 'group']);
   });
 
-  it('has custom emoji as the ones they stand for, asked for once, and named so where nobody knows', async () => {
+  it('have custom emoji replaced by the standard ones, requested once, and a placeholder if unknown', async () => {
     const here = await scene();
     const { double, adapter, reactions, received } = here;
     const { message_id: message } = double.say({ chat: ANN, text: 'q' });
@@ -82,7 +82,7 @@ describe('[F06] what people react with', () => {
     expect(double.calls('getCustomEmojiStickers')).toHaveLength(2);
   });
 
-  it('[D01] comes again where it could not be stored, and keeps the first id of a group', async () => {
+  it('[D01] are delivered again when they could not be stored, and keep the first id of a group', async () => {
     let failures = 1;
     const reacted = async () => {
       failures -= 1;
@@ -103,7 +103,7 @@ describe('[F06] what people react with', () => {
     });
   });
 
-  it('is shortened where a server reports more than the core takes', async () => {
+  it('are cut when a server reports more than the core accepts', async () => {
     const here = await scene();
     const { double, adapter, reactions, received } = here;
     double.say({ chat: ANN, text: 'q' });

@@ -11,7 +11,7 @@ const FORUM = -1_000_000_000_005;
 
 afterEach(endScenes);
 
-describe('the Telegram adapter receives', () => {
+describe('the Telegram adapter', () => {
   it('connects with a poll first, and reports its name', async () => {
     const { double, adapter, states } = await scene();
     await adapter.start();
@@ -25,7 +25,7 @@ describe('the Telegram adapter receives', () => {
     ).toEqual(['getMe', 'getUpdates']);
   });
 
-  it('hands over what was written, also before it started', async () => {
+  it('passes on what was written, even before it started', async () => {
     const { double, adapter, received } = await scene();
     double.say({ chat: ANN, text: 'early 😀 текст' });
     await adapter.start();
@@ -47,7 +47,7 @@ describe('the Telegram adapter receives', () => {
     ]);
   });
 
-  it('knows topics, and that being in a topic is no reply to the bot', async () => {
+  it('knows topics, and that being in a topic is not a reply to the bot', async () => {
     const { double, adapter, received } = await scene();
     await adapter.start();
     double.say({ chat: FORUM, thread: 42, text: 'hello' });
@@ -74,7 +74,7 @@ describe('the Telegram adapter receives', () => {
     expect(received).toHaveLength(1);
   });
 
-  it('[D01] loses nothing when storing fails: the message comes again, in order, until it is stored', async () => {
+  it('[D01] loses nothing when storing fails: the message is delivered again, in order, until it is stored', async () => {
     let failures = 3;
     const stored: string[] = [];
     const receive = async ({ text }: InboundMessage) => {
@@ -112,7 +112,7 @@ describe('the Telegram adapter receives', () => {
     expect(received[0]?.text).toBe('after');
   });
 
-  it('[F16] notes a message that the core refuses for good, and goes on', async () => {
+  it('[F16] records a message that the core always refuses, and continues', async () => {
     const refused = new ParleyError({
       code: 'inbound-invalid',
       message: 'The telegram adapter made a message that breaks the contract.',
@@ -132,7 +132,7 @@ describe('the Telegram adapter receives', () => {
     expect(states.map(({ kind }) => kind)).toEqual(['starting', 'connected']);
   });
 
-  it('[F16] notes an update of a kind that it does not know, with its place, and goes on', async () => {
+  it('[F16] records an update of an unknown kind, with its chat, and continues', async () => {
     const { double, adapter, received, ignored, logged } = await scene({ clock: () => 9_000 });
     const chat = { id: GROUP, type: 'group' };
     const number = double.update('gift_of_next_year', {
@@ -178,7 +178,7 @@ describe('the Telegram adapter receives', () => {
     expect(JSON.stringify([states, logged])).not.toContain(double.token);
   });
 
-  it('brings an update again whose answer was lost on the way', async () => {
+  it('receives an update again whose answer was lost on the way', async () => {
     const { double, adapter, received } = await scene();
     double.fault({ kind: 'reset', method: 'getUpdates', after: true });
     double.say({ chat: ANN, text: 'hi' });
@@ -196,11 +196,11 @@ describe('the Telegram adapter receives', () => {
     });
   });
 
-  it('steps back from another poller with the same token, and returns when it is gone', async () => {
+  it('leaves the bot to another poller with the same token, and returns when that is gone', async () => {
     const { double, adapter, received, states, waits } = await scene();
     await adapter.start();
     await double.waitFor(() => states.at(-1)?.kind === 'connected');
-    // False as long as no poll waits.
+    // False as long as no poll is waiting.
     await expect.poll(() => double.endPoll()).toBe(true);
     await double.waitFor(() => waits.length === 1);
     expect(waits).toEqual([10_000]);
@@ -211,7 +211,7 @@ describe('the Telegram adapter receives', () => {
     await double.waitFor(() => received.length === 1);
   });
 
-  it('removes a webhook that was left set, and keeps what waited', async () => {
+  it('removes a webhook that was left set, and keeps the waiting updates', async () => {
     const { double, adapter, received } = await scene();
     await fetch(`${double.apiRoot}/bot${double.token}/setWebhook?url=https://old.example/hook`);
     double.say({ chat: ANN, text: 'waited' });
@@ -229,7 +229,7 @@ describe('the Telegram adapter receives', () => {
 });
 
 describe('the Telegram adapter stops', () => {
-  it('at once in the middle of a poll, before a start, and twice', async () => {
+  it('immediately in the middle of a poll, before a start, and twice', async () => {
     const { double, adapter, states } = await scene();
     const idle = await scene();
     await idle.adapter.stop();
@@ -240,7 +240,7 @@ describe('the Telegram adapter stops', () => {
     expect(states.at(-1)).toEqual({ kind: 'stopped' });
   });
 
-  it('only after a message that is being stored is stored', async () => {
+  it('only after a message in progress is stored', async () => {
     const order: string[] = [];
     const receive = async () => {
       await new Promise((resolve) => setTimeout(resolve, 30));
@@ -256,7 +256,7 @@ describe('the Telegram adapter stops', () => {
     expect(order).toEqual(['stored', 'stopped']);
   });
 
-  it('while the network is away', async () => {
+  it('while the network is down', async () => {
     const { double, adapter, waits } = await scene();
     await double.close();
     await adapter.start();

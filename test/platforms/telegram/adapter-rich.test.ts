@@ -52,7 +52,7 @@ describe('rich messages', () => {
     });
   });
 
-  it('[F18] are not used for what an ordinary message shows as well', async () => {
+  it('[F18] are not used if an ordinary message shows the same', async () => {
     const { double, adapter, target } = await talking();
     const [body] = render('**Hello** you\n\n- a', target);
     await adapter.send(answer(ANN, body as RenderedPart), noSignal());
@@ -60,9 +60,9 @@ describe('rich messages', () => {
   });
 
   it.each([
-    ['HTML that Telegram cannot read', 400, "Bad Request: can't parse rich message: x"],
-    ['more than Telegram takes', 400, 'Bad Request: RICH_MESSAGE_TOO_LARGE'],
-    ['a server that knows none', 404, 'Not Found: method not found'],
+    ['HTML that Telegram cannot parse', 400, "Bad Request: can't parse rich message: x"],
+    ['more than Telegram accepts', 400, 'Bad Request: RICH_MESSAGE_TOO_LARGE'],
+    ['a server without rich messages', 404, 'Not Found: method not found'],
   ])('[M04] become ordinary messages once for %s', async (_name, code, description) => {
     const { double, adapter, body } = await talking();
     double.fault({ kind: 'refuse', code, description, method: 'sendRichMessage' });
@@ -74,7 +74,7 @@ describe('rich messages', () => {
     expect(double.conversation(ANN)).toHaveLength(2);
   });
 
-  it('[M04] and then plain ones, where the markup is refused as well', async () => {
+  it('[M04] become plain ones when the markup is refused as well', async () => {
     const { double, adapter, body } = await talking();
     double.fault({ kind: 'refuse', code: 400, description: 'no', method: 'sendRichMessage' });
     const description = "Bad Request: can't parse entities: x";
@@ -83,7 +83,7 @@ describe('rich messages', () => {
     expect(double.conversation(ANN).at(-1)?.text).toBe(body.plain);
   });
 
-  it('[D04] are not repeated in another form when nobody knows whether they arrived', async () => {
+  it('[D04] are not repeated in another form when it is unknown whether they arrived', async () => {
     const { double, adapter, body } = await talking();
     double.fault({ kind: 'reset', method: 'sendRichMessage', after: true });
     const failure = failureOf(adapter.send(answer(ANN, body), noSignal()));
@@ -92,7 +92,7 @@ describe('rich messages', () => {
     expect(double.conversation(ANN)).toHaveLength(2);
   });
 
-  it('[D05] wait for the rate, and are not sent where the bot may not write', async () => {
+  it('[D05] wait for the rate limit, and are not sent where the bot may not write', async () => {
     const { double, adapter, body } = await talking();
     const slow = { code: 429, description: 'slow', parameters: { retry_after: 3 } };
     double.fault({ kind: 'refuse', method: 'sendRichMessage', ...slow });
@@ -104,7 +104,7 @@ describe('rich messages', () => {
     expect(double.calls('sendMessage')).toEqual([]);
   });
 
-  it('[F12] take the place of a text that grew in a group, which is shown once', async () => {
+  it('[F12] replace a text that grew in a group, which is shown once', async () => {
     const { double, adapter, body } = await talking();
     await adapter.start();
     const chat = { chatId: String(GROUP) };
@@ -119,7 +119,7 @@ describe('rich messages', () => {
     expect(shown).toMatchObject([{ edits: 1, rich: [{ type: 'heading' }, { type: 'table' }] }]);
   });
 
-  it('[F04] are made of a text by an edit, and become one again', async () => {
+  it('[F04] are created from a text by an edit, and become one again', async () => {
     const { double, adapter, body } = await talking();
     const ann = { chatId: String(ANN) };
     const { platformMessageId: id } = await adapter.send(part(ANN, 'one'), noSignal());

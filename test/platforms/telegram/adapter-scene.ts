@@ -8,29 +8,31 @@ import {
 } from '@parley/simulators/telegram';
 import { type CoreWishes, coreAround, type Told } from '../adapter-core.ts';
 
-/** Between attempts nothing waits longer, in ms. */
+/** The longest pause between attempts, in ms. */
 const MAX_PAUSE_MS = 60_000;
 
 const cleanUp: (() => Promise<void>)[] = [];
 
-/** The adapter and the double it talks to, and all that the adapter told the core. */
+/** The adapter, the double it talks to, and everything the adapter reported to the core. */
 export interface Scene extends Told {
   readonly double: TelegramDouble;
   readonly adapter: ChannelAdapter;
   readonly waits: number[];
-  /** Another adapter with what the first one remembers. */
+  /** Another adapter with what the first one has stored. */
   readonly again: () => ChannelAdapter;
 }
 
-/** What is not as usual. */
+/** Differences from the default scene. */
 export interface Wishes extends CoreWishes {
-  /** What ends a wait that is longer than any pause between attempts; absent, only a stop does. */
+  /**
+   * Ends a wait that is longer than any pause between attempts; when absent, only a stop ends it.
+   */
   readonly watch?: () => Promise<void>;
   readonly settings?: (double: TelegramDouble) => object;
   readonly double?: TelegramDoubleOptions;
 }
 
-/** Starts a double and makes an adapter for it that does not wait between its attempts. */
+/** Starts a double and creates an adapter for it that does not wait between its attempts. */
 export async function scene(wishes: Wishes = {}): Promise<Scene> {
   const double = await startTelegramDouble(wishes.double);
   const waits: number[] = [];
@@ -57,7 +59,7 @@ export async function scene(wishes: Wishes = {}): Promise<Scene> {
   return { ...told, double, adapter, waits, again: () => connect(context, env) };
 }
 
-/** Ends all that `scene` began. */
+/** Ends everything that `scene` started. */
 export async function endScenes(): Promise<void> {
   await Promise.all(cleanUp.splice(0).map((close) => close()));
 }

@@ -12,7 +12,7 @@ const FORUM = -1_000_000_000_005;
 afterEach(endScenes);
 
 describe('the Telegram adapter sends', () => {
-  it('formatted text to chat, topic and the message it answers, without previews', async () => {
+  it('formatted text to chat and topic, quoting the question, without previews', async () => {
     const { double, adapter } = await scene();
     const question = double.say({ chat: FORUM, thread: 42, text: 'q' });
     const place = { threadId: '42', replyToMessageId: String(question.message_id) };
@@ -41,7 +41,7 @@ describe('the Telegram adapter sends', () => {
     expect(logged.join()).toContain('markup refused');
   });
 
-  it('to the supergroup that a group has become, also before its message says so', async () => {
+  it('to the supergroup that a group has become, even before its message says so', async () => {
     const { double, adapter } = await scene();
     const question = double.say({ chat: GROUP, text: 'q' });
     const newId = double.migrate(GROUP);
@@ -53,7 +53,7 @@ describe('the Telegram adapter sends', () => {
     expect(double.conversation(newId).at(-1)).toMatchObject({ text: 'a', from: 'bot' });
   });
 
-  it('[D05] what a topic or group closes against it, with what to do', async () => {
+  it('[D05] an explanation when a topic or group is closed to it, with what to do', async () => {
     const { double, adapter, received } = await scene();
     const chat = { id: FORUM, title: 'Family' };
     for (const thread of [42, 43]) double.say({ chat, thread, text: 'q' });
@@ -112,7 +112,7 @@ describe('the Telegram adapter sends', () => {
       { kind: 'forbidden' },
     ],
     [
-      'a topic that is gone',
+      'a deleted topic',
       (d) =>
         d.fault({
           kind: 'refuse',
@@ -132,7 +132,7 @@ describe('the Telegram adapter sends', () => {
       { kind: 'forbidden' },
     ],
     [
-      'a right to send files that is missing',
+      'a missing right to send files',
       (d) =>
         d.fault({
           kind: 'refuse',
@@ -184,12 +184,12 @@ describe('the Telegram adapter sends', () => {
     },
   );
 
-  it('and knows that a chat is gone', async () => {
+  it('and knows that a chat no longer exists', async () => {
     const { adapter } = await scene();
     expect(await failureOf(adapter.send(part(404, 'a'), noSignal()))).toEqual({ kind: 'gone' });
   });
 
-  it('[D04] and does not claim to know what became of a call without an answer', async () => {
+  it('[D04] and does not claim to know the outcome of a call without an answer', async () => {
     const { double, adapter } = await scene();
     double.say({ chat: ANN, text: 'q' });
     double.fault({ kind: 'hang', after: true });

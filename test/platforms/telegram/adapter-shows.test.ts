@@ -10,7 +10,7 @@ const ANN = 501;
 const GROUP = -5;
 const ann = { chatId: String(ANN) };
 
-/** An answer of which these parts can be seen; the last one is still open. */
+/** An answer whose parts are already visible; the last one is still being written. */
 function growing(...texts: string[]): GrowingAnswer {
   const parts = texts.map((text) => ({ text, plain: text }));
   return { show: async () => parts };
@@ -47,7 +47,7 @@ describe('an answer that grows', () => {
     expect(double.drafts().map(({ text }) => text)).toEqual(['second']);
   });
 
-  it('[F12] is not shown any more once its message goes out, which waits for a draft under way', async () => {
+  it('[F12] is no longer shown once its message is sent, which waits for a draft under way', async () => {
     const { double, adapter, streaming } = await talking();
     double.fault({ kind: 'delay', ms: 50, method: 'sendMessageDraft' });
     const late = streaming?.update(ann, 't', growing('half'));
@@ -59,7 +59,7 @@ describe('an answer that grows', () => {
     expect(double.drafts()).toHaveLength(2);
   });
 
-  it('[D09] is not shown any more once another gateway may have finished it', async () => {
+  it('[D09] is no longer shown once another gateway may have finished it', async () => {
     const account = { isHeld: true };
     const { double, adapter } = await scene({ holdsAccount: () => account.isHeld });
     double.say({ chat: ANN, text: 'q' });
@@ -69,7 +69,7 @@ describe('an answer that grows', () => {
     expect(double.drafts().map(({ text }) => text)).toEqual(['half']);
   });
 
-  it('[F12] is left alone by a server that knows no drafts, after one call', async () => {
+  it('[F12] is not tried again after one call on a server without drafts', async () => {
     const { double, adapter, streaming, logged } = await talking();
     const description = 'Not Found: method not found';
     double.fault({ kind: 'refuse', code: 404, description, method: 'sendMessageDraft' });
@@ -99,7 +99,7 @@ describe('an answer that grows', () => {
     expect(double.drafts().map(({ text }) => text)).toEqual(['other', 'c']);
   });
 
-  it('[F12] is not tried again for a turn whose draft was refused', async () => {
+  it('[F12] is not retried for a turn whose draft was refused', async () => {
     const { double, streaming } = await talking();
     double.fault({ kind: 'refuse', code: 400, description: 'TEXTDRAFT_PEER_INVALID' });
     await streaming?.update(ann, 't', growing('a'));
@@ -108,8 +108,8 @@ describe('an answer that grows', () => {
   });
 });
 
-describe('messages that are there already', () => {
-  it('[F04] are edited, also twice to the same, with markup or plainly without', async () => {
+describe('existing messages', () => {
+  it('[F04] are edited, even twice to the same text, with markup or plainly without', async () => {
     const { double, adapter, messages } = await talking();
     const { platformMessageId: id } = await adapter.send(part(ANN, 'one'), noSignal());
     const edit = (text: string, plain = text) => messages?.edit?.(ann, id, { text, plain });
@@ -128,7 +128,7 @@ describe('messages that are there already', () => {
     expect(double.conversation(ANN).map(({ text }) => text)).toEqual(['q']);
   });
 
-  it('[F04] get a reaction, which can be taken back', async () => {
+  it('[F04] get a reaction, which can be removed', async () => {
     const { double, messages } = await talking();
     const id = String(double.conversation(ANN)[0]?.messageId);
     await messages?.react?.(ann, id, '👀');
@@ -140,13 +140,13 @@ describe('messages that are there already', () => {
   it.each<[string, string, object]>([
     ['an emoji Telegram does not know', '🧮', { kind: 'refused' }],
     ['no message at all', '', { kind: 'refused' }],
-  ])('[F04] and a reaction with %s is refused', async (name, emoji, failure) => {
+  ])('[F04] refuse a reaction with %s', async (name, emoji, failure) => {
     const { double, messages } = await talking();
     const id = name.startsWith('no') ? 'x' : String(double.conversation(ANN)[0]?.messageId);
     expect(await failureOf(Promise.resolve(messages?.react?.(ann, id, emoji)))).toEqual(failure);
   });
 
-  it('[F04] fail as what it is: blocked, moved away, not reached', async () => {
+  it('[F04] report why a change failed: blocked, moved away, not reached', async () => {
     const { double, adapter, messages } = await talking();
     const { platformMessageId: id } = await adapter.send(part(ANN, 'one'), noSignal());
     const body = { text: 'two', plain: 'two' };
@@ -186,7 +186,7 @@ describe('the menu of commands', () => {
     const second = await scene({ commands, values });
     second.double.say({ chat: ANN, text: '/my_skill now' });
     await second.adapter.start();
-    // Some polls later the menu would have been set.
+    // A few polls later the menu would have been set.
     for (let polls = 1; polls <= 4; polls += 1) {
       await second.double.waitFor(() => second.received.length === polls);
       second.double.say({ chat: ANN, text: 'more' });
@@ -206,7 +206,7 @@ describe('the menu of commands', () => {
     await third.double.waitFor(() => third.double.calls('setMyCommands').length === 2);
   });
 
-  it('[F09] that cannot be set is reported, prevents no one from writing, and is tried at the next start', async () => {
+  it('[F09] prevents no one from writing when it cannot be set, is reported, and is tried at the next start', async () => {
     const values = memoryValues();
     const first = await scene({ commands, values });
     first.double.fault({ kind: 'refuse', code: 400, description: 'no', method: 'setMyCommands' });
@@ -225,11 +225,11 @@ describe('the menu of commands', () => {
     summary: `${n} What this skill does in some detail, and when it is of use. `.repeat(5),
     isSkill: true as const,
   }));
-  /** The menu that the double took last. */
+  /** The menu that the double received last. */
   const menuIn = ({ double }: Awaited<ReturnType<typeof scene>>) =>
     JSON.stringify(double.calls('setMyCommands').at(-1)?.params.commands);
 
-  it('[F09] of 50 skills with long descriptions fits, with all of them and shorter descriptions', async () => {
+  it('[F09] fits all of 50 skills with long descriptions, by shortening the descriptions', async () => {
     const wanted = [...commands.slice(0, 1), ...skills];
     expect(JSON.stringify(wanted).length).toBeGreaterThan(16_000);
     const values = memoryValues();
@@ -241,7 +241,7 @@ describe('the menu of commands', () => {
     await here.adapter.stop();
   });
 
-  it('[F09] without room for all leaves skills out, and says which', async () => {
+  it('[F09] leaves skills out when not all fit, and says which', async () => {
     const many = [skills, skills, skills].flatMap((some, turn) =>
       some.map((one) => ({ ...one, name: `${one.name}_${turn}` })),
     );
@@ -254,7 +254,7 @@ describe('the menu of commands', () => {
     await here.adapter.stop();
   });
 
-  it('[F09] that is still too large for Telegram is sent again, smaller', async () => {
+  it('[F09] is sent again in a smaller form when it is too large for Telegram', async () => {
     const values = memoryValues();
     const here = await scene({ commands: skills, values });
     const description = 'Bad Request: BOT_COMMANDS_TOO_MUCH';

@@ -11,7 +11,7 @@ const half = { show: async () => [{ text: 'half', plain: 'half' }] };
 afterEach(endScenes);
 
 describe('the stop button of a growing answer', () => {
-  it('[F18] is below each draft, and leaves in view what was said', async () => {
+  it('[F18] is below each draft, and leaves visible what was said', async () => {
     const { double, adapter } = await scene();
     double.say({ chat: ANN, text: 'q' });
     await adapter.streaming?.update(ann, 't', half);
@@ -48,7 +48,7 @@ describe('the stop button of a growing answer', () => {
     expect(received[1]?.chat.threadId).toBe('7');
   });
 
-  it('[F18] pressed twice is one message, and one of another answer is another', async () => {
+  it('[F18] counts once when pressed twice, and separately for another answer', async () => {
     const { double, adapter, received } = await scene();
     await adapter.start();
     double.say({ chat: ANN, text: 'q' });
@@ -63,7 +63,7 @@ describe('the stop button of a growing answer', () => {
     expect(ids[2]).not.toBe(ids[0]);
   });
 
-  it('[F18] ends the draft: nothing more of that answer grows, and the next one does', async () => {
+  it('[F18] ends the draft: nothing more of that answer grows, but the next one does', async () => {
     const { double, adapter, received } = await scene();
     await adapter.start();
     double.say({ chat: ANN, text: 'q' });
@@ -78,7 +78,7 @@ describe('the stop button of a growing answer', () => {
     expect(double.conversation(ANN).slice(1)).toMatchObject([{ text: 'halfStopped.' }]);
   });
 
-  it('[F18] counts after a restart, and with fields that this version does not know', async () => {
+  it('[F18] works after a restart, and with unknown fields', async () => {
     const { double, adapter, received } = await scene({ values: memoryValues() });
     await adapter.start();
     double.say({ chat: ANN, text: 'q' });

@@ -11,7 +11,7 @@ import { endScenes, scene } from './adapter-scene.ts';
 
 const ANN = 501;
 const BO = 502;
-/** The handshake that does not end is given up then, in ms. */
+/** When a handshake that does not end is given up, in ms. */
 const GIVE_UP_MS = 1_000;
 
 const servers: Server[] = [];
@@ -27,7 +27,7 @@ const count: RequestListener = (_request, response) => {
   response.end();
 };
 
-/** Opens a port; gives back its address. */
+/** Opens a port and returns its URL. */
 async function listening(server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
@@ -47,7 +47,7 @@ function selfSigned(): Server {
   return createTlsServer({ cert, key }, count);
 }
 
-describe('a part that Telegram cannot have', () => {
+describe('a part that Telegram cannot have received', () => {
   it.each<[what: string, serve: () => Promise<string>]>([
     ['nobody listens', async () => `http://${await closedPort()}`],
     ['the name is not found', async () => 'http://nowhere.invalid'],
@@ -138,7 +138,7 @@ describe('a part that Telegram cannot have', () => {
     expect([await send(), requests]).toEqual([{ kind: 'unknown-outcome' }, 1]);
   });
 
-  it('[D04] is distinguished from one on a connection that was kept, which it may have', async () => {
+  it('[D04] is distinguished from one on a kept connection, which Telegram may have received', async () => {
     const { double, adapter } = await scene();
     double.say({ chat: ANN, text: 'q' });
     await adapter.send(part(ANN, 'first'), AbortSignal.timeout(GIVE_UP_MS));

@@ -20,7 +20,7 @@ afterAll(() => rm(folder, { recursive: true }));
 afterEach(endScenes);
 
 describe('files that the bot sends', () => {
-  /** A file on disk. */
+  /** Writes a file to disk. */
   async function onDisk(
     kind: OutboundFile['kind'],
     mimeType: string,
@@ -48,7 +48,7 @@ describe('files that the bot sends', () => {
     ['video', 'video/mp4', 'sendVideo'],
     ['video', 'video/x-matroska', 'sendDocument'],
     ['document', 'image/jpeg', 'sendDocument'],
-  ])('[F10] go out natively: %s of type %s by %s', async (kind, type, method) => {
+  ])('[F10] are sent natively: %s of type %s by %s', async (kind, type, method) => {
     const { double, adapter } = await sceneWithAnn();
     const file = await onDisk(kind, type, JPEG, 'naïve 图.bin');
     const receipt = await adapter.send(part(ANN, '<b>look</b>', { file }), noSignal());
@@ -75,7 +75,7 @@ describe('files that the bot sends', () => {
     });
   });
 
-  it('[F10] have names that cannot forge the header they stand in', async () => {
+  it('[F10] have names that cannot forge the header that contains them', async () => {
     const { double, adapter } = await sceneWithAnn();
     const name = 'a"; name="chat_id"\r\n\r\n999\\.txt';
     const file = await onDisk('document', 'text/plain', bytes(1), name);
@@ -86,7 +86,7 @@ describe('files that the bot sends', () => {
     });
   });
 
-  it('[F10] go out as documents where Telegram does not like the picture', async () => {
+  it('[F10] are sent as documents when Telegram rejects the picture', async () => {
     const { double, adapter, logged } = await sceneWithAnn();
     const file = await onDisk('image', 'image/png', bytes(1, 2));
     await adapter.send(part(ANN, 'x', { file }), noSignal());
@@ -95,14 +95,14 @@ describe('files that the bot sends', () => {
     expect(logged.join()).toContain('IMAGE_PROCESS_FAILED');
   });
 
-  it('[M04] have plain text below them where the markup is refused', async () => {
+  it('[M04] have plain text below them when the markup is refused', async () => {
     const { double, adapter } = await sceneWithAnn();
     const file = await onDisk('document', 'text/plain', bytes(1));
     await adapter.send(part(ANN, '<b>x', { plain: 'x', file }), noSignal());
     expect(double.conversation(ANN).at(-1)).toMatchObject({ text: 'x', file: { name: 'a.bin' } });
   });
 
-  it('[F04] get another caption', async () => {
+  it('[F04] can get another caption', async () => {
     const { double, adapter } = await sceneWithAnn();
     const file = await onDisk('document', 'text/plain', bytes(1));
     const sent = await adapter.send(part(ANN, 'one', { file }), noSignal());
@@ -149,7 +149,7 @@ describe('files that the bot sends', () => {
     expect(double.calls()).toEqual([]);
   });
 
-  it('[F10] may be larger where the server is one of your own, in local mode', async () => {
+  it('[F10] may be larger on a self-hosted server in local mode', async () => {
     const localServer = { folder };
     const settings = () => ({ localServer: true });
     const { double, adapter } = await scene({ double: { localServer }, settings });
@@ -161,7 +161,7 @@ describe('files that the bot sends', () => {
     expect(double.conversation(ANN).at(-1)?.file?.bytes).toHaveLength(50 * 1024 * 1024 + 1);
   });
 
-  it('[D04] do not claim to know what became of an upload without an answer', async () => {
+  it('[D04] do not claim to know the outcome of an upload without an answer', async () => {
     const { double, adapter } = await sceneWithAnn();
     double.fault({ kind: 'reset', after: true });
     const file = await onDisk('image', 'image/jpeg', JPEG);
@@ -169,7 +169,7 @@ describe('files that the bot sends', () => {
     expect(await failureOf(sending)).toEqual({ kind: 'unknown-outcome' });
   });
 
-  describe('with more text than fits below them', () => {
+  describe('files with more text than fits below them', () => {
     const long = `<b>${'x'.repeat(1_025)}</b>`;
     const buttons = [{ label: 'Ok', data: '/ok' }];
 
@@ -184,7 +184,7 @@ describe('files that the bot sends', () => {
       expect(receipt).toEqual({ platformMessageId: String(words?.messageId) });
     });
 
-    it('[F10] count as people see them: 1,024 characters and their markup fit', async () => {
+    it('[F10] are measured by their visible text: 1,024 characters plus markup fit', async () => {
       const { double, adapter } = await sceneWithAnn();
       const file = await onDisk('image', 'image/jpeg', JPEG);
       const text = `<b>${'&lt;'.repeat(1_024)}</b>`;
@@ -192,7 +192,7 @@ describe('files that the bot sends', () => {
       expect(double.conversation(ANN).slice(1)).toMatchObject([{ text: '<'.repeat(1_024) }]);
     });
 
-    it('[D04] are sent once although the text has to wait', async () => {
+    it('[D04] are sent once even if the text has to wait', async () => {
       const { double, adapter } = await sceneWithAnn();
       const file = await onDisk('image', 'image/jpeg', JPEG);
       const refusal = { code: 429, description: 'slow', parameters: { retry_after: 3 } };
@@ -207,7 +207,7 @@ describe('files that the bot sends', () => {
         'sendMessage',
         'sendMessage',
       ]);
-      // The next part with this id would be another one: nothing of this is left.
+      // A part sent again with this id is a new one, because nothing of this one is left.
       await adapter.send(order, noSignal());
       expect(double.calls('sendPhoto')).toHaveLength(2);
     });

@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const server of servers.splice(0)) server.close();
 });
 
-/** An adapter with a webhook, behind a web server as the gateway has one. */
+/** An adapter with a webhook, behind a web server like the gateway's. */
 async function calledScene(wishes: Wishes = {}): Promise<Scene & { readonly address: string }> {
   let served = noAdapter;
   const server = createServer(async (request, response) => {
@@ -52,8 +52,8 @@ const call = (address: string, body: string, headers: Record<string, string> = {
     headers: { 'x-telegram-bot-api-secret-token': SECRET, ...headers },
   });
 
-describe('the Telegram adapter is called by a webhook', () => {
-  it('sets it with its secret and the updates it wants, and keeps what waited', async () => {
+describe('the Telegram adapter with a webhook', () => {
+  it('sets the webhook with its secret and the updates it wants, and keeps the waiting ones', async () => {
     const { double, adapter, received, states } = await calledScene();
     double.say({ chat: ANN, text: 'early' });
     await adapter.start();
@@ -68,7 +68,7 @@ describe('the Telegram adapter is called by a webhook', () => {
     expect(states.at(-1)).toEqual({ kind: 'connected', as: '@parley_test_bot' });
   });
 
-  it('[F01] reads what is cut inside a character', async () => {
+  it('[F01] reads a request that is split inside a character', async () => {
     const { double, adapter, received } = await calledScene();
     await adapter.start();
     double.say({ chat: ANN, text: 'naïve текст 😀' });
@@ -76,7 +76,7 @@ describe('the Telegram adapter is called by a webhook', () => {
     expect(received[0]?.text).toBe('naïve текст 😀');
   });
 
-  it('[F16] reads the longest formatted message there is', async () => {
+  it('[F16] reads the longest possible formatted message', async () => {
     const { double, adapter, received } = await calledScene();
     await adapter.start();
     const letter = { type: 'url', text: 'a', url: `https://example.org/${'x'.repeat(40)}` };
@@ -90,7 +90,7 @@ describe('the Telegram adapter is called by a webhook', () => {
     expect(received[0]?.text.slice(0, 23)).toBe('a (https://example.org/');
   });
 
-  it('[D01] answers only after the message is stored, and gets it again when that failed', async () => {
+  it('[D01] answers only after the message is stored, and receives it again when that failed', async () => {
     let failures = 2;
     const receive = async () => {
       failures -= 1;
@@ -109,7 +109,7 @@ describe('the Telegram adapter is called by a webhook', () => {
   it.each<[string, object]>([
     ['no secret', { 'x-telegram-bot-api-secret-token': '' }],
     ['another secret', { 'x-telegram-bot-api-secret-token': `${SECRET}x` }],
-  ])('[U03] takes nothing from who has %s', async (_name, headers) => {
+  ])('[U03] accepts nothing from a caller with %s', async (_name, headers) => {
     const { double, adapter, received, states, address } = await calledScene();
     await adapter.start();
     await double.waitFor(() => states.at(-1)?.kind === 'connected');
@@ -131,7 +131,7 @@ describe('the Telegram adapter is called by a webhook', () => {
     expect((await fetch(address)).status).toBe(405);
   });
 
-  it('[D01] takes nothing before it is connected and after it has stopped', async () => {
+  it('[D01] accepts nothing before it is connected and after it has stopped', async () => {
     const { double, adapter, received, states, address } = await calledScene();
     const update = JSON.stringify({ update_id: 1 });
     expect((await call(address, update)).status).toBe(503);
@@ -144,7 +144,7 @@ describe('the Telegram adapter is called by a webhook', () => {
     expect(states.at(-1)).toEqual({ kind: 'stopped' });
   });
 
-  it('[D01] stops only after a message that is being stored is stored', async () => {
+  it('[D01] stops only after a message in progress is stored', async () => {
     const order: string[] = [];
     const store = Promise.withResolvers<void>();
     const receive = async () => {
@@ -157,7 +157,7 @@ describe('the Telegram adapter is called by a webhook', () => {
     double.say({ chat: ANN, text: 'hi' });
     await double.waitFor(() => received.length === 1);
     const stopped = adapter.stop().then(() => order.push('stopped'));
-    // Whatever does not wait for the message is over by now.
+    // Everything that does not wait for the message has finished by now.
     await new Promise(setImmediate);
     await new Promise(setImmediate);
     store.resolve();
@@ -165,7 +165,7 @@ describe('the Telegram adapter is called by a webhook', () => {
     expect(order).toEqual(['stored', 'stopped']);
   });
 
-  it('[D02] takes what belongs to one chat in order, and other chats meanwhile', async () => {
+  it('[D02] admits the updates of one chat in order, and other chats in the meantime', async () => {
     const store = Promise.withResolvers<void>();
     const stored: string[] = [];
     const receive = async ({ text }: InboundMessage) => {
@@ -220,7 +220,7 @@ describe('the Telegram adapter is called by a webhook', () => {
     await double.waitFor(() => states.at(-1)?.kind === 'failed');
   });
 
-  it('polling again removes it', async () => {
+  it('removes the webhook when polling starts again', async () => {
     const { double, adapter, received } = await calledScene();
     await adapter.start();
     double.say({ chat: ANN, text: 'called' });
@@ -236,7 +236,7 @@ describe('the Telegram adapter is called by a webhook', () => {
     expect(double.calls('deleteWebhook')).toHaveLength(1);
   });
 
-  it('reports when Telegram cannot call, and sets it again when it was removed', async () => {
+  it('reports when Telegram cannot call, and sets the webhook again when it was removed', async () => {
     const looks: (() => void)[] = [];
     const watch = () => new Promise<void>((resolve) => looks.push(resolve));
     const receive = async () => {

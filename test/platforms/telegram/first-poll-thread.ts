@@ -4,8 +4,9 @@ import { telegram } from '@parley/channel-telegram';
 import { z } from 'zod';
 import { coreAround } from '../adapter-core.ts';
 
-// A thread with an adapter of its own, in which telegraf was never loaded. Telling: what it received, and for each
-// time telegraf was loaded, whether a poll had arrived by then; `timed-out` means that the load went first.
+// A thread with its own adapter, in which telegraf was never loaded. It reports what it received
+// and, for each load of telegraf, whether a poll had arrived before; `timed-out` means that the
+// load came first.
 
 const TIMEOUT_MS = 10_000;
 const { settings, polls } = z

@@ -12,13 +12,13 @@ import { part } from './adapter-parts.ts';
 
 const ANN = 501;
 
-/** What the other server was asked; requests are told as they are. */
+/** The requests that the third-party server received, unchanged. */
 interface Seen {
   readonly path: string;
   readonly body?: unknown;
 }
 
-describe('the Telegram adapter against a server by others', () => {
+describe('the Telegram adapter against a third-party server', () => {
   let folder: string;
   let server: Awaited<ReturnType<typeof startTelegramServer>>;
   const seen: Seen[] = [];
@@ -74,7 +74,7 @@ describe('the Telegram adapter against a server by others', () => {
 
   const calls = (method: string) => seen.filter(({ path }) => path.endsWith(`/${method}`));
 
-  it('[F03] hears, answers, edits, reacts, deletes, types, sends a file, keeps its menu', async () => {
+  it('[F03] receives, answers, edits, reacts, deletes, types, sends a file, keeps its menu', async () => {
     const received: InboundMessage[] = [];
     const states: ChannelState[] = [];
     const adapter = await adapterFor(received, states);
@@ -94,7 +94,7 @@ describe('the Telegram adapter against a server by others', () => {
     await adapter.messages?.react?.(address, received[0]?.messageId ?? '', '👀');
     await adapter.messages?.delete?.(address, sent.platformMessageId);
 
-    // It knows no drafts, which is met quietly.
+    // The server has no drafts, which the adapter tolerates silently.
     const answer = { show: async () => [{ text: 'h', plain: 'h' }] };
     await adapter.streaming?.update(address, 't2', answer);
 

@@ -12,7 +12,7 @@ async function changeScene(wishes: Wishes = {}) {
   const { messages } = adapter;
   if (!messages?.edit || !messages.delete || !messages.react) throw new Error('no message acts');
   const { edit, delete: remove, react } = messages;
-  /** Says something and waits until it has arrived. */
+  /** Sends a message as a person and waits until it has arrived. */
   const said = async (chat: string, from: string, text: string) => {
     const before = received.length;
     const id = await double.say({ chat, from, text });
@@ -26,7 +26,7 @@ async function changeScene(wishes: Wishes = {}) {
   return { ...open, ann, bob, group, edit, remove, react, said, revisions };
 }
 
-describe('what the WhatsApp adapter changes', () => {
+describe('the WhatsApp adapter', () => {
   it('[F04] edits and deletes its own messages', async () => {
     const { double, adapter, ann, group, edit, remove } = await changeScene();
     for (const chatId of [ann.id, group.jid]) {
@@ -43,7 +43,7 @@ describe('what the WhatsApp adapter changes', () => {
     }
   });
 
-  it('[F04] reacts to messages of others and its own, and takes that back', async () => {
+  it('[F04] reacts to messages of others and its own, and removes reactions', async () => {
     const { double, adapter, ann, bob, group, react, said } = await changeScene();
     const reactions = (chat: string) =>
       double.conversation(chat).map((message) => message.reactions.get('bot'));
@@ -60,7 +60,7 @@ describe('what the WhatsApp adapter changes', () => {
     expect(reactions(ann.id)).toEqual([undefined]);
   });
 
-  it('[F06] tells of the reactions of people, and that they are taken back', async () => {
+  it('[F06] reports the reactions of people, and their removal', async () => {
     const { double, adapter, ann, group, reactions } = await changeScene();
     const sent = await adapter.send(part(group.jid, 'mine'), noSignal());
     const direct = await double.say({ chat: ann.id, text: 'hers' });
@@ -79,7 +79,7 @@ describe('what the WhatsApp adapter changes', () => {
     expect(new Set(reactions.map(({ sentAt }) => sentAt)).size).toBeGreaterThan(1);
   });
 
-  it('[D01] brings a reaction again that could not be stored', async () => {
+  it('[D01] receives a reaction again that could not be stored', async () => {
     let failures = 1;
     const reacted = async () => {
       failures -= 1;
@@ -100,7 +100,7 @@ describe('what the WhatsApp adapter changes', () => {
     expect(await failureOf(reacting)).toEqual({ kind: 'refused' });
   });
 
-  it('and says when WhatsApp does not take it', async () => {
+  it('reports when WhatsApp refuses a change', async () => {
     const { double, adapter, ann, edit } = await changeScene();
     const { platformMessageId } = await adapter.send(part(ann.id, 'x'), noSignal());
     double.fault({ kind: 'refuse', code: 403 });
@@ -109,9 +109,9 @@ describe('what the WhatsApp adapter changes', () => {
   });
 });
 
-describe('what people change, for the WhatsApp adapter', () => {
+describe('changes by people, for the WhatsApp adapter', () => {
   it.each(['pn', 'lid'] as const)(
-    '[F01] edits and deletions in a direct chat by %s revise the message',
+    '[F01] revise the message when it is edited or deleted in a direct chat by %s',
     async (addressing) => {
       const { double, received, said, revisions } = await changeScene();
       const cleo = double.addPerson({ addressing });
@@ -127,7 +127,7 @@ describe('what people change, for the WhatsApp adapter', () => {
     },
   );
 
-  it('[F06] an edit may name the bot that was not named before', async () => {
+  it('[F06] can mention the bot that was not mentioned before', async () => {
     const { double, ann, group, said, revisions } = await changeScene();
     const chat = group.jid;
     const id = await said(chat, ann.id, 'what is this?');
@@ -143,12 +143,12 @@ describe('what people change, for the WhatsApp adapter', () => {
     ]);
   });
 
-  it('in a group nobody changes what others wrote, but an admin may delete it', async () => {
+  it('cannot affect what others wrote in a group, but an admin may delete it', async () => {
     const { double, ann, bob, group, received, revised, said } = await changeScene();
     const chat = group.jid;
     const ofBob = await said(chat, bob.id, "Bob's");
     const ofAnn = await said(chat, ann.id, "Ann's");
-    // Ann made the group.
+    // Ann created the group.
     await double.acts.reword({ chat, from: ann.id, id: ofBob, text: 'forged' });
     await double.acts.reword({ chat, from: bob.id, id: ofAnn, text: 'forged' });
     await double.acts.takeBack({ chat, from: bob.id, id: ofAnn });
@@ -158,7 +158,7 @@ describe('what people change, for the WhatsApp adapter', () => {
     expect(received.map(({ text }) => text)).toEqual(["Bob's", "Ann's", 'last']);
   });
 
-  it('of a person who may not write here is not passed on', async () => {
+  it('are not passed on from a person who may not write here', async () => {
     const receive = async () => ({ kind: 'refused', reason: 'a stranger' }) as const;
     const { double, ann, revised, said } = await changeScene({ receive });
     const id = await said(ann.id, ann.id, 'let me in');
@@ -167,7 +167,7 @@ describe('what people change, for the WhatsApp adapter', () => {
     expect(revised).toEqual([]);
   });
 
-  it('[D01] comes again when it could not be kept', async () => {
+  it('[D01] are delivered again when they could not be stored', async () => {
     let failures = 1;
     const revise = async () => {
       failures -= 1;

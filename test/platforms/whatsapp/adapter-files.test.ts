@@ -16,7 +16,7 @@ async function fileScene(wishes: Wishes = {}) {
   return { ...open, ann };
 }
 
-/** The attachment of the newest message, once there are so many. */
+/** The attachment of the newest message, once the given number has arrived. */
 async function attachmentOf({ double, received }: Scene, count = 1): Promise<Attachment> {
   await double.waitFor(() => received.length === count);
   const attachment = received.at(-1)?.attachments?.[0];
@@ -24,13 +24,13 @@ async function attachmentOf({ double, received }: Scene, count = 1): Promise<Att
   return attachment;
 }
 
-/** Fetches as the core would. */
+/** Downloads as the core would. */
 function fetched({ adapter }: Scene, ref: string, limit = LIMIT): Promise<Uint8Array> {
   if (adapter.files === undefined) throw new Error('no files');
   return adapter.files.fetch(ref, limit, noSignal());
 }
 
-/** The message of a picture on the double's host, to be changed by a test. */
+/** The message of a picture on the double's host, which a test can change. */
 async function pictureMessage({ double, ann }: Awaited<ReturnType<typeof fileScene>>) {
   const id = await double.acts.sendFile({ ...picture, chat: ann.id });
   const file = double.conversation(ann.id).find((message) => message.id === id)?.attachment;
@@ -63,7 +63,7 @@ describe('files that people send to the WhatsApp adapter', () => {
     expect(content.equals(await fetched(open, attachment.ref))).toBe(true);
   });
 
-  it('[F08] chosen together say which album they belong to', async () => {
+  it('[F08] include the album they belong to when they were chosen together', async () => {
     const open = await fileScene();
     const { double, ann, received } = open;
     const album = await double.acts.post(
@@ -79,7 +79,7 @@ describe('files that people send to the WhatsApp adapter', () => {
     ]);
   });
 
-  it('[F10] are refused when they were changed on their way', async () => {
+  it('[F10] are refused when they were modified in transit', async () => {
     const open = await fileScene();
     const { directPath } = await pictureMessage(open);
     const { ref } = await attachmentOf(open);
@@ -96,7 +96,7 @@ describe('files that people send to the WhatsApp adapter', () => {
     expect(await failureOf(fetched(open, ref))).toEqual({ kind: 'refused' });
   });
 
-  it('[F10] are not fetched when they say they are too large, and no further when they do not', async () => {
+  it('[F10] are not downloaded when they claim to be too large, and only up to the limit when they do not', async () => {
     const open = await fileScene();
     const { image } = await pictureMessage(open);
     const { ref } = await attachmentOf(open);
@@ -110,7 +110,7 @@ describe('files that people send to the WhatsApp adapter', () => {
   });
 
   it.each(['http://127.0.0.1:9/x', 'https://10.0.0.1/x', 'https://mmg.whatsapp.net@10.0.0.1/x'])(
-    '[F10] are not fetched from %s, which a stranger named',
+    '[F10] are not downloaded from %s, which a stranger named',
     async (url) => {
       const open = await fileScene();
       const { image } = await pictureMessage(open);
@@ -122,7 +122,7 @@ describe('files that people send to the WhatsApp adapter', () => {
     },
   );
 
-  it('[F10] may lie elsewhere on the same servers, and nowhere else', async () => {
+  it('[F10] may be elsewhere on the same servers, but nowhere else', async () => {
     const open = await fileScene();
     const { media } = open.double;
     const { directPath } = await pictureMessage(open);
@@ -135,7 +135,7 @@ describe('files that people send to the WhatsApp adapter', () => {
     expect(await failureOf(fetched(open, ref))).toEqual({ kind: 'refused' });
   });
 
-  it('[F10] that WhatsApp has thrown away are asked for once more, and come from the phone', async () => {
+  it('[F10] that WhatsApp has deleted are requested again, and come from the phone', async () => {
     const open = await fileScene();
     const { media } = open.double;
     const { directPath } = await pictureMessage(open);
@@ -150,7 +150,7 @@ describe('files that people send to the WhatsApp adapter', () => {
     expect(content.equals(await fetched(open, inGroup.ref))).toBe(true);
   });
 
-  it('[F10] that nobody has any more are gone, also when the phone is off', async () => {
+  it('[F10] are reported gone when nobody has them any more, even if the phone is off', async () => {
     const open = await fileScene({ env: { ackTimeoutMs: 200 } });
     const { double } = open;
     const { directPath } = await pictureMessage(open);
@@ -164,7 +164,7 @@ describe('files that people send to the WhatsApp adapter', () => {
     expect(await failureOf(fetched(open, ref))).toEqual({ kind: 'transient' });
   });
 
-  it('[F10] are tried again later while the server is in trouble', async () => {
+  it('[F10] are retried later while the server is in trouble', async () => {
     const open = await fileScene();
     await pictureMessage(open);
     const { ref } = await attachmentOf(open);
@@ -185,7 +185,7 @@ describe('files that people send to the WhatsApp adapter', () => {
     },
   );
 
-  it('[F10] can still be fetched after a restart', async () => {
+  it('[F10] can still be downloaded after a restart', async () => {
     const open = await fileScene();
     await pictureMessage(open);
     const { ref } = await attachmentOf(open);

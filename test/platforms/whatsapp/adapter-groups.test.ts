@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { failureOf, noSignal } from '../adapter-core.ts';
 import { openScene, part, type Scene } from './adapter-scene.ts';
 
-/** People of a group besides the bot; each costs some ms for their keys. */
+/** The number of people in a group besides the bot. Each takes a few ms for their keys. */
 const MANY = shareOfRun(499);
 
 /** A scene with a group of Ann and the bot that the adapter knows. */
@@ -20,7 +20,7 @@ async function groupScene() {
   return { ...open, ann, bob, group, send, readers };
 }
 
-/** How often a single group was asked for. */
+/** How often a single group was requested. */
 function questions({ double }: Pick<Scene, 'double'>): number {
   return double
     .stanzas('iq')
@@ -33,7 +33,7 @@ function tagsOf(content: unknown): unknown[] {
 }
 
 describe('groups of the WhatsApp adapter', () => {
-  it('are asked for once, not for each message', async () => {
+  it('are requested once, not for each message', async () => {
     const open = await groupScene();
     await open.send('one');
     await open.send('two');
@@ -42,7 +42,7 @@ describe('groups of the WhatsApp adapter', () => {
     expect(open.double.conversation(open.group.jid)).toHaveLength(3);
   });
 
-  it('[F11] reach who has joined, and no longer who has left', async () => {
+  it('[F11] include people who have joined, and no longer those who have left', async () => {
     const open = await groupScene();
     const { double, ann, bob, group, send, readers } = open;
     await send('one');
@@ -58,8 +58,8 @@ describe('groups of the WhatsApp adapter', () => {
     expect(questions(open)).toBe(3);
   });
 
-  it('[D05] of very many people cost no query for a message, whoever writes', async () => {
-    // The server seals and opens for all of them, in this process.
+  it('[D05] with very many people need no query for a message, whoever writes', async () => {
+    // The server encrypts and decrypts for all of them, in this process.
     const { double, adapter, received } = await openScene({ env: { ackTimeoutMs: 60_000 } });
     const members = Array.from({ length: MANY }, () => double.addPerson({ addressing: 'lid' }).id);
     const group = double.addGroup({ subject: 'G', members: [...members, double.me.id] });
@@ -73,7 +73,7 @@ describe('groups of the WhatsApp adapter', () => {
     await adapter.send(part(group.jid, 'hello all'), noSignal());
     expect(double.sends().at(-1)?.readers).toHaveLength(MANY);
     const before = queries();
-    // None where the group was among those that are asked for at the start.
+    // There is none if the group was among those requested at the start.
     expect(before.filter((query) => query === 'w:g2 query').length).toBeLessThanOrEqual(1);
     for (const [index, from] of members.slice(-2).entries()) {
       await double.say({ chat: group.jid, from, text: `from ${index}` });
@@ -85,7 +85,7 @@ describe('groups of the WhatsApp adapter', () => {
     expect(double.sends().map(({ readers }) => readers.length)).toEqual([MANY, MANY]);
   }, 120_000);
 
-  it('are known again after a broken line', async () => {
+  it('are requested again after a broken connection', async () => {
     const open = await groupScene();
     const { double, ann, bob, group, send, readers, connected } = open;
     await send('one');
@@ -97,7 +97,7 @@ describe('groups of the WhatsApp adapter', () => {
     expect(readers()).toEqual([ann.id, bob.id]);
   });
 
-  it('that have put the bot out cannot be written to', async () => {
+  it('cannot be written to after they removed the bot', async () => {
     const { double, group, send } = await groupScene();
     await send('one');
     double.changeGroup(group.jid, { kind: 'remove', who: [double.me.id] });
@@ -105,7 +105,7 @@ describe('groups of the WhatsApp adapter', () => {
     expect(await failureOf(send('two'))).toEqual({ kind: 'forbidden' });
   });
 
-  it('tell their new title', async () => {
+  it('report their new title', async () => {
     const { double, ann, group, received } = await groupScene();
     const chat = group.jid;
     double.changeGroup(chat, { kind: 'subject', subject: 'Another' });

@@ -6,13 +6,18 @@ import { describe, expect, it } from 'vitest';
 import { accepted, failureOf, noSignal } from '../adapter-core.ts';
 import { openScene, part, type Scene, type Wishes } from './adapter-scene.ts';
 
-/** What one person wrote has arrived, each once, in this order, and the server keeps nothing more. */
+/**
+ * Expects that the messages of one person have arrived, once each and in this order, and that the
+ * server keeps none.
+ */
 async function arrived({ double, texts }: Scene, expected: readonly string[]): Promise<void> {
   await double.waitFor(() => texts().length >= expected.length && double.waiting().length === 0);
   expect(texts()).toEqual(expected);
 }
 
-/** Values of which those of one kind cannot be read so many times, as while a database is away. */
+/**
+ * Values of one kind that cannot be read for a number of times, as while a database is unavailable.
+ */
 function unreadable(kind: string) {
   const values = memoryValues();
   let failures = 0;
@@ -28,7 +33,8 @@ function unreadable(kind: string) {
   };
 }
 
-// The first message of a person opens with a key that is used up; it is the one that can be lost for good.
+// The first message of a person is opened with a one-time key, so it is the one that can be lost
+// permanently.
 describe('[D01] the WhatsApp adapter loses nothing when', () => {
   it.each(['drop-after', 'cut', 'twice'] as const)('a message meets the fault %s', async (kind) => {
     const open = await openScene();
@@ -40,7 +46,7 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     await arrived(open, ['first', 'second']);
   });
 
-  it('a message comes again over a new connection, and nobody is asked to send it again', async () => {
+  it('a message is delivered again over a new connection, without asking anyone to send it again', async () => {
     const open = await openScene();
     const { double } = open;
     double.fault({ kind: 'drop-after' });
@@ -49,7 +55,7 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     expect(double.stanzas('receipt').filter(({ attrs }) => attrs.type === 'retry')).toEqual([]);
   });
 
-  it('the same happens in a group, to the message that brings its key', async () => {
+  it('the same happens in a group, to the message that contains its key', async () => {
     const open = await openScene();
     const { double } = open;
     const ann = double.addPerson();
@@ -104,13 +110,13 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     await arrived(open, ['first']);
     await open.adapter.stop();
     for (const text of ['second', 'third']) await open.double.say({ chat: ann.id, text });
-    // A new process has none of it in memory.
+    // A new process has nothing of it in memory.
     values.failNext(5);
     await open.again();
     await arrived(open, ['first', 'second', 'third']);
   });
 
-  it('[D04] a phone asks for an answer once more, which cannot be read for a while', async () => {
+  it('[D04] a phone asks again for an answer that cannot be read for a while', async () => {
     const values = unreadable('sent');
     const { double, adapter } = await openScene({ values });
     const ann = double.addPerson();
@@ -193,7 +199,7 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     await arrived(open, ['first', 'second']);
   });
 
-  it('[D02] somebody writes while what waited is being taken: that comes later', async () => {
+  it('[D02] somebody writes while waiting messages are admitted, which come first', async () => {
     const receive = async () => {
       await sleep(20);
       return accepted;
@@ -212,7 +218,7 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     await arrived(open, ['first', ...waited, 'new']);
   });
 
-  it('[D04] it ends after sending: what the message was sealed with was stored before it left', async () => {
+  it('[D04] it ends after sending: the session that encrypted the message was stored before it left', async () => {
     const values = memoryValues();
     let isDead = false;
     const dying = {
@@ -233,7 +239,7 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     expect(double.sends()).toEqual([]);
   });
 
-  it('[D04] it answers while what waited is being taken: every phone can open that', async () => {
+  it('[D04] it answers while waiting messages are admitted: every phone can open the answer', async () => {
     const sends: Promise<unknown>[] = [];
     let adapter: ChannelAdapter | undefined;
     const receive: Wishes['receive'] = async ({ chat, messageId }) => {

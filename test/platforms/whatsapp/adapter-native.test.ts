@@ -37,7 +37,7 @@ describe('disappearing chats on WhatsApp', () => {
     await double.waitFor(() => double.waiting().length === 0);
   });
 
-  it('[F18] are known after a restart, and by the messages of people alone', async () => {
+  it('[F18] are known after a restart, and only by the messages of people', async () => {
     const { double, adapter, received, again, connected } = await openScene();
     const ann = double.addPerson({ name: 'Ann' });
     const contextInfo = { expiration: DAY, ephemeralSettingTimestamp: 1_700_000_000 };
@@ -57,7 +57,7 @@ describe('disappearing chats on WhatsApp', () => {
     });
   });
 
-  it('[F18] that are switched off have answers that stay', async () => {
+  it('[F18] have answers that stay once the timer is turned off', async () => {
     const { double, adapter, received, ignored } = await openScene();
     const ann = double.addPerson({ name: 'Ann' });
     await double.acts.setTimer({ chat: ann.id, seconds: DAY });
@@ -73,7 +73,7 @@ describe('disappearing chats on WhatsApp', () => {
     ]);
   });
 
-  it('[F18] may be groups, whose timer WhatsApp itself tells', async () => {
+  it('[F18] may be groups, whose timer WhatsApp itself reports', async () => {
     const { double, adapter, received } = await openScene();
     const ann = double.addPerson({ name: 'Ann' });
     const members = [ann.id, double.me.id];
@@ -108,7 +108,7 @@ describe('disappearing chats on WhatsApp', () => {
 });
 
 describe('a chat by identity on WhatsApp', () => {
-  it('[F11] [F18] is answered under the identity that the person used, also after a restart', async () => {
+  it('[F11] [F18] is answered under the identity that the person used, even after a restart', async () => {
     const { double, adapter, received, again, connected } = await openScene();
     const ann = double.addPerson({ name: 'Ann', addressing: 'lid' });
     const id = await double.say({ chat: ann.id, text: 'hello' });
@@ -139,8 +139,8 @@ describe('a chat by identity on WhatsApp', () => {
   });
 });
 
-describe('what people do on WhatsApp beside writing', () => {
-  it('[F16] a call is named, and a call again is another message', async () => {
+describe('what people do on WhatsApp besides writing', () => {
+  it('[F16] includes a call, which is named, and another call is another message', async () => {
     const { double, received } = await openScene();
     const ann = double.addPerson({ name: 'Ann' });
     await double.say({ chat: ann.id, text: 'hello' });
@@ -156,7 +156,7 @@ describe('what people do on WhatsApp beside writing', () => {
     );
   });
 
-  it('[F16] what cannot be decrypted is noted, and its copy is read once', async () => {
+  it('[F16] is recorded when it cannot be decrypted, and its copy is read once', async () => {
     const { double, received, ignored } = await openScene();
     const ann = double.addPerson({ name: 'Ann' });
     double.fault({ kind: 'garble', chat: ann.id });
@@ -168,7 +168,7 @@ describe('what people do on WhatsApp beside writing', () => {
     ]);
   });
 
-  it('[F16] a message that came without content is read when the phone sends it', async () => {
+  it('[F16] is read from the phone when a message arrived without content', async () => {
     const { double, received } = await openScene();
     const ann = double.addPerson({ name: 'Ann', addressing: 'lid' });
     const id = double.acts.withoutContent({ chat: ann.id });
@@ -179,7 +179,7 @@ describe('what people do on WhatsApp beside writing', () => {
     expect(received[0]).toMatchObject({ messageId: id, text: 'Is this available?', sender });
   });
 
-  it('[D12] [F07] a person cannot put words into the mouth of another by such an answer', async () => {
+  it("[D12] [F07] cannot put words into another person's mouth by such an answer", async () => {
     const { double, received, ignored } = await openScene();
     const ann = double.addPerson({ name: 'Ann' });
     const eve = double.addPerson({ name: 'Eve' });
@@ -197,7 +197,7 @@ describe('what people do on WhatsApp beside writing', () => {
     expect(ignored.map(({ reason }) => reason)).toEqual(['the devices of an account synchronize']);
   });
 
-  it('[F16] [D08] statuses, lists and channels, and changes of a group, have a reason', async () => {
+  it('[F16] [D08] has a recorded reason for statuses, lists, channels, and changes of a group', async () => {
     const { double, received, ignored } = await openScene();
     const ann = double.addPerson({ name: 'Ann' });
     const group = double.addGroup({ subject: 'G', members: [ann.id, double.me.id] });
@@ -215,7 +215,7 @@ describe('what people do on WhatsApp beside writing', () => {
     ]);
   });
 
-  it('[F16] a reason that cannot be stored ends nothing', async () => {
+  it('[F16] continues when a reason cannot be stored', async () => {
     const failing = async () => {
       throw new Error('the disk is full');
     };
@@ -228,7 +228,7 @@ describe('what people do on WhatsApp beside writing', () => {
     expect(states.map(({ kind }) => kind)).toEqual(['starting', 'connected']);
   });
 
-  it('[D01] a message without content that could not be stored comes again', async () => {
+  it('[D01] is delivered again when a message without content could not be stored', async () => {
     let failures = 1;
     const receive = async () => {
       failures -= 1;
@@ -245,7 +245,7 @@ describe('what people do on WhatsApp beside writing', () => {
 });
 
 describe('a reply on WhatsApp', () => {
-  it('[F16] to a picture brings the picture, and to one of the bot its own', async () => {
+  it('[F16] to a picture contains the picture, and to one of the bot its own', async () => {
     const { double, adapter, received } = await openScene();
     trustMedia(double);
     const ann = double.addPerson({ name: 'Ann' });
@@ -259,7 +259,7 @@ describe('a reply on WhatsApp', () => {
     expect(received[1]?.replyTo).toMatchObject({ messageId: id, text: 'the sea' });
     const fetched = await adapter.files?.fetch(attachment?.ref ?? '', 99, noSignal());
     expect(Buffer.from(fetched ?? [])).toEqual(content);
-    // One that the host has thrown away is asked for under the quoted message's id.
+    // A file that the host has deleted is requested under the quoted message's id.
     const { directPath = '' } = double.conversation(ann.id)[0]?.attachment ?? {};
     double.media.forget(directPath);
     const once = await adapter.files?.fetch(attachment?.ref ?? '', 99, noSignal());

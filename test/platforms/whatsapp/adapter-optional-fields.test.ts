@@ -3,7 +3,8 @@ import { MESSAGE_KINDS } from '@parley/simulators/whatsapp';
 import { expect, it } from 'vitest';
 import { openScene } from './adapter-scene.ts';
 
-// The wire has no null: a field is there or not. What is null once it is decoded is tested beside the adapter.
+// The wire has no null: a field is present or not. Fields that are null once decoded are tested
+// beside the adapter.
 it('[D12] WhatsApp: nothing is missed whichever optional fields of messages are present or absent', async () => {
   const { double, received, states } = await openScene();
   const ann = double.addPerson({ name: 'Ann' });
@@ -14,7 +15,8 @@ it('[D12] WhatsApp: nothing is missed whichever optional fields of messages are 
       for (const some of [[], fields])
         await double.acts.post({ chat, from: ann.id }, message(some));
     }
-    // Not in the group too, where each message costs a signature; on a change each fifth field.
+    // Groups are left out here, because each message costs a signature; a run on a change tests
+    // each fifth field.
     const single = isWholeRun() ? fields : fields.filter(() => tried++ % 5 === 0);
     for (const field of single) await double.acts.post({ chat: ann.id }, message([field]));
     await double.say({ chat: ann.id, text: `still here after ${name}` });

@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { accepted, noSignal } from '../adapter-core.ts';
 import { openScene, part, scene } from './adapter-scene.ts';
 
-describe('the WhatsApp adapter receives', () => {
-  it('[F03] from the code on the screen to an answer', async () => {
+describe('the WhatsApp adapter', () => {
+  it('[F03] works from the code on the screen to an answer', async () => {
     const { double, adapter, states, received, connected } = await scene({ unlinked: true });
     await adapter.start();
     const shown = await double.waitFor(() => states.find((state) => state.kind === 'pairing'));
@@ -22,7 +22,7 @@ describe('the WhatsApp adapter receives', () => {
     expect(states.map(({ kind }) => kind)).toEqual(['starting', 'pairing', 'connected']);
   });
 
-  it('[U02] [F03] by a code that is typed on the phone of its number, and a new one once that is too old', async () => {
+  it('[U02] [F03] is linked by a code that is typed on the phone, and by a new one once that has expired', async () => {
     const settings = { phone: '+49 1500 000001' };
     const { double, adapter, states, connected, values } = await scene({
       unlinked: true,
@@ -49,19 +49,19 @@ describe('the WhatsApp adapter receives', () => {
     expect(await whatsapp.probe({}, env)).toMatchObject({ kind: 'works' });
   });
 
-  it('[U02] asks for no code again and again where WhatsApp refuses the number, and says why', async () => {
+  it('[U02] does not keep asking for codes when WhatsApp refuses the number, and says why', async () => {
     const settings = { phone: '491500000001' };
     const { double, adapter, states, waits } = await scene({ unlinked: true, settings });
     double.fault({ kind: 'query-error', xmlns: 'md', code: 429 });
     await adapter.start();
     const retrying = await double.waitFor(() => states.find(({ kind }) => kind === 'retrying'));
     expect(retrying).toMatchObject({
-      reason: 'WhatsApp gives no code for the number in channels.whatsapp.phone (429)',
+      reason: 'WhatsApp returned no code for the number in channels.whatsapp.phone (429)',
     });
     expect(waits.length).toBeGreaterThan(0);
   });
 
-  it('[F12] and marks as read what is answered, and nothing of people it does not answer', async () => {
+  it('[F12] marks answered messages as read, but none of people it does not answer', async () => {
     const outcomes: Record<string, IngressOutcome> = {
       stranger: { kind: 'refused', reason: 'x' },
       overheard: { kind: 'ignored', reason: 'x' },
@@ -86,7 +86,7 @@ describe('the WhatsApp adapter receives', () => {
     await double.waitFor(() => double.waiting().length === 0);
   });
 
-  it('[F12] and marks nothing as read where its settings say so', async () => {
+  it('[F12] marks nothing as read when its settings say so', async () => {
     const { double, received } = await openScene({ settings: { readReceipts: false } });
     const ann = double.addPerson();
     await double.say({ chat: ann.id, text: 'hello' });
@@ -96,7 +96,7 @@ describe('the WhatsApp adapter receives', () => {
     expect(double.stanzas('receipt').filter(({ attrs }) => attrs.type === 'read')).toEqual([]);
   });
 
-  it('[F01] one person is one sender and one chat, whichever name is on a message', async () => {
+  it('[F01] treats one person as one sender and one chat, whichever id is on a message', async () => {
     const { double, received } = await openScene();
     const ann = double.addPerson({ name: 'Ann', addressing: 'lid' });
     const bob = double.addPerson({ name: 'Bob', hidden: true });
@@ -113,7 +113,7 @@ describe('the WhatsApp adapter receives', () => {
     ]);
   });
 
-  it('[F05] somebody by number also when only the identity is on a message', async () => {
+  it('[F05] recognizes a person by number even if only the identity is on a message', async () => {
     const { double, received, adapter, again, connected } = await openScene();
     const ann = double.addPerson({ addressing: 'lid' });
     const number = ann.pn?.split('@')[0] ?? '';
@@ -134,7 +134,7 @@ describe('the WhatsApp adapter receives', () => {
     ]);
   });
 
-  it('[F05] in the same chat a person who was allowed before their number was known', async () => {
+  it('[F05] keeps the chat of a person who was allowed before their number was known', async () => {
     const { double, adapter, received } = await openScene();
     const ann = double.addPerson({ hidden: true });
     const bob = double.addPerson();
@@ -151,13 +151,13 @@ describe('the WhatsApp adapter receives', () => {
       { chat: { id: ann.lid }, sender: { id: ann.lid, username: '491700000001' } },
       { chat: { id: group.jid }, sender: { id: ann.lid } },
     ]);
-    // A mention means the same person as the sender does.
+    // A mention resolves to the same person as the sender.
     expect(received[3]?.mentions).toEqual([ann.lid, bob.pn?.split('@')[0]]);
     await adapter.send(part(ann.lid, 'hello'), noSignal());
     expect(double.conversation(ann.lid).at(-1)).toMatchObject({ from: 'bot', text: 'hello' });
   });
 
-  it('[F05] by number a person who was refused before it was known', async () => {
+  it('[F05] recognizes by number a person who was refused before it was known', async () => {
     const { double, received } = await openScene({
       receive: async () => ({ kind: 'refused', reason: 'a stranger' }),
     });
@@ -170,7 +170,7 @@ describe('the WhatsApp adapter receives', () => {
     expect(received.map(({ sender }) => sender.id)).toEqual([ann.lid, '491700000001']);
   });
 
-  it('[F06] in a group what is meant for the bot and what is not', async () => {
+  it('[F06] knows which messages in a group are addressed to the bot', async () => {
     const { double, adapter, received } = await openScene();
     const ann = double.addPerson();
     const group = double.addGroup({ subject: 'Friends', members: [ann.id, double.me.id] });
@@ -194,7 +194,7 @@ describe('the WhatsApp adapter receives', () => {
     expect(received[2]?.replyTo).toMatchObject({ messageId: platformMessageId, text: 'yes?' });
   });
 
-  it('[F07] nothing from channels, status, lists, or the owner on the phone', async () => {
+  it('[F07] receives nothing from channels, status, lists, or the owner on the phone', async () => {
     const { double, received } = await openScene();
     const ann = double.addPerson();
     for (const chat of ['status@broadcast', '77@broadcast', '88@newsletter'])
@@ -208,7 +208,7 @@ describe('the WhatsApp adapter receives', () => {
     expect(received.map(({ text }) => text)).toEqual(['for us', 'last']);
   });
 
-  it('[D01] mail that came while it was away, in order', async () => {
+  it('[D01] receives mail that arrived while it was away, in order', async () => {
     const { double, adapter, again, texts, connected } = await openScene();
     const ann = double.addPerson();
     await double.say({ chat: ann.id, text: 'before' });
@@ -222,7 +222,7 @@ describe('the WhatsApp adapter receives', () => {
     expect(texts()).toEqual(['before', ...away]);
   });
 
-  it('does not start on damaged credentials, and leaves them as they are', async () => {
+  it('does not start with damaged credentials, and leaves them unchanged', async () => {
     const values = memoryValues();
     await values.set([{ kind: 'credentials', id: 'credentials', value: '{"noiseKey":' }]);
     const { double, adapter, states } = await scene({ values, unlinked: true });

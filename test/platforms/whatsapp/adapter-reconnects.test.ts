@@ -10,7 +10,7 @@ describe('the WhatsApp adapter', () => {
     await double.waitFor(() => texts().length === 1);
   });
 
-  it('connects again after a broken line', async () => {
+  it('connects again after a broken connection', async () => {
     const { double, connected, states } = await openScene();
     double.drop();
     await connected(2);
@@ -22,7 +22,7 @@ describe('the WhatsApp adapter', () => {
     ]);
   });
 
-  it('waits longer each time, while WhatsApp is away', async () => {
+  it('waits longer each time while WhatsApp is away', async () => {
     const { double, adapter, connected, waits } = await scene();
     double.fault({ kind: 'failure', reason: 503, times: 4 });
     await adapter.start();
@@ -30,7 +30,7 @@ describe('the WhatsApp adapter', () => {
     expect(waits).toEqual([500, 1_000, 2_000, 4_000]);
   });
 
-  it('takes 500 again and again for a broken link, and says what to do', async () => {
+  it('treats repeated 500s as a broken link, and says what to do', async () => {
     const { double, adapter, states, waits } = await scene();
     double.fault({ kind: 'failure', reason: 500, times: 9 });
     await adapter.start();
@@ -54,7 +54,7 @@ describe('the WhatsApp adapter', () => {
     await adapter.stop();
   });
 
-  it('stops after 401 and forgets everything, so that it can be linked again', async () => {
+  it('stops after 401 and deletes everything, so that it can be linked again', async () => {
     const { double, states, values, again, adapter } = await openScene();
     double.kick(401);
     await double.waitFor(() => states.find((state) => state.kind === 'failed'));
@@ -65,7 +65,7 @@ describe('the WhatsApp adapter', () => {
     await double.waitFor(() => states.find((state) => state.kind === 'pairing'));
   });
 
-  it('[U03] shows new codes when those of one connection have run out', async () => {
+  it('[U03] shows new codes when those of one connection have expired', async () => {
     const { double, adapter, states, connected } = await scene({ unlinked: true });
     const codes = () => states.flatMap((state) => (state.kind === 'pairing' ? [state.code] : []));
     await adapter.start();

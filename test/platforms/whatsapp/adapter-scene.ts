@@ -11,31 +11,34 @@ import { BufferJSON, type SignalDataSet, WA_CERT_DETAILS } from '@whiskeysockets
 import { onTestFinished } from 'vitest';
 import { accepted, type CoreWishes, coreAround, type Told } from '../adapter-core.ts';
 
-/** What a core does around the adapter, as far as tests change it. */
+/** How the core around the adapter differs from the default. */
 export interface Wishes extends CoreWishes {
-  /** The account is not linked yet. */
+  /** Whether the account is not linked yet. */
   readonly unlinked?: boolean;
   readonly env?: Partial<WhatsAppEnv>;
   readonly double?: WhatsAppDoubleOptions;
-  /** Settings of the account beside the server's address. */
+  /** Settings of the account besides the server's address. */
   readonly settings?: object;
 }
 
-/** The double, an adapter on it, and all that the adapter told the core. */
+/** The double, an adapter connected to it, and everything the adapter reported to the core. */
 export interface Scene extends Told {
   readonly double: WhatsAppDouble;
   readonly adapter: ChannelAdapter;
   readonly values: AdapterValues;
   readonly waits: number[];
-  /** Texts received, in order, each message once: as ingress counts them. */
+  /** The texts received, in order, each message once, as ingress counts them. */
   texts(): string[];
   /** Another adapter on the same account, as after a restart. */
   again(): Promise<ChannelAdapter>;
-  /** Resolves when the adapter has been connected so often. */
+  /** Resolves when the adapter has been connected this many times. */
   connected(times?: number): Promise<true>;
 }
 
-/** Starts a double and makes an adapter for it that does not wait between its attempts; both end with the test. */
+/**
+ * Starts a double and creates an adapter for it that does not wait between its attempts; both end
+ * with the test.
+ */
 export async function scene(wishes: Wishes = {}): Promise<Scene> {
   const { close, ...open } = await build(wishes);
   onTestFinished(close);
@@ -100,7 +103,7 @@ async function build(wishes: Wishes): Promise<LastingScene> {
   };
 }
 
-/** The same, with an adapter that is connected. */
+/** The same, with a connected adapter. */
 export async function openScene(wishes: Wishes = {}): Promise<Scene> {
   const open = await scene(wishes);
   await open.adapter.start();
@@ -108,7 +111,7 @@ export async function openScene(wishes: Wishes = {}): Promise<Scene> {
   return open;
 }
 
-/** A part for a chat, with a key of its own or one that was used before. */
+/** A part for a chat, with a new key or one that was used before. */
 export function part(
   chatId: string,
   text: string,
@@ -143,7 +146,7 @@ function textOf(value: unknown): string {
   return JSON.stringify(value, BufferJSON.replacer);
 }
 
-/** Ingress counts what it has stored; what it refuses comes again. */
+/** A core that counts messages as ingress does: refused ones are delivered again. */
 function coreOf(double: WhatsAppDouble, wishes: Wishes) {
   const changed = () => double.transcript.changes.changed();
   const settings = { url: double.url, pace: true, ...wishes.settings };

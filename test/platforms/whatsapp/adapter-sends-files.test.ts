@@ -35,17 +35,20 @@ describe('files that the WhatsApp adapter sends', () => {
     ['document', 'application/pdf', { kind: 'document', fileName: 'report.pdf' }],
     ['image', 'image/png', { kind: 'image' }],
     ['video', 'video/mp4', { kind: 'video' }],
-  ] as const)('[F10] go out natively, a %s with its words below', async (kind, mimeType, seen) => {
-    const { adapter, ann, double, path, shown } = await fileScene();
-    const sending = { ...part(ann.id, 'see *this*'), file: file(path, { kind, mimeType }) };
-    const { platformMessageId } = await adapter.send(sending, noSignal());
-    expect(shown()).toMatchObject([
-      { id: platformMessageId, text: 'see *this*', attachment: { ...seen, mimetype: mimeType } },
-    ]);
-    const [{ attachment } = { attachment: undefined }] = shown();
-    if (attachment === undefined) throw new Error('no file');
-    expect(content.equals(await double.open(attachment))).toBe(true);
-  });
+  ] as const)(
+    '[F10] are sent natively, a %s with its words below',
+    async (kind, mimeType, seen) => {
+      const { adapter, ann, double, path, shown } = await fileScene();
+      const sending = { ...part(ann.id, 'see *this*'), file: file(path, { kind, mimeType }) };
+      const { platformMessageId } = await adapter.send(sending, noSignal());
+      expect(shown()).toMatchObject([
+        { id: platformMessageId, text: 'see *this*', attachment: { ...seen, mimetype: mimeType } },
+      ]);
+      const [{ attachment } = { attachment: undefined }] = shown();
+      if (attachment === undefined) throw new Error('no file');
+      expect(content.equals(await double.open(attachment))).toBe(true);
+    },
+  );
 
   it.each([
     ['voice', 'audio/ogg', true, 'audio/ogg; codecs=opus'],
@@ -77,7 +80,7 @@ describe('files that the WhatsApp adapter sends', () => {
     ]);
   });
 
-  it('[D04] show once when they are sent again', async () => {
+  it('[D04] are shown once when they are sent again', async () => {
     const { adapter, ann, double, path, shown } = await fileScene();
     const sending = { ...part(ann.id, 'once'), file: file(path) };
     double.fault({ kind: 'no-ack', chat: ann.id });
@@ -87,7 +90,7 @@ describe('files that the WhatsApp adapter sends', () => {
     expect(shown()).toHaveLength(1);
   });
 
-  it('are tried again later when the server does not take them', async () => {
+  it('are retried later when the server does not accept them', async () => {
     const { adapter, ann, double, path, shown } = await fileScene();
     const sending = { ...part(ann.id, 'x'), file: file(path) };
     double.media.fail(500);

@@ -4,7 +4,7 @@ import { failureOf, noSignal } from '../adapter-core.ts';
 import { openScene, part, scene } from './adapter-scene.ts';
 
 describe('the WhatsApp adapter sends', () => {
-  it('to a person, and waits until the server has it', async () => {
+  it('to a person, and waits until the server has the message', async () => {
     const { double, adapter } = await openScene();
     const ann = double.addPerson();
     double.fault({ kind: 'late-ack', ms: 200 });
@@ -37,7 +37,7 @@ describe('the WhatsApp adapter sends', () => {
     expect(double.conversation(ann.id).at(-1)).toMatchObject({ text: 'that one', quoted: id });
   });
 
-  it('[G10] [F06] in a group after a restart: quotes, reactions, and knows what answers it', async () => {
+  it('[G10] [F06] in a group after a restart: quotes, reactions, and recognizes answers to it', async () => {
     const message = async (_chat: string, id: string) => (id === 'HELLO' ? stored : null);
     const { double, adapter, received, again, connected } = await openScene({ message });
     const ann = double.addPerson({ addressing: 'lid' });
@@ -72,7 +72,7 @@ describe('the WhatsApp adapter sends', () => {
     });
   });
 
-  it('[M05] an answer that notifies whom it names, where the settings allow that only', async () => {
+  it('[M05] an answer that notifies mentioned people only if the settings allow it', async () => {
     const { double, adapter, received } = await openScene();
     const ann = double.addPerson();
     const group = double.addGroup({ subject: 'G', members: [ann.id, double.me.id] });
@@ -90,7 +90,7 @@ describe('the WhatsApp adapter sends', () => {
     ]);
   });
 
-  it('[D04] the same part twice, which shows once', async () => {
+  it('[D04] the same part twice, which is shown once', async () => {
     const { double, adapter } = await openScene();
     const ann = double.addPerson();
     const once = part(ann.id, 'once', { key: 'k1' });
@@ -100,7 +100,7 @@ describe('the WhatsApp adapter sends', () => {
     expect(double.conversation(ann.id).map(({ text }) => text)).toEqual(['once', 'other']);
   });
 
-  it('[D04] and does not know the fate of what the server did not confirm', async () => {
+  it('[D04] without claiming to know the outcome when the server did not confirm', async () => {
     const { double, adapter } = await openScene({ env: { ackTimeoutMs: 1_500 } });
     const ann = double.addPerson();
     double.fault({ kind: 'no-ack' });
@@ -111,7 +111,7 @@ describe('the WhatsApp adapter sends', () => {
     expect(double.conversation(ann.id)).toHaveLength(1);
   });
 
-  it('[D04] and can send again when the connection broke instead of a confirmation', async () => {
+  it('[D04] again when the connection broke instead of a confirmation', async () => {
     const { double, adapter, connected } = await openScene();
     const ann = double.addPerson();
     double.fault({ kind: 'drop' });
@@ -136,7 +136,7 @@ describe('the WhatsApp adapter sends', () => {
     expect(await failureOf(adapter.send(part(ann.id, 'x'), noSignal()))).toEqual(failure);
   });
 
-  it('nothing while it is not connected, or when nobody wants it any more', async () => {
+  it('nothing while it is not connected, or after the send was aborted', async () => {
     const { double, adapter, connected } = await scene();
     const ann = double.addPerson();
     const failure = { kind: 'transient', untried: true };
@@ -147,7 +147,7 @@ describe('the WhatsApp adapter sends', () => {
     expect(double.sends()).toEqual([]);
   });
 
-  it('what a phone asks for again, also after a restart', async () => {
+  it('what a phone requests again, even after a restart', async () => {
     const { double, adapter, again, connected } = await openScene();
     const ann = double.addPerson();
     await adapter.send(part(ann.id, 'first'), noSignal());
@@ -160,7 +160,7 @@ describe('the WhatsApp adapter sends', () => {
     expect(double.conversation(ann.id).map(({ text }) => text)).toEqual(['first', 'second']);
   });
 
-  it('[F12] shows that it types, and that it has stopped', async () => {
+  it('[F12] typing, and the end of typing', async () => {
     const { double, adapter, waits } = await openScene();
     const ann = double.addPerson();
     await adapter.typing?.show({ chatId: ann.id });
@@ -169,9 +169,9 @@ describe('the WhatsApp adapter sends', () => {
     expect(waits).toEqual([15_000]);
   });
 
-  it('[D05] like a person: it types for a while first, the longer the longer, and then no more', async () => {
+  it('[D05] like a person: it types first, for longer with a longer text, and then stops', async () => {
     const waits: number[] = [];
-    // The typing that the core shows would go on for 15 s: the message ends it.
+    // The typing shown by the core would last 15 s; the message ends it.
     const wait = async (ms: number, signal: AbortSignal) => {
       waits.push(ms);
       if (ms >= 15_000) await once(signal);
@@ -186,7 +186,7 @@ describe('the WhatsApp adapter sends', () => {
     expect(waits.filter((ms) => ms < 15_000)).toEqual([212, 1_500]);
   });
 
-  it('[D05] nothing when it is stopped while it types', async () => {
+  it('[D05] nothing when it is stopped while typing', async () => {
     const stopping = new AbortController();
     const wait = async () => stopping.abort();
     const { double, adapter } = await openScene({ env: { wait } });
@@ -196,7 +196,7 @@ describe('the WhatsApp adapter sends', () => {
   });
 });
 
-/** What the bot told of its typing, in order. */
+/** The typing states that the bot sent, in order. */
 function typingOf(double: WhatsAppDouble): string[] {
   return double
     .stanzas('chatstate')

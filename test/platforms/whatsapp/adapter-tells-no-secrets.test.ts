@@ -5,27 +5,27 @@ import { noSignal } from '../adapter-core.ts';
 import { part } from './adapter-scene.ts';
 import { trustMedia } from './trust-media.ts';
 
-/** Everything a value holds, as JSON, keys in base64. */
+/** Everything a value contains, as JSON, with keys in base64. */
 function printedValue(value: unknown): string {
   return JSON.stringify(value, (_, held: unknown) =>
     held instanceof Uint8Array ? Buffer.from(held).toString('base64') : held,
   );
 }
 
-/** Keeps what is printed on the console, instead of printing it, until the test ends. */
+/** Captures what is printed to the console, instead of printing it, until the test ends. */
 function capturePrinted(): unknown[][] {
   const printed: unknown[][] = [];
   const methods = ['debug', 'info', 'log', 'warn', 'error'] as const;
   const before = methods.map((method) => [method, console[method]] as const);
   for (const method of methods) console[method] = (...values) => void printed.push(values);
-  // After the adapter and the double, which registers later and so ends earlier.
+  // This runs after the adapter and the double, which register later and so end earlier.
   onTestFinished(() => {
     for (const [method, print] of before) console[method] = print;
   });
   return printed;
 }
 
-/** What must not be told: keys by their names, and who anyone is. */
+/** Expects that no secrets were printed: no keys by their names, and no one's identity. */
 function expectNoSecrets(told: string, names: readonly (string | undefined)[]): void {
   expect(told).not.toMatch(/privKey|chainKey|rootKey|currentRatchet|SessionEntry/);
   for (const name of names) {
@@ -35,7 +35,7 @@ function expectNoSecrets(told: string, names: readonly (string | undefined)[]): 
   }
 }
 
-describe('the WhatsApp adapter logs no secrets:', () => {
+describe('the WhatsApp adapter never logs', () => {
   it('private keys or phone numbers, on the console or in the log', async () => {
     const printed = capturePrinted();
     vi.resetModules();
@@ -104,7 +104,7 @@ describe('the WhatsApp adapter logs no secrets:', () => {
   });
 });
 
-/** Gives back where a picture lies, and its key in base64. */
+/** Returns the location of a picture, and its key in base64. */
 async function sendPicture(double: WhatsAppDouble, chat: string, from: string) {
   const draft = { kind: 'image', content: randomBytes(500), mimetype: 'image/png' } as const;
   const id = await double.acts.sendFile({ chat, from, ...draft });

@@ -10,7 +10,9 @@ const limits = fc.integer({ min: 64, max: 1_200 });
 const RUNS = RUN_LENGTH;
 const WORD = /[wh]\d+[wh]/g;
 
-/** Parts read by the strict reader, after a check that each is legal and within the limit. */
+/**
+ * Parses the parts with the strict reader, after checking that each is valid and within the limit.
+ */
 function read(markdown: string, maxLength: number): Formatted[] {
   const parts = render(markdown, { dialect: 'whatsapp', maxLength, unit: 'utf16' });
   return parts.map((part) => readPart(part, maxLength));
@@ -24,13 +26,15 @@ function readPart({ text, plain }: RenderedPart, maxLength: number): Formatted {
   return formatted;
 }
 
-/** Visible text of all parts without white space and what the renderer adds. */
+/** The visible text of all parts without white space and without what the renderer adds. */
 function essence(parts: readonly Formatted[]): string {
   const shown = parts.map(({ runs }) => runs.map(({ text }) => text).join('\n')).join('\n');
   return shown.replace(/(?<!\S)\d+\.(?!\S)|[\s\p{Cf}•☐☑]/gu, '');
 }
 
-/** Each word with its inline formats on WhatsApp; those in monospace, such as a grid, have none. */
+/**
+ * Each word with its inline formats on WhatsApp. Words in monospace, such as in a grid, have none.
+ */
 function shownFormats(parts: readonly Formatted[]): Map<string, Set<string>> {
   const formats = new Map<string, Set<string>>();
   for (const run of parts.flatMap(({ runs }) => runs)) {
@@ -49,13 +53,16 @@ const SAME_AS = new Map([
 ]);
 
 interface Meant {
-  /** Formats that can be shown and so must be. */
+  /** Formats that can be shown and therefore must be. */
   readonly must: readonly string[];
   /** Formats that the word was written with. */
   readonly may: readonly string[];
 }
 
-/** Each word with the formats it was written with: those Telegram shows, read by its own reader. */
+/**
+ * Each word with the formats it was written with, which are those that Telegram shows, according to
+ * its own reader.
+ */
 function meantFormats(markdown: string): Map<string, Meant> {
   const formats = new Map<string, Meant>();
   for (const part of render(markdown, { dialect: 'telegram', maxLength: 100_000, unit: 'utf16' })) {
@@ -64,7 +71,7 @@ function meantFormats(markdown: string): Map<string, Meant> {
       const over = entities.filter(
         ({ offset, length }) => offset <= index && index < offset + length,
       );
-      // Without a link, what is code in it keeps its code; a table with links has another form.
+      // Without a link, code in it stays code; a table with links has another form.
       if (over.some(({ type }) => type === 'text_link' || type === 'pre')) continue;
       const holding = over.filter(({ offset, length }) => isSimple(text, offset, offset + length));
       formats.set(word, { must: holding.flatMap(named), may: over.flatMap(named) });
@@ -77,14 +84,16 @@ function named({ type }: { readonly type: string }): string[] {
   return [SAME_AS.get(type) ?? []].flat();
 }
 
-/** Plain words with white space on both sides: there every mark holds. */
+/**
+ * Whether the text consists of plain words with white space on both sides, where every mark works.
+ */
 function isSimple(text: string, from: number, to: number): boolean {
   const hasRoom = /^\s*$/.test((text[from - 1] ?? '') + (text[to] ?? ''));
   return hasRoom && /^[\w ]+$/.test(text.slice(from, to)) && !text.slice(from, to).includes('_');
 }
 
 describe('what is printed for WhatsApp', () => {
-  it('[M03] is legal, within the limit, and loses or doubles no word', () => {
+  it('[M03] is valid, within the limit, and loses or duplicates no word', () => {
     fc.assert(
       fc.property(sampleDocument, limits, ({ markdown, words }, limit) => {
         const seen = essence(read(markdown, limit));
@@ -109,7 +118,7 @@ describe('what is printed for WhatsApp', () => {
     );
   });
 
-  it('[M02] is legal and marks nothing by accident, however broken the Markdown', () => {
+  it('[M02] is valid and formats nothing by accident, however broken the Markdown', () => {
     fc.assert(
       fc.property(mutatedMarkdown, limits, (markdown, limit) => {
         const meant = meantFormats(markdown);
@@ -124,12 +133,12 @@ describe('what is printed for WhatsApp', () => {
     );
   });
 
-  it('[M03] shows the same text split as unsplit, however broken the Markdown', () => {
+  it('[M03] shows the same text whether it is split or not, however broken the Markdown', () => {
     fc.assert(
       fc.property(mutatedMarkdown, limits, (markdown, limit) => {
         const whole = essence(read(markdown, 1_000_000));
         const split = essence(read(markdown, limit));
-        // A spoiler's bars and a table's header come again in every part.
+        // A spoiler's bars and a table's header are repeated in every part.
         if (!markdown.includes('|')) expect(split).toBe(whole);
       }),
       RUNS,

@@ -16,7 +16,7 @@ function fieldsOf({ prototype }: { readonly prototype: object }): string[] {
 
 const FOLDER = join(import.meta.dirname, '../../corpus/events-whatsapp');
 
-/** Names of all fields in the inputs of the corpus. */
+/** The names of all fields in the inputs of the corpus. */
 function namesInCorpus(): ReadonlySet<string> {
   const names = new Set<string>();
   const inputs = readdirSync(FOLDER).filter((file) => !file.endsWith('.expected.json'));
@@ -30,7 +30,7 @@ function namesInCorpus(): ReadonlySet<string> {
 }
 
 describe('the kinds of messages of WhatsApp', () => {
-  it('[F16] are all read, named, or left out for a reason: a new one fails here until it is', () => {
+  it('[F16] are all read, named, or left out with a reason: a new one fails here until it is listed', () => {
     expect(Object.keys(KINDS).toSorted()).toEqual(fieldsOf(proto.Message).toSorted());
     for (const [name, kind] of Object.entries(KINDS)) {
       const text = 'reason' in kind ? kind.reason : 'holds' in kind ? kind.holds : name;
@@ -38,7 +38,7 @@ describe('the kinds of messages of WhatsApp', () => {
     }
   });
 
-  it('[F16] have a case in the corpus, wherever a person can send them', () => {
+  it('[F16] have a case in the corpus if a person can send them', () => {
     const cases = namesInCorpus();
     const sent = Object.entries(KINDS).flatMap(([name, { is }]) =>
       is === 'read' || is === 'named' || is === 'wrapper' || is === 'ignored' ? [name] : [],
@@ -46,13 +46,13 @@ describe('the kinds of messages of WhatsApp', () => {
     expect(sent.filter((name) => !cases.has(name))).toEqual([]);
   });
 
-  it('[F16] that set something or are written by WhatsApp are known by each of their types', () => {
+  it('[F16] are known by each of their types when they change a setting or come from WhatsApp', () => {
     const { Type } = proto.Message.ProtocolMessage;
     const names = Object.keys(Type).filter((name) => Number.isNaN(Number(name)));
     expect(Object.keys(PROTOCOL_KINDS).toSorted()).toEqual(names.toSorted());
   });
 
-  it('[F16] without content are known by each of their types', () => {
+  it('[F16] are known by each of their types when they have no content', () => {
     const { StubType } = proto.WebMessageInfo;
     const names = Object.keys(StubType).filter((name) => Number.isNaN(Number(name)));
     const listed = STUB_TYPES.flatMap(([, ...lines]) => lines.flatMap((line) => line.split(' ')));
@@ -71,7 +71,10 @@ const BOOKKEEPING = 'facts of the app about how the message came to be sent';
 const BUSINESS = 'how a business measures its advertisements';
 const STATUSES = 'facts about a status, which is not for this account alone';
 
-/** Each field of what stands beside a message: an example in which it changes what is read, or why it is not read. */
+/**
+ * Each field of a message's context: an example in which it changes what is read, or why it is not
+ * read.
+ */
 const CONTEXT = {
   stanzaId: { stanzaId: 'B1', participant: ANN.pn, quotedMessage: QUOTED },
   participant: { stanzaId: 'B1', participant: ME.lid, quotedMessage: QUOTED },
@@ -154,8 +157,8 @@ function read(contextInfo: Context) {
   return { inbound, news: newsIn(message) };
 }
 
-describe('what stands beside a message of WhatsApp', () => {
-  it('[F16] is read, or left out for a reason: a new field fails here until it is', () => {
+describe('the context of a message of WhatsApp', () => {
+  it('[F16] is read, or left out with a reason: a new field fails here until it is listed', () => {
     expect(Object.keys(CONTEXT).toSorted()).toEqual(fieldsOf(proto.ContextInfo).toSorted());
   });
 
@@ -171,7 +174,7 @@ describe('what stands beside a message of WhatsApp', () => {
 const RAW = 'the stanza itself is read, before it is confirmed';
 const NONE = 'it changes nothing that the agent reads';
 
-/** Each event of Baileys: what follows it, or why it is not followed. */
+/** Each event of Baileys: what follows from it, or why it is ignored. */
 const EVENTS = {
   'connection.update': 'followed: the state of the account',
   'creds.update': 'followed: the credentials are stored',

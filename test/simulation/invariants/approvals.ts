@@ -16,7 +16,7 @@ const OWNER = '1';
 
 /** The code with which a message of the bot asks about one call; undefined: it asks nothing. */
 export function codeOfQuestion(text: string): string | undefined {
-  return /\/approve (\w+)`? allows it/.exec(text)?.[1];
+  return /Reply `?\/approve (\w+)/.exec(text)?.[1];
 }
 
 /** What needs an approval is not done before an owner has allowed it, and once afterwards (G05). */

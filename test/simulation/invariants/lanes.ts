@@ -65,7 +65,8 @@ export const endedByHolder: MakeInvariant = () => {
         }
       }
       return changes.flatMap((change) => {
-        if (change.kind !== 'turn' || !ENDS.has(change.to)) return [];
+        // One that has not run before is what a person wrote, under the lock of the lane.
+        if (change.kind !== 'turn' || change.from === null || !ENDS.has(change.to)) return [];
         const taker = takers.get(change.conversation)?.process;
         if (taker === undefined || taker === process) return [];
         return [`${process} ended a turn of ${change.conversation}, which ${taker} has taken`];
@@ -106,7 +107,10 @@ export const leftEmpty: MakeInvariant = () => ({
       change.kind === 'lane' && change.holder === null ? [change.conversation] : [],
     );
     const answered = changes.flatMap((change) =>
-      change.kind === 'turn' && change.to === 'answered' && left.includes(change.conversation)
+      change.kind === 'turn' &&
+      change.from !== null &&
+      change.to === 'answered' &&
+      left.includes(change.conversation)
         ? [change.conversation]
         : [],
     );

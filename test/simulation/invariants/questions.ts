@@ -3,6 +3,7 @@ import type { Question } from '../records.ts';
 import { answeredIn } from '../said.ts';
 import type { Simulation } from '../simulation.ts';
 import type { MakeInvariant } from './invariant.ts';
+import { withheldParts, writerOf } from './withheld.ts';
 
 /** Every question that was accepted is answered, or somebody is told why not (D01). */
 export const nothingForgotten: MakeInvariant = () => ({
@@ -53,8 +54,12 @@ function isSettled(question: Question, simulation: Simulation): boolean {
   const row = rowOf(question, simulation);
   // A turn that was given up says so in its chat, and stands among the dead letters; so does a part of its answer.
   if (row?.state !== 'done' || row.turn_id === null) return false;
+  // A person has answered in the place of the agent.
+  if (writerOf(row.turn_id, simulation) !== null) return true;
   const { deadLetters, parts } = simulation.observer.tables;
   const ids = [...parts.values()].filter(({ turn_id }) => turn_id === row.turn_id);
+  const withheld = withheldParts(simulation);
+  if (ids.some(({ id }) => withheld.has(id))) return true;
   const subjects = new Set([row.turn_id, String(row.seq), ...ids.map(({ id }) => id)]);
   return [...deadLetters.values()].some(({ subject }) => subjects.has(subject));
 }

@@ -36,7 +36,8 @@ export const agentIsTold: MakeInvariant = () => {
           began.clear();
           lost.clear();
         }
-        if (change.kind === 'turn' && change.from === null)
+        // A turn that a person wrote asks the model nothing.
+        if (change.kind === 'turn' && change.from === null && change.to === 'running')
           began.set(change.turn, { at, conversation: change.conversation });
         if (change.kind !== 'part' || change.turn === null || lost.has(change.turn)) continue;
         if (change.to === 'failed' || change.to === 'unknown') lost.set(change.turn, at);

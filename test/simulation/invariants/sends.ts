@@ -4,6 +4,7 @@ import { Buckets } from '../world/buckets.ts';
 import type { Platform } from '../world/platform.ts';
 import { ratesOf } from '../world/platform-kind.ts';
 import type { MakeInvariant } from './invariant.ts';
+import { withheldParts } from './withheld.ts';
 
 /** Goes through the attempts of all platforms, each once, in order. */
 function eachNew(): (simulation: Simulation) => readonly (readonly [Platform, Attempt])[] {
@@ -89,8 +90,10 @@ export const endsAreTold: MakeInvariant = () => {
       }
       return [];
     },
-    atEnd: ({ platforms, observer, shownPart }) => {
+    atEnd: (simulation) => {
+      const { platforms, observer, shownPart } = simulation;
       const { parts, deadLetters } = observer.tables;
+      const withheld = withheldParts(simulation);
       const dead = new Set([...deadLetters.values()].map(({ subject }) => subject));
       const told = new Set([...parts.values()].map(({ notice_of }) => notice_of));
       const acts = new Set(
@@ -107,7 +110,7 @@ export const endsAreTold: MakeInvariant = () => {
           return shownPart(id) === undefined
             ? [`part ${id} is called sent, but is not in ${chat}`]
             : [];
-        if (notice_of !== null) return [];
+        if (notice_of !== null || withheld.has(id)) return [];
         const missing = dead.has(id)
           ? []
           : [`part ${id} of ${chat} is ${state} without a dead letter`];

@@ -120,6 +120,34 @@ const ALLOWED: readonly (readonly [name: string, steps: readonly Step[]])[] = [
     ],
   ],
   [
+    'a person who takes the chat over before an answer is sent, and answers the next message',
+    [
+      ...ANSWERED,
+      gateway(lane(2, null), part('p1', 'pending', 'failed'), part('p2', 'pending', 'failed')),
+      gateway(accepted(2)),
+      by(
+        'gateway2',
+        turn('r1', null, 'answered'),
+        message(2, 'waiting', 'done', 'r1'),
+        part('p3', null, 'pending', { of: 'r1' }),
+      ),
+    ],
+  ],
+  [
+    'a person who answers in the place of a running turn',
+    [
+      ...BEGUN,
+      gateway(lane(2, null)),
+      by(
+        'gateway2',
+        turn('t1', 'running', 'interrupted'),
+        turn('r1', null, 'answered'),
+        message(1, 'claimed', 'done', 'r1'),
+        part('p1', null, 'pending', { of: 'r1' }),
+      ),
+    ],
+  ],
+  [
     'a part that the platform refuses, with its dead letter',
     [
       ...MARKED,

@@ -90,7 +90,9 @@ export function checkTurn(
   const started = attempts - (before?.attempts ?? (from === null ? 0 : attempts));
   const { maxAttempts = MAX_ATTEMPTS } = moment.options;
   const isOften = to === 'running' && (attempts > maxAttempts || started > 1);
-  const isWritten = to === 'running' ? started > 0 : to !== 'stopped';
+  // What a person writes is fenced by the lock of the lane, and ends the turn whose messages it answers.
+  const isOfPerson = from === null ? to === 'answered' : isEndedByReply(moment, change);
+  const isWritten = !isOfPerson && (to === 'running' ? started > 0 : to !== 'stopped');
   const hasNoLetter = to === 'failed' && !moment.letters.has(turn) && isOfPeople(conversation);
   return [
     ...steps,
@@ -98,6 +100,18 @@ export function checkTurn(
     ...(isWritten ? checkFence(moment, conversation, `${row} became ${to}`) : []),
     ...(hasNoLetter ? [broken(13, `${row} failed without a dead letter`)] : []),
   ];
+}
+
+/** Whether the step stores a reply of a person, which has interrupted this turn. */
+function isEndedByReply(
+  { applied }: Moment,
+  { conversation, to }: Checked<'turn'>['change'],
+): boolean {
+  if (to !== 'interrupted') return false;
+  return applied.some((one) => {
+    if (one.kind !== 'turn' || one.change.conversation !== conversation) return false;
+    return one.change.from === null && one.change.to === 'answered';
+  });
 }
 
 /** Nobody waits for a heartbeat or a sub-agent, so their failed turns leave no dead letter. */

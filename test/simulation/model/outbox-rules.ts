@@ -11,7 +11,11 @@ export function checkPart(
   const row = `part ${part}`;
   const steps = checkContinuity(row, from, before);
   const hasNoLetter =
-    isGivenUp(to) && !isGivenUp(from) && turn !== null && !moment.letters.has(part);
+    isGivenUp(to) &&
+    !isGivenUp(from) &&
+    turn !== null &&
+    !moment.letters.has(part) &&
+    !isWithheld(moment, turn);
   const letter = hasNoLetter ? [broken(13, `${row} became ${to} without a dead letter`)] : [];
   const joins = from === null || (isGivenUp(from) && to === 'pending');
   const place =
@@ -120,5 +124,16 @@ export function checkChats({ tables, applied }: Moment): readonly Violation[] {
     return [
       broken(8, `part ${part} is being sent while ${earlier} of the same chat is ${first.state}`),
     ];
+  });
+}
+
+/** Whether a person takes over the chat of a turn in this step: none holds its lane, whose epoch has risen. */
+function isWithheld({ applied, tables }: Moment, turn: string): boolean {
+  const conversation = tables.turns.get(turn)?.conversation;
+  return applied.some((one) => {
+    if (one.kind !== 'lane' || one.before === undefined) return false;
+    const { change, before } = one;
+    const isRaised = change.holder === null && change.epoch > before.epoch;
+    return isRaised && change.conversation === conversation;
   });
 }

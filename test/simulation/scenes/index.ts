@@ -14,6 +14,7 @@ import { limits, slow, uncertain } from './platforms.ts';
 import { proactiveEmbedded, proactiveShared } from './proactive.ts';
 import { rounds } from './rounds.ts';
 import { strangersEmbedded, strangersShared } from './strangers.ts';
+import { takeoversEmbedded, takeoversShared } from './takeovers.ts';
 import { embedded, shared } from './talk.ts';
 import { toolsEmbedded, toolsShared } from './tools.ts';
 import { unluckyEmbedded, unluckyShared } from './unlucky.ts';
@@ -71,4 +72,6 @@ export const SCENES: readonly Scene[] = [
   discordCrash,
   unluckyEmbedded,
   unluckyShared,
+  takeoversEmbedded,
+  takeoversShared,
 ];

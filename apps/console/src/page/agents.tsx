@@ -4,9 +4,11 @@ import { useContext } from 'preact/hooks';
 import { agentOf, hashOfRoute, type Route } from './route.ts';
 import { useOperation } from './ui/data.tsx';
 import { Trouble } from './ui/widgets.tsx';
-import type { View } from './views.ts';
 
 export type ShownAgent = OutputOf<'agents/list'>['agents'][number];
+
+/** Where there are several agents: `own` shows the view of one of them, `rows` can show the rows of one alone. */
+export type AgentScope = 'own' | 'rows';
 
 /** The agents where there are several, and what is shown of which. */
 export interface Agents {
@@ -29,7 +31,7 @@ export const AgentsHere = createContext(ONE);
 const POLL_INTERVAL_MS = 60_000;
 
 /** The agents for a view of `route`; without `mayAsk` as where there is one. */
-export function useAgentsAt(route: Route, kind: View['agent'], mayAsk: boolean): Agents {
+export function useAgentsAt(route: Route, kind: AgentScope | undefined, mayAsk: boolean): Agents {
   const { value, failure } = useOperation('agents/list', mayAsk ? {} : null, POLL_INTERVAL_MS);
   if (value !== undefined) return agentsAt(value.agents, route, kind);
   return mayAsk && failure === null && route.agent !== undefined ? { ...ONE, state: 'asked' } : ONE;
@@ -39,7 +41,7 @@ export function useAgentsAt(route: Route, kind: View['agent'], mayAsk: boolean):
 export function agentsAt(
   found: readonly ShownAgent[],
   { agent }: Route,
-  kind: View['agent'],
+  kind: AgentScope | undefined,
 ): Agents {
   const all = found.length > 1 ? found : [];
   const chosen = all.find(({ name }) => name === agent);
@@ -80,7 +82,7 @@ export function useRowAgents() {
 interface ChoiceProps {
   readonly agents: Agents;
   readonly route: Route;
-  readonly kind: View['agent'];
+  readonly kind: AgentScope | undefined;
 }
 
 /** Chooses whose things a view shows, of lists also those of all; nothing where there is one agent. */
@@ -117,7 +119,7 @@ export function NoSuchAgent({ route }: { readonly route: Route }): VNode {
         <h2>Agents</h2>
         <Trouble reason={`There is no agent "${route.agent}".`} />
         <p>
-          <a href={hashOfRoute({ ...route, agent: undefined })}>Go on without it</a>
+          <a href={hashOfRoute({ ...route, agent: undefined })}>Continue without it</a>
         </p>
       </div>
     </main>

@@ -1,16 +1,14 @@
-import type { OutputOf } from '@parley/gateway/operations';
+import type { InputOf, OutputOf } from '@parley/gateway/operations';
 import { Fragment, type VNode } from 'preact';
 import { useRowAgents } from './agents.tsx';
+import { AskedCall, askerOf, placeText, type WaitingApproval, Whole } from './asked-call.tsx';
 import { order } from './gateway.ts';
-import { conversationLabel } from './inbox/rows.ts';
-import { hrefOf } from './route.ts';
 import { useOperation, usePages, useWork, type Work } from './ui/data.tsx';
-import { momentOf, timeOfDay } from './ui/format.ts';
+import { momentOf } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
 import {
   ActionButton,
   ConfirmButton,
-  Diff,
   List,
   OutcomeNote,
   Said,
@@ -20,29 +18,25 @@ import {
 
 type ApprovalList = OutputOf<'approvals/list'>;
 type ShownApproval = ApprovalList['approvals'][number];
-type WaitingApproval = OutputOf<'approvals/waiting'>['approvals'][number];
 type ShownAgentFile = OutputOf<'approvals/files'>['files'][number];
-
-/** Questions come by themselves: it is asked for this often, in ms. */
-const POLL_INTERVAL_MS = 8_000;
 
 /** The pending decisions of the owner: calls of tools (G05) and files that agents wrote (W09); and what was decided. */
 export function ApprovalsView(): VNode {
-  const waiting = useOperation('approvals/waiting', {}, POLL_INTERVAL_MS);
-  const files = useOperation('approvals/files', {});
+  const waiting = useOperation('approvals/waiting', {}, 'live');
+  const files = useOperation('approvals/files', {}, 'live');
   const rules = useOperation('approvals/rules', {});
   const { outcome, run } = useWork();
   const { isShown, ofOne, chosen } = useRowAgents();
   return (
     <ColumnView name="approvals-view" title="Approvals">
       <OutcomeNote outcome={outcome} />
-      <Section title="Questions">
+      <Section title="Waiting for you">
         <Show data={waiting}>
           {({ approvals }) => {
             const shown = approvals.filter(({ conversationId }) => isShown(conversationId));
             return shown.length === 0 ? (
               <p class="facts">
-                No call of a tool{chosen && ` of ${chosen.title}`} waits for a decision.
+                Nothing{chosen && ` from ${chosen.title}`} waits for your decision.
               </p>
             ) : (
               <List look="cards" of={shown}>
@@ -52,10 +46,10 @@ export function ApprovalsView(): VNode {
           }}
         </Show>
       </Section>
-      <Section title={ofOne('Files that the agent wrote')}>
+      <Section title={ofOne('Files the agent wrote')}>
         <Show data={files}>{(found) => <FileList files={found.files} run={run} />}</Show>
       </Section>
-      <Section title={ofOne('Allowed for good')}>
+      <Section title={ofOne('Always allowed')}>
         <Show data={rules}>{(found) => <RuleList rules={found.rules} run={run} />}</Show>
       </Section>
       <PastDecisions />
@@ -69,33 +63,15 @@ interface Run {
 
 const answerText = ({ text }: { readonly text: string }) => text;
 
-/** A call that waits, whole. Its texts were written by people and models, and are shown as text. */
+/** A call that waits for a decision, with its buttons. */
 function Question({ asked, run }: { readonly asked: WaitingApproval } & Run) {
-  const { code, tool, shown, text, rule, diff, expiresAt, chat } = asked;
-  const agent = useRowAgents().titleOf(asked.conversationId);
-  const decide = (decision: 'once' | 'always' | 'refuse') => () =>
+  const { code, tool, rule } = asked;
+  const decide = (decision: InputOf<'approvals/decide'>['decision']) => () =>
     run(() => order('approvals/decide', { code, decision }, answerText));
   const name = `${tool} for ${askerOf(asked)}`;
   return (
     <article class="card" aria-label={name}>
-      <header>
-        <h4>{tool}</h4>
-        <span class="hint">until {timeOfDay(expiresAt)}</span>
-      </header>
-      <p class="facts">
-        {askerOf(asked)}
-        {placeText(asked)}
-        {chat !== null && ` (${conversationLabel(chat)})`}, {momentOf(asked.askedAt)}{' '}
-        {agent !== null && `· ${agent} `}
-        <a href={hrefOf('conversations', asked.conversationId)}>Conversation</a>
-      </p>
-      {text !== '' && (
-        <Said as="blockquote" look="said">
-          {text}
-        </Said>
-      )}
-      {diff !== null && <Diff lines={diff} />}
-      <Whole title="The whole call" text={shown} />
+      <AskedCall asked={asked} />
       <div class="actions">
         <ActionButton
           label="Allow once"
@@ -118,35 +94,9 @@ function Question({ asked, run }: { readonly asked: WaitingApproval } & Run) {
   );
 }
 
-/** The whole text of a decision, to its last character. */
-function Whole({ title, text }: { readonly title: string; readonly text: string }): VNode {
-  return (
-    <details class="whole" open>
-      <summary>{title}</summary>
-      <Said as="pre" look="layer-text">
-        {text}
-      </Said>
-      {text.includes('\\u{') && (
-        <p class="facts">
-          {'\\u{…}'} is a character that cannot be seen, or looks like another one.
-        </p>
-      )}
-    </details>
-  );
-}
-
-function askerOf({ asker, askedBy, chat }: ShownApproval): string {
-  return asker ?? (chat === null ? askedBy : 'The agent itself');
-}
-
-/** The chat, where it is called otherwise than the person. */
-function placeText({ asker, chat }: ShownApproval): string {
-  return chat === null || chat.title === asker ? '' : ` in ${chat.title}`;
-}
-
 /** Files that only the owner can read until they are opened; all of their text is new for others. */
 function FileList({ files, run }: { readonly files: readonly ShownAgentFile[] } & Run): VNode {
-  if (files.length === 0) return <p class="facts">No file waits to be opened.</p>;
+  if (files.length === 0) return <p class="facts">No files to review.</p>;
   return (
     <>
       <p class="facts">
@@ -162,7 +112,7 @@ function FileList({ files, run }: { readonly files: readonly ShownAgentFile[] } 
 
 function AgentFile({ file, run }: { readonly file: ShownAgentFile } & Run): VNode {
   const { name, print, writtenIn, changedAt, shown, canOpen } = file;
-  const decide = (decision: 'open' | 'keep') => () =>
+  const decide = (decision: InputOf<'approvals/settle-file'>['decision']) => () =>
     run(() => order('approvals/settle-file', { name, print, decision }, answerText));
   return (
     <article class="card" aria-label={name}>
@@ -202,7 +152,7 @@ function RuleList({ rules, run }: { readonly rules: readonly string[] } & Run): 
   const revoke = (rule: string) => () =>
     run(() => order('approvals/revoke-rule', { rule }, answerText));
   if (rules.length === 0)
-    return <p class="facts">Nothing: each call that needs it is asked about.</p>;
+    return <p class="facts">Nothing is always allowed; you are asked every time.</p>;
   return (
     <List look="cards" of={rules}>
       {(rule) => (
@@ -228,7 +178,7 @@ const STATES: Readonly<Record<ShownApproval['state'], string>> = {
 const RESULTS = { done: '; the call worked', failed: '; the call failed' } as const;
 
 function PastDecisions(): VNode {
-  const past = usePages('/api/approvals/list?limit=20', readPast);
+  const past = usePages('approvals/list', { limit: 20 }, readPast);
   const { isShown } = useRowAgents();
   return (
     <Section title="Decided">
@@ -267,7 +217,7 @@ function PastDecision({ decided }: { readonly decided: ShownApproval }): VNode {
   return (
     <Fragment>
       <b>{tool}</b>
-      <span class={`is-${state}`}>
+      <span class={`tone is-${state}`}>
         {STATES[state]}
         {deciderOf(decided)}
         {result !== null && RESULTS[result]}

@@ -58,15 +58,13 @@ export function checksOf(findings: readonly AuditFinding[]): readonly CheckFindi
 function Card({ id, severity, found, remedy }: CheckFindings): VNode {
   const label = LABELS[severity];
   return (
-    <article class={`card is-${severity}`} aria-label={`${label}: ${id}`}>
+    <article class="card" aria-label={`${label}: ${id}`}>
       <header>
         <h4>{id}</h4>
-        <span class="card-kind">{label}</span>
+        <b class={`tone is-${severity}`}>{label}</b>
       </header>
       {found.map((sentence) => (
-        <p key={sentence} class="card-reason">
-          {sentence}
-        </p>
+        <p key={sentence}>{sentence}</p>
       ))}
       <p class="facts">{remedy}</p>
     </article>

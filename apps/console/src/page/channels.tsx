@@ -77,7 +77,7 @@ function Applicant({ applicant, run }: ApplicantProps): VNode {
     run(() => order(`access/${path}`, { code }, ({ text }) => text));
   return (
     <article class="card" aria-label={senderName}>
-      <Said look="channel-name">{senderName}</Said>
+      <Said look="entry-title">{senderName}</Said>
       <p class="facts">
         {channel}:{senderId} on {accountLabel({ channel, account })}, code {code} until{' '}
         {timeOfDay(expiresAt)}
@@ -128,7 +128,7 @@ function Account({ shown, run, showsCode }: AccountProps): VNode {
     <article class="card" aria-label={name}>
       <header>
         <h4>{name}</h4>
-        <span class={`channel-state of-${state.kind}`}>{STATES[state.kind]}</span>
+        <span class={`tone facts of-${state.kind}`}>{STATES[state.kind]}</span>
       </header>
       {state.kind === 'connected' && <p class="facts">as {state.as}</p>}
       {isPaused && (
@@ -136,7 +136,7 @@ function Account({ shown, run, showsCode }: AccountProps): VNode {
           by {state.by}, {momentOf(state.since)}
         </p>
       )}
-      {reason !== undefined && <p class="card-reason">{reason}</p>}
+      {reason !== undefined && <p>{reason}</p>}
       {fix !== undefined && <p class="facts">{fix}</p>}
       <Rules {...shown} />
       {unlinked && isOpen && <PairingView account={unlinked} />}
@@ -215,7 +215,7 @@ function WritingGroup({ group, run }: GroupProps): VNode {
     run(() => order('channels/allow', { channel, account, chatId }, ({ text }) => text));
   return (
     <article class="card" aria-label={name}>
-      <Said look="channel-name">{name}</Said>
+      <Said look="entry-title">{name}</Said>
       <p class="facts">
         {chatId} on {accountLabel(group)}, last seen {momentOf(seenAt)}
       </p>

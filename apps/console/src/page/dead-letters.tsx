@@ -136,17 +136,17 @@ function DeadLetterCard(props: DeadLetterProps): VNode {
   const name = `letter-${id}`;
   const facts = letterFacts(letter);
   return (
-    <article class={`card is-${kind}`} aria-labelledby={name}>
+    <article class="card letter" aria-labelledby={name}>
       <header>
         <h4 id={name}>
-          <span class="card-kind">{KINDS[kind]}</span> {chat}
+          <b class={`tone is-${kind}`}>{KINDS[kind]}</b> {chat}
         </h4>
         <p class="facts">
           {id} · {momentOf(diedAt)}
           {agent !== null && ` · ${agent}`}
         </p>
       </header>
-      {reason !== '' && <Said look="card-reason">{reason}</Said>}
+      {reason !== '' && <Said>{reason}</Said>}
       {letterTexts(whole ?? letter).map(({ from, text }, index) => (
         <Said as="blockquote" key={index} look="said">
           {from !== '' && <b>{from}: </b>}

@@ -2,7 +2,7 @@ import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { type Outcome, perform, randomId } from './gateway.ts';
 import { useOperation, useWork, type Work } from './ui/data.tsx';
-import { amount } from './ui/format.ts';
+import { amount, capitalized } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
 import { ActionButton, List, OutcomeNote, Said, Show } from './ui/widgets.tsx';
 
@@ -38,8 +38,8 @@ function HeartbeatPlan({ report, work }: { report: HeartbeatReport; work: Work }
   const { lastSkip } = plan;
   return (
     <>
-      <p class="heartbeat-plan">
-        {plan.text.replaceAll('`', '')} ({timeZone}
+      <p>
+        {capitalized(plan.text.replaceAll('`', ''))} ({timeZone}
         {timeZoneFrom !== undefined && `, from ${timeZoneFrom}`})
       </p>
       <p class="facts">
@@ -47,7 +47,7 @@ function HeartbeatPlan({ report, work }: { report: HeartbeatReport; work: Work }
         {lastSkip !== null && ` The last heartbeat run started no task – ${lastSkip}.`}
       </p>
       {problems.length > 0 && (
-        <section class="heartbeat-problems" aria-label="Problems">
+        <section class="trouble" aria-label="Problems">
           <h3>HEARTBEAT.md needs a fix</h3>
           <ul>
             {problems.map((problem) => (
@@ -78,8 +78,10 @@ function Task({ task, work }: { task: StandingTask; work: Work }): VNode {
   return (
     <article class="card heartbeat-task" aria-label={name}>
       <header>
-        <h4>{name}</h4>
-        <p class="facts">{tell === null ? schedule : `${schedule}, notifies ${tell}`}</p>
+        <div>
+          <h4>{name}</h4>
+          <p class="facts">{tell === null ? schedule : `${schedule}, notifies ${tell}`}</p>
+        </div>
         <ActionButton
           label={isRunning ? 'Running…' : 'Run now'}
           name={`Run ${name} now`}
@@ -87,12 +89,12 @@ function Task({ task, work }: { task: StandingTask; work: Work }): VNode {
           onPress={() => work.run(() => runNow(name))}
         />
       </header>
-      <Said look="heartbeat-instruction">{instruction}</Said>
-      <dl>
+      <Said look="as-typed">{instruction}</Said>
+      <dl class="pairs">
         <dt>Last</dt>
-        <dd class={`is-${last.state}`}>{last.text}</dd>
+        <dd class={`tone is-${last.state}`}>{last.text}</dd>
         <dt>Next</dt>
-        <dd class={`is-${next.state}`}>{next.text}</dd>
+        <dd class={`tone is-${next.state}`}>{next.text}</dd>
       </dl>
     </article>
   );
@@ -107,7 +109,7 @@ function RunList({ runs }: Pick<HeartbeatReport, 'runs'>): VNode {
         {runs.map(({ id, task, state, text, tokens, alert }) => (
           <li key={id}>
             <b>{task}</b>
-            <span class={`is-${state}`}>{text}</span>
+            <span class={`tone is-${state}`}>{text}</span>
             <span>{amount(tokens)} tokens</span>
             {alert !== null && (
               <Said as="blockquote" look="said">
@@ -124,14 +126,14 @@ function RunList({ runs }: Pick<HeartbeatReport, 'runs'>): VNode {
 const EXAMPLE = `## mail
 - every: 30 min
 - between: 9:00-21:00
-- do: Look through new mail. Tell me of what cannot wait.`;
+- do: Check new mail. Tell me what cannot wait.`;
 
 function NoTasks(): VNode {
   return (
     <>
       <p>
-        There are no tasks, so the model is not called. Write them into HEARTBEAT.md of the
-        workspace, for example:
+        No tasks yet, so the model is not called. Add them to HEARTBEAT.md in the workspace, for
+        example:
       </p>
       <Said as="pre" look="layer-text">
         {EXAMPLE}

@@ -1,3 +1,4 @@
+import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { ActionButton, Labelled, Trouble } from './ui/widgets.tsx';
@@ -5,7 +6,7 @@ import { ActionButton, Labelled, Trouble } from './ui/widgets.tsx';
 /** A hook as the settings write it, without its token. */
 export interface NewHook {
   readonly name: string;
-  readonly action: 'job' | 'heartbeat';
+  readonly action: OutputOf<'hooks/list'>['hooks'][number]['action'];
   readonly instruction: string;
   readonly task: string;
   readonly target: string;
@@ -40,10 +41,10 @@ export function HookForm({ problem, save, cancel }: FormProps): VNode {
   };
   return (
     <form class="card fields" aria-label="New hook" onSubmit={submit}>
-      <Labelled label="Name, as in its address" id="hook-name">
+      <Labelled label="Name (used in the URL)" id="hook-name">
         <input {...text('name')} required pattern="[a-z0-9][a-z0-9_\-]{0,39}" placeholder="ci" />
       </Labelled>
-      <Labelled label="What an event does" id="hook-does">
+      <Labelled label="When an event arrives" id="hook-does">
         <select
           id="hook-does"
           class="field"
@@ -52,26 +53,26 @@ export function HookForm({ problem, save, cancel }: FormProps): VNode {
             setDraft({ ...draft, action: value === 'job' ? 'job' : 'heartbeat' })
           }
         >
-          <option value="job">The agent does what you say here</option>
-          <option value="heartbeat">A standing task runs at once</option>
+          <option value="job">Follow the instructions below</option>
+          <option value="heartbeat">Run a standing task at once</option>
         </select>
       </Labelled>
       {draft.action === 'job' ? (
         <>
-          <Labelled label="What is to be done with an event" id="hook-instruction">
+          <Labelled label="Instructions for the agent" id="hook-instruction">
             <textarea {...text('instruction')} rows={3} required maxLength={8_000} />
           </Labelled>
           <Labelled
-            label="Where the answer goes"
+            label="Send the answer to"
             id="hook-target"
-            hint="Such as telegram:123456789, telegram:-100123, or a named chat"
+            hint="For example telegram:123456789, telegram:-100123, or a named chat"
           >
-            <input {...text('target')} placeholder="Your own chat, where you wrote last" />
+            <input {...text('target')} placeholder="The chat you used last" />
           </Labelled>
         </>
       ) : (
         <Labelled label="Standing task" id="hook-task">
-          <input {...text('task')} placeholder="The most overdue one" />
+          <input {...text('task')} placeholder="The most overdue task" />
         </Labelled>
       )}
       <p>
@@ -83,7 +84,7 @@ export function HookForm({ problem, save, cancel }: FormProps): VNode {
               setDraft({ ...draft, signature: checked })
             }
           />{' '}
-          The sender signs with the token, as GitHub does
+          The sender signs its requests with the token, like GitHub
         </label>
       </p>
       <Trouble reason={problem} />

@@ -69,8 +69,8 @@ export function HooksView(): VNode {
             {made && <Address {...made} />}
             {hooks.length === 0 ? (
               <p class="facts">
-                There are none. With one, another program can have the agent do something: a CI
-                system, a monitor, a house.
+                No hooks yet. A hook lets another program (CI, monitoring, Home Assistant) trigger
+                the agent.
               </p>
             ) : (
               <Section title="Addresses and events">
@@ -159,7 +159,7 @@ function Hook({ hook, run }: HookProps): VNode {
         <span class="hint">{hookAddress(name)}</span>
       </header>
       {action === 'job' ? (
-        <Said look="job-task">{instruction}</Said>
+        <Said look="as-typed">{instruction}</Said>
       ) : (
         <p>Runs {task ?? 'the most overdue standing task'} at once.</p>
       )}
@@ -171,11 +171,11 @@ function Hook({ hook, run }: HookProps): VNode {
               {action === 'job' ? <a href={hrefOf('why', id)}>{momentOf(at)}</a> : momentOf(at)}:{' '}
               {outcome}
             </p>
-            {said !== null && <Said look="job-task">{said}</Said>}
+            {said !== null && <Said look="as-typed">{said}</Said>}
           </div>
         )}
       </List>
-      {events.length === 0 && <p class="facts">No event has come yet.</p>}
+      {events.length === 0 && <p class="facts">No events yet.</p>}
       {isTested && (
         <Labelled label="A sample event" id={`hook-body-${name}`}>
           <textarea

@@ -20,8 +20,8 @@ interface FormProps {
 
 const TIMES = {
   at: { label: 'Once', example: '2026-11-22 09:00, 18:30, tomorrow 9:00, in 20 min' },
-  every: { label: 'Repeated', example: '30 min, 2 h, daily at 8:00' },
-  cron: { label: 'By a cron expression', example: '0 9 * * mon-fri' },
+  every: { label: 'Repeats', example: '30 min, 2 h, daily at 8:00' },
+  cron: { label: 'Cron expression', example: '0 9 * * mon-fri' },
 } as const;
 type Kind = keyof typeof TIMES;
 const KINDS: readonly Kind[] = ['at', 'every', 'cron'];
@@ -57,11 +57,11 @@ export function JobForm({ job, chats, problem, save, cancel }: FormProps): VNode
   };
   return (
     <form class="card fields" aria-label={job?.title ?? 'New job'} onSubmit={submit}>
-      <Labelled label="What is to be done then" id="job-task">
+      <Labelled label="What should the agent do?" id="job-task">
         <textarea {...text('task')} rows={3} required maxLength={4_000} />
       </Labelled>
       <Labelled label="Title" id="job-title">
-        <input {...text('title')} maxLength={80} placeholder="The begin of the task" />
+        <input {...text('title')} maxLength={80} placeholder="First words of the task" />
       </Labelled>
       <Labelled label="When" id="job-kind">
         <select
@@ -83,7 +83,7 @@ export function JobForm({ job, chats, problem, save, cancel }: FormProps): VNode
         <input {...text('time')} required />
       </Labelled>
       <Labelled label="Time zone" id="job-timeZone">
-        <input {...text('timeZone')} list="time-zones" placeholder="That of the agent" />
+        <input {...text('timeZone')} list="time-zones" placeholder="Same as the agent's" />
       </Labelled>
       <datalist id="time-zones">
         {Intl.supportedValuesOf('timeZone').map((zone) => (
@@ -92,7 +92,7 @@ export function JobForm({ job, chats, problem, save, cancel }: FormProps): VNode
       </datalist>
       <Labelled label="Chat" id="job-to">
         <select {...text('to')} onChange={({ currentTarget: { value } }) => type({ to: value })}>
-          <option value="">{job?.chatTitle ?? 'Your own chat, where you wrote last'}</option>
+          <option value="">{job?.chatTitle ?? 'The chat you used last'}</option>
           {chats
             .filter(({ to }) => to !== job?.chat)
             .map(({ to, name }) => (
@@ -102,12 +102,8 @@ export function JobForm({ job, chats, problem, save, cancel }: FormProps): VNode
             ))}
         </select>
       </Labelled>
-      <Labelled
-        label="Answers in JSON"
-        id="job-format"
-        hint="For a program: json, or a JSON Schema"
-      >
-        <textarea {...text('format')} rows={2} maxLength={32_000} placeholder="No: text" />
+      <Labelled label="Response format" id="job-format" hint="For programs: json or a JSON Schema">
+        <textarea {...text('format')} rows={2} maxLength={32_000} placeholder="Plain text" />
       </Labelled>
       <Trouble reason={problem} />
       <div class="actions">

@@ -56,7 +56,7 @@ export function JobsView(): VNode {
               )}
               {shown.length === 0 && (
                 <p class="facts">
-                  There are none. Make one here, or ask the agent to remind you of something.
+                  No jobs yet. Add one here, or ask the agent to remind you of something.
                 </p>
               )}
               <List look="cards" of={shown}>
@@ -103,7 +103,7 @@ function Job({ job, onAct, onChange }: JobProps): VNode {
           {agent !== null && ` · ${agent}`}
         </span>
       </header>
-      {task !== title && <Said look="job-task">{task}</Said>}
+      {task !== title && <Said look="as-typed">{task}</Said>}
       <p>
         {when}; {stateText(job)}
       </p>
@@ -124,7 +124,7 @@ function Job({ job, onAct, onChange }: JobProps): VNode {
           label="Remove"
           name={`Remove: ${title}`}
           look="is-grave"
-          question="It does not run any more, and cannot be brought back."
+          question="The job stops and cannot be restored."
           confirm="Remove it"
           onPress={() => onAct('remove')}
         />
@@ -143,11 +143,11 @@ const ACTIONS: Readonly<Record<ShownJob['state'], readonly (keyof typeof LABELS)
 function stateText({ state, waits, next }: ShownJob): string {
   if (state !== 'on') return state;
   if (waits !== null) return `waits, because ${waits}`;
-  return next.length === 0 ? 'never again' : `next ${next.map(momentOf).join('; ')}`;
+  return next.length === 0 ? 'no more runs' : `next ${next.map(momentOf).join('; ')}`;
 }
 
 function lastRunText({ lastAt, lastOutcome, failures }: ShownJob): string {
-  if (lastAt === null) return 'It has not run yet.';
+  if (lastAt === null) return 'Not run yet.';
   const row = failures > 1 ? `, ${failures} times in a row` : '';
-  return `Last run ${momentOf(lastAt)}: ${lastOutcome ?? 'under way'}${row}.`;
+  return `Last run ${momentOf(lastAt)}: ${lastOutcome ?? 'running'}${row}.`;
 }

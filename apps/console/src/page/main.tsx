@@ -8,6 +8,7 @@ import { randomId, request, signIn, takeToken, upload } from './gateway.ts';
 import { routeOf } from './route.ts';
 import { Shell } from './shell.tsx';
 import { DataScope } from './ui/data.tsx';
+import { LiveChanges } from './ui/live.ts';
 
 const BASE = '/channels/web/default';
 
@@ -25,6 +26,11 @@ async function main(): Promise<void> {
     newId: randomId,
     clock: Date.now,
     reload: () => location.reload(),
+    visibility: {
+      isHidden: () => document.hidden,
+      onChange: (listener) => document.addEventListener('visibilitychange', listener),
+      later: runLater,
+    },
   });
   // Back from signing in at a tool server: the view that began it brings the answer to the gateway.
   if (location.search.includes('state=')) {
@@ -42,9 +48,11 @@ async function main(): Promise<void> {
   addEventListener('hashchange', () => void enter());
   await enter();
   render(
-    <DataScope>
-      <Shell client={client} route={route} trouble={trouble} />
-    </DataScope>,
+    <LiveChanges.Provider value={client.changes}>
+      <DataScope>
+        <Shell client={client} route={route} trouble={trouble} />
+      </DataScope>
+    </LiveChanges.Provider>,
     root,
   );
   client.start();

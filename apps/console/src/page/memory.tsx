@@ -31,7 +31,7 @@ export function MemoryView({ args: [words = ''] }: Route): VNode {
       <Show data={data}>
         {(report) =>
           report.isOff ? (
-            <p class="nothing">Memory is switched off in the settings (agent.memory).</p>
+            <p class="nothing">Memory is off in the settings (agent.memory).</p>
           ) : (
             <MemoryResults {...report} isSearch={words !== ''} run={run} />
           )
@@ -48,7 +48,7 @@ function MemorySearchForm({ words }: { readonly words: string }): VNode {
     location.hash = typed.trim() === '' ? hrefOf('memory') : hrefOf('memory', typed.trim());
   };
   return (
-    <form class="memory-search" role="search" onSubmit={onSubmit}>
+    <form class="row" role="search" onSubmit={onSubmit}>
       <input
         class="field"
         type="search"
@@ -73,14 +73,18 @@ function MemoryResults({ people, page, notes, found, isSearch, run }: ReportProp
   return (
     <>
       {isEmpty && (
-        <p class="nothing">{isSearch ? 'Nothing was found.' : 'Nothing is saved yet.'}</p>
+        <p class="nothing">
+          {isSearch
+            ? 'No results'
+            : 'Nothing saved yet. The agent writes down what it should remember.'}
+        </p>
       )}
       {people.map((one) => (
         <Person key={one.person} {...one} isSearch={isSearch} run={run} />
       ))}
       {page.length > 0 && (
         <Section title="MEMORY.md">
-          <List look="rows memories" of={page}>
+          <List look="rows is-pairs" of={page}>
             {(text) => (
               <Line
                 key={text}
@@ -100,7 +104,7 @@ function MemoryResults({ people, page, notes, found, isSearch, run }: ReportProp
       )}
       {found.length > 0 && (
         <Section title="In notes and knowledge">
-          <List look="rows memories" of={found}>
+          <List look="rows is-pairs" of={found}>
             {({ file, text }) => <Line key={file + text} text={text} file={file} />}
           </List>
         </Section>
@@ -134,7 +138,7 @@ function Person({ person, name, memories, isSearch, run }: PersonProps): VNode {
   return (
     <Section title={title}>
       {name !== null && <p class="facts">{person}</p>}
-      <List look="rows memories" of={memories}>
+      <List look="rows is-pairs" of={memories}>
         {({ file, id, ...memory }: ShownMemory) => (
           <Line
             key={`${file} ${id}`}
@@ -171,7 +175,7 @@ function Line({ text, file, facts, onForget }: LineProps): VNode {
   return (
     <>
       <div>
-        <Said look="memory-text">{text}</Said>
+        <Said>{text}</Said>
         <p class="hint">
           {facts && `${facts} · `}
           <a href={hrefOf('files', file)}>{file}</a>
@@ -182,7 +186,7 @@ function Line({ text, file, facts, onForget }: LineProps): VNode {
           label="Forget"
           name={`Forget: ${text}`}
           confirm="Forget it"
-          question="It is taken out of the files, the history and the prompts, and cannot be brought back. Forget it?"
+          question="This removes it from files, history and prompts, and cannot be undone. Forget it?"
           onPress={onForget}
         />
       )}

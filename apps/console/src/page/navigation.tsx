@@ -1,7 +1,8 @@
-import type { OutputOf } from '@parley/gateway/operations';
+import type { OperationName } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { hrefOf } from './route.ts';
-import { useData } from './ui/data.tsx';
+import { useOperation } from './ui/data.tsx';
 import { Icon } from './ui/icon.tsx';
 import { PLACES, type Place, type View } from './views.ts';
 import { type Me, missingRole } from './who.ts';
@@ -12,18 +13,12 @@ export interface Waiting {
   readonly people: number;
 }
 
-/** The poll interval for what waits for the owner, in ms. */
-const WAITING_MS = 15_000;
-
 /** The waiting questions and people that the role of the signed-in person may read (F05, G05). */
 export function useWaiting(me: Me | null, isOnline: boolean): Waiting {
-  const pathFor = (path: string): string | null =>
-    isOnline && me !== null && missingRole(me, path) === null ? path : null;
-  const asked = useData<OutputOf<'approvals/waiting'>>(
-    pathFor('/api/approvals/waiting'),
-    WAITING_MS,
-  );
-  const report = useData<OutputOf<'channels/report'>>(pathFor('/api/channels/report'), WAITING_MS);
+  const inputFor = (read: OperationName): Record<string, never> | null =>
+    isOnline && me !== null && missingRole(me, read) === null ? {} : null;
+  const asked = useOperation('approvals/waiting', inputFor('approvals/waiting'), 'live');
+  const report = useOperation('channels/report', inputFor('channels/report'), 'live');
   return {
     questions: (isOnline && asked.value?.approvals.length) || 0,
     people: (isOnline && report.value?.waiting.length) || 0,
@@ -78,8 +73,14 @@ interface ViewLinksProps extends Omit<NavigationProps, 'chat' | 'place'> {
 
 /** The views of one place: a list beside the view, in a narrow window a row of tabs above it. */
 export function ViewLinks({ me, place, shown, waiting }: ViewLinksProps): VNode {
+  const box = useRef<HTMLElement>(null);
+  // In a narrow window the row scrolls, and the link of the view may be outside.
+  useEffect(() => {
+    const link = box.current?.querySelector('[aria-current]');
+    link?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [shown]);
   return (
-    <nav class="views" aria-label={`${place.name} views`}>
+    <nav ref={box} class="views" aria-label={`${place.name} views`}>
       {viewsFor(me, place).map(({ id, label, icon }) => (
         <a
           key={id}

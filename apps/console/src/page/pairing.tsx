@@ -3,14 +3,13 @@ import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { request } from './gateway.ts';
 
-/** An account that waits until a phone scans its code. */
-interface UnlinkedAccount {
+type State = GatewayStatus['channels'][number]['state'];
+
+/** An account that waits for a phone: to scan its code, whose picture is fetched again when it changes, or to type it. */
+interface UnlinkedAccount extends Omit<Extract<State, { kind: 'pairing' }>, 'kind'> {
   /** `channel/account`. */
   readonly id: string;
   readonly channel: string;
-  /** To be typed on the phone; of a QR code, whose picture is fetched again when it changes. */
-  readonly code: string;
-  readonly how: 'scan' | 'type';
 }
 
 /** The accounts that wait for a phone, and whether that may change soon. */
@@ -37,7 +36,7 @@ export function PairingView({ account }: { readonly account: UnlinkedAccount }):
   const name = NAMES.get(channel) ?? channel;
   const isTyped = how === 'type';
   return (
-    <section class="pairing" aria-label={`Link ${name}`}>
+    <section class="card row pairing" aria-label={`Link ${name}`}>
       {isTyped ? <output>{code}</output> : <Picture id={id} code={code} name={name} />}
       <div>
         <p>

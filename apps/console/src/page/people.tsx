@@ -20,14 +20,15 @@ export function PeopleView(): VNode {
   return (
     <ColumnView name="people-view" title="People">
       <p class="facts">
-        An unknown browser? End it, then run "parley token rotate", or revoke whose it is.
+        Don't recognize a session? Sign it out, then run "parley token rotate" or revoke that
+        person's access.
       </p>
       <OutcomeNote outcome={work.outcome} />
       <Show data={sessions}>
         {() => (
           <Show data={people}>
             {({ people }) => (
-              <Section title="Who gets in">
+              <Section title="Who has access">
                 <ul class="cards">
                   <li key="">
                     <OwnerCard sessions={sessionsOf(null)} run={work.run} />
@@ -55,9 +56,9 @@ interface SessionsProps {
 
 function OwnerCard(props: SessionsProps): VNode {
   return (
-    <article class="card" aria-label="With the token of this gateway">
+    <article class="card" aria-label="Gateway token">
       <header>
-        <h4>With the token of this gateway</h4>
+        <h4>Gateway token</h4>
         <span class="hint">owner</span>
       </header>
       <Sessions {...props} />
@@ -95,7 +96,7 @@ function PersonCard(props: SessionsProps & { readonly person: ShownSignIn }): VN
 
 function Sessions({ sessions, run }: SessionsProps): VNode {
   return (
-    <List look="people-sessions" of={sessions}>
+    <List look="rows" of={sessions}>
       {(session) => (
         <Session
           key={session.id}
@@ -114,7 +115,7 @@ const ROLES: Readonly<Record<ShownSignIn['role'], string>> = {
   owner: 'Owner: everything, also your chats',
 };
 
-/** Makes a token for somebody, and shows it this once. */
+/** Makes a token for a person, and shows it this once. */
 function NewPerson({ run }: Pick<Work, 'run'>): VNode {
   const [added, setAdded] = useState<OutputOf<'people/add'> | null>(null);
   const address = useRef<HTMLInputElement>(null);
@@ -129,16 +130,15 @@ function NewPerson({ run }: Pick<Work, 'run'>): VNode {
       if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
       setAdded(answer.value);
       form.reset();
-      return { text: `${answer.value.name} is added.`, isTrouble: false };
+      return { text: `${answer.value.name} was added.`, isTrouble: false };
     });
   };
   return (
-    <Section title="Add somebody">
+    <Section title="Add a person">
       {added !== null && (
-        <label class="card people-new">
+        <label class="card stack">
           <span>
-            <b>{added.name}</b> signs in with this address. Pass it on privately: it is shown only
-            now.
+            <b>{added.name}</b> signs in with this link. Send it privately: it is shown only once.
           </span>
           <input
             ref={address}
@@ -149,7 +149,7 @@ function NewPerson({ run }: Pick<Work, 'run'>): VNode {
           />
         </label>
       )}
-      <form class="people-form" onSubmit={submit}>
+      <form class="fields" onSubmit={submit}>
         <label class="hint">
           Name
           <input class="field" name="name" required maxLength={40} autoComplete="off" />
@@ -177,7 +177,7 @@ async function endOneSession({ id, isCurrent }: ShownSession): Promise<Outcome |
 }
 
 const NETWORKS: Readonly<Record<ShownSession['network'], string>> = {
-  'this-machine': 'on the machine of the gateway',
+  'this-machine': 'from this machine',
   'local-network': 'from the local network',
   internet: 'from the internet',
   proxy: 'through a proxy',
@@ -187,25 +187,25 @@ function Session({ session, onEnd }: { session: ShownSession; onEnd: () => void 
   const { id, userAgent, isCurrent, usedAt, createdAt, expiresAt, network } = session;
   const name = browserName(userAgent);
   return (
-    <article>
-      <p title={userAgent}>
-        <b>{name}</b>
-        {isCurrent && ' this browser'}
-      </p>
-      <p>
-        Signed in {NETWORKS[network]}: {momentOf(createdAt)}
-      </p>
-      <p class="facts">
-        {id} · last used: {momentOf(usedAt)} · ends unless used: {momentOf(expiresAt)}
-      </p>
-      <p class="actions">
-        <ActionButton
-          label={isCurrent ? 'Sign out' : 'End'}
-          name={isCurrent ? 'Sign out of this browser' : `End: ${name}, ${id}`}
-          look={isCurrent ? '' : 'is-grave'}
-          onPress={onEnd}
-        />
-      </p>
+    <article class="row apart">
+      <div class="grow">
+        <p title={userAgent}>
+          <b>{name}</b>
+          {isCurrent && ' · this browser'}
+        </p>
+        <p class="facts">
+          Signed in {NETWORKS[network]}: {momentOf(createdAt)}
+        </p>
+        <p class="hint">
+          {id} · last used: {momentOf(usedAt)} · expires: {momentOf(expiresAt)}
+        </p>
+      </div>
+      <ActionButton
+        label="Sign out"
+        name={isCurrent ? 'Sign out of this browser' : `Sign out: ${name}, ${id}`}
+        look={isCurrent ? '' : 'is-grave'}
+        onPress={onEnd}
+      />
     </article>
   );
 }

@@ -19,7 +19,7 @@ export function QueueView(): VNode {
   return (
     <ColumnView name="queue-view" title="Queue">
       {queue.value && <p class="facts">{queueSummary(queue.value)}</p>}
-      {useMayRead('/api/dead/list') && <DeadLetterSection />}
+      {useMayRead('dead/list') && <DeadLetterSection />}
       <Show data={queue}>{(report) => <QueueLists {...report} />}</Show>
     </ColumnView>
   );
@@ -27,7 +27,7 @@ export function QueueView(): VNode {
 
 function queueSummary({ messages, turns, parts }: QueueReport): string {
   const owed = counted(parts.pending + parts.sending, 'part');
-  return `${counted(messages, 'message')} waiting, ${counted(turns, 'turn')} under way, ${owed} to be sent.`;
+  return `${counted(messages, 'message')} waiting, ${counted(turns, 'turn')} running, ${owed} to send.`;
 }
 
 /** The oldest entries first. */
@@ -38,8 +38,8 @@ function QueueLists(report: QueueReport): VNode {
   return (
     <>
       <QueueList
-        name="Waiting for a turn"
-        none="No message waits."
+        name="Waiting messages"
+        none="None."
         facts={`${counted(messages, 'message')} in ${counted(conversations, 'conversation')}.`}
         rows={waiting
           .filter(({ conversationId }) => isShown(conversationId))
@@ -50,8 +50,8 @@ function QueueLists(report: QueueReport): VNode {
           }))}
       />
       <QueueList
-        name="Turns under way"
-        none="No turn is under way."
+        name="Running turns"
+        none="None."
         facts={`${counted(turns, 'turn')}.`}
         rows={running
           .filter(({ conversationId }) => isShown(conversationId))
@@ -62,8 +62,8 @@ function QueueLists(report: QueueReport): VNode {
           }))}
       />
       <QueueList
-        name="Still to be sent"
-        none="Nothing is to be sent."
+        name="Outgoing"
+        none="Nothing to send."
         facts={`${counted(parts.pending + parts.sending, 'part')} of answers.`}
         rows={outgoing.map(({ channel, account, pending, sending, chats, oldestAt }) => ({
           name: `${channel}/${account}`,
@@ -84,7 +84,7 @@ function QueueLists(report: QueueReport): VNode {
           }))}
         />
       )}
-      <p class="facts queue-sum">
+      <p class="facts">
         Since the first start: {counted(parts.sent, 'part')} sent, {amount(parts.failed)} failed,{' '}
         {amount(parts.unknown)} with an unknown outcome.
       </p>
@@ -120,7 +120,7 @@ interface QueueListProps {
 function QueueList({ name, none, facts, rows }: QueueListProps): VNode {
   return (
     <Section title={name}>
-      {rows.length === 0 ? <p>{none}</p> : <p class="facts">{facts}</p>}
+      <p class="facts">{rows.length === 0 ? none : facts}</p>
       <ol class="rows">
         {rows.map(({ name, text, since }, nth) => (
           <li key={nth}>

@@ -1,7 +1,7 @@
 import type { GatewayStatus } from '@parley/gateway/api';
 import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import {
   AgentChoice,
   AgentsHere,
@@ -16,8 +16,7 @@ import { isAnswering } from './chat/conversation.ts';
 import { randomId } from './gateway.ts';
 import { GuardedView } from './guarded-view.tsx';
 import type { InboxState } from './inbox/inbox-state.ts';
-import { readMarks } from './inbox/row-marks.ts';
-import type { InboxRow, RowMarks } from './inbox/rows.ts';
+import type { InboxRow } from './inbox/rows.ts';
 import { Rail, useWaiting, ViewLinks, type Waiting } from './navigation.tsx';
 import { pairingOf } from './pairing.tsx';
 import { useShortcuts } from './palette/shortcuts.ts';
@@ -61,7 +60,7 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
   const view = viewOf(route.value) ?? (hasChat ? undefined : viewOf({ view: START, args: [] }));
   const place = placeOf(view);
   const waiting = useWaiting(me, isOnline);
-  const mayAsk = isOnline && me !== null && missingRole(me, '/api/agents/list') === null;
+  const mayAsk = isOnline && me !== null && missingRole(me, 'agents/list') === null;
   const agents = useAgentsAt(route.value, view?.agent, mayAsk);
   const chatting = infoOfAgent(answererOf(agents.all, client.chat.value), usual);
   const agent = view === undefined ? chatting : infoOfAgent(agents.chosen, usual);
@@ -92,6 +91,7 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
                       state: inbox,
                       isChat: view === undefined,
                       clearContext: () => client.send('/new'),
+                      restart: () => client.restart(),
                     }
                   : null
               }
@@ -114,7 +114,7 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
             {/* Hidden, not removed: a draft stays. */}
             {hasChat && (
               <div class="view" hidden={isOut || view !== undefined}>
-                <ChatView key={client.chat.value} client={client} agent={chatting} />
+                <ShownChat key={client.chat.value} agent={chatting} {...{ client, inbox }} />
               </div>
             )}
             {!isOut && view && me && (
@@ -153,9 +153,7 @@ interface SidesProps {
 /** The rail, and beside it the inbox or the views of another place. */
 function Sides(props: SidesProps): VNode {
   const { client, route, me, place, inbox, waiting, isOnline, isInbox, shown, chat } = props;
-  const { entries } = client.conversation.value;
-  const answeredAt = entries.findLast(({ kind }) => kind === 'answer')?.at ?? 0;
-  const column = { route, chat: client.chat.value, answeredAt, isOnline, state: inbox };
+  const column = { route, chat: client.chat.value, isOnline, state: inbox };
   return (
     <>
       <Rail me={me} place={place} chat={chat} waiting={waiting} />
@@ -188,7 +186,7 @@ function Notes({ status, isOnline, hasChat, shown }: NotesProps): VNode {
   return (
     <>
       {unlinked.length > 0 && shown !== 'channels' && shown !== 'setup' && (
-        <p class="frame-note" role="status">
+        <p class="card frame-note" role="status">
           {unlinked.map(({ id }) => id.replace('/default', '')).join(', ')} waits for its phone.{' '}
           <a href={hrefOf('channels', 'code')}>Show the code</a>
         </p>
@@ -241,12 +239,26 @@ function goBy(shortcut: 'new-chat' | 'search'): void {
   else field.focus();
 }
 
+interface ShownChatProps {
+  readonly client: ChatClient;
+  readonly agent: AgentInfo;
+  readonly inbox: InboxState;
+}
+
+/** The chat that is open, with its conversation once the list knows it. */
+function ShownChat({ client, agent, inbox }: ShownChatProps): VNode {
+  const row = inbox.row.value;
+  const isKnown = row !== null && !row.isOnlyChat && row.chat === client.chat.value;
+  return <ChatView client={client} agent={agent} conversation={isKnown ? row.id : null} />;
+}
+
 /** The shared state of the inbox, for as long as the page is open. */
 function useInbox(): InboxState {
-  const marks = useSignal<RowMarks>(useState(() => readMarks(localStorage))[0]);
   const row = useSignal<InboxRow | null>(null);
+  const next = useSignal<InboxRow | null>(null);
+  const round = useSignal(0);
   const isPanelOpen = useSignal(false);
-  return { marks, row, isPanelOpen };
+  return { row, next, round, isPanelOpen };
 }
 
 function infoOf(name: string, model: string): AgentInfo {
@@ -278,7 +290,7 @@ function SettingsNote({ afterRestart, problems }: GatewayStatus['settings']): VN
       ? 'The settings file has a mistake; the settings from before are used.'
       : `${afterRestart.join(', ')}: saved, but used from the next start only.`;
   return (
-    <p class="frame-note" role="status">
+    <p class="card frame-note" role="status">
       {text} <a href={hrefOf('settings')}>Open the settings</a>
     </p>
   );

@@ -22,10 +22,10 @@ export function SignInView(props: { readonly trouble: string | null }): VNode {
     <main class="sign-in">
       <img src="/page/icon.svg" alt="" width={56} height={56} />
       <h1 class="title">This chat is private</h1>
-      <p>Sign in with the token of this gateway, or your own.</p>
+      <p>Enter your access token.</p>
       <form onSubmit={(event) => void submit(event)}>
         <label for="token">Token</label>
-        <div class="sign-in-row">
+        <div class="row">
           <input
             class="field"
             id="token"

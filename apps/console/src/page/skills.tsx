@@ -39,9 +39,9 @@ export function SkillsView(): VNode {
           return (
             <>
               <p class="facts">
-                {amount(ready.length)} of {counted(skills.length, 'skill')} ready; their list costs
-                about {amount(tokens)} tokens a prompt. A conversation has the list of its start
-                until /new.
+                {amount(ready.length)} of {counted(skills.length, 'skill')} ready. The list takes
+                about {amount(tokens)} tokens of each prompt; changes reach a conversation after
+                /new.
               </p>
               <SkillGroup title="Ready" skills={ready} run={run} />
               <SkillGroup
@@ -90,20 +90,18 @@ function Skill({ skill, run }: SkillProps): VNode {
         <h4>
           {name} {emoji}
         </h4>
-        <span class={`skill-state is-${state}`}>{STATES[state] ?? state}</span>
+        <span class={`tone facts is-${state}`}>{STATES[state] ?? state}</span>
       </header>
-      {reason !== null && <p class="card-reason">{reason}</p>}
+      {reason !== null && <p>{reason}</p>}
       {warnings.map((warning) => (
-        <p class="card-reason" key={warning}>
-          Guessed: {warning}
-        </p>
+        <p key={warning}>Guessed: {warning}</p>
       ))}
       {install.map((step) => (
         <p class="facts" key={step}>
           To install: {step}
         </p>
       ))}
-      <Said look="skill-about">{description}</Said>
+      <Said>{description}</Said>
       <p class="facts">{skillFacts(skill)}</p>
       {state !== 'refused' && <SkillText name={name} />}
       <p class="actions">

@@ -3,6 +3,7 @@ import type { VNode } from 'preact';
 import { order } from './gateway.ts';
 import { hrefOf, type Route } from './route.ts';
 import { useOperation, useWork, type Work } from './ui/data.tsx';
+import { capitalized } from './ui/format.ts';
 import { EntryLink, SplitView } from './ui/frames.tsx';
 import { ActionButton, Diff, List, OutcomeNote, Said, Section, Show } from './ui/widgets.tsx';
 
@@ -98,7 +99,7 @@ function VersionSheet({ version, work }: { version: ShownSoul; work: Work }): VN
       <header class="entry-head">
         <h2 class="title">{name}</h2>
         <p>
-          <b>{sentence(status)}</b> {sentence(origin)}
+          <b>{capitalized(status)}.</b> {capitalized(origin)}.
         </p>
         <p>
           Evaluation: {score}. Reason: {reason}
@@ -117,7 +118,7 @@ function VersionSheet({ version, work }: { version: ShownSoul; work: Work }): VN
         </p>
       )}
       {findings.length > 0 && (
-        <section class="soul-findings" aria-label="Findings">
+        <section class="facts" aria-label="Findings">
           <h3>Findings of the evaluation</h3>
           <ul>
             {findings.map(({ text }, index) => (
@@ -131,7 +132,7 @@ function VersionSheet({ version, work }: { version: ShownSoul; work: Work }): VN
           <Diff lines={diff} />
         </Section>
       )}
-      <details class="whole soul-whole" open={basedOn === null}>
+      <details open={basedOn === null}>
         <summary>The whole text</summary>
         <Said as="pre" look="layer-text">
           {text}
@@ -139,8 +140,4 @@ function VersionSheet({ version, work }: { version: ShownSoul; work: Work }): VN
       </details>
     </div>
   );
-}
-
-function sentence(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
 }

@@ -35,7 +35,7 @@ export function StatusView({ args }: Route): VNode {
     work.run(() => endSignIn(answer));
   }, []);
   return (
-    <ColumnView name="status-view" title="Status">
+    <ColumnView name="status-view is-wide" title="Status">
       <OutcomeNote outcome={work.outcome} />
       <Show data={status}>
         {(report) => (
@@ -82,25 +82,25 @@ function Figures({ report, usage }: FiguresProps): VNode {
   const latency = usage?.total.latency;
   const owed = outbox && outbox.pending + outbox.sending;
   return (
-    <dl class="usage-totals">
-      <Figure name="Turns of 24 hours" value={turns && amount(turns.answered)}>
+    <dl class="sums">
+      <Figure name="Turns in the last 24 hours" value={turns && amount(turns.answered)}>
         {turns && `${amount(turns.failed)} failed, ${amount(turns.stopped)} stopped`}
       </Figure>
       <Figure name="Latency today" value={usage && latencyText(latency?.p50)}>
-        {latency ? `95 % within ${latencyText(latency.p95)}` : 'no answers yet'}
+        {latency ? `median; 95th percentile ${latencyText(latency.p95)}` : 'no answers yet'}
       </Figure>
       <Figure name="Money today" value={usage && moneyText(usage.today)}>
         {usage && counted(usage.today.tokens, 'token')}
       </Figure>
       <Figure name="Waiting messages" value={waiting && amount(waiting.messages)}>
         {waiting &&
-          (waiting.messages === 0 ? 'nobody waits' : `the oldest for ${spanOf(waiting.oldestMs)}`)}
+          (waiting.messages === 0 ? 'none' : `the oldest for ${spanOf(waiting.oldestMs)}`)}
       </Figure>
       <Figure name="To be sent" value={owed === undefined ? undefined : amount(owed)}>
         {outbox && `${counted(outbox.sent, 'part')} sent`}
       </Figure>
       <Figure name="Dead letters" value={letters === undefined ? undefined : amount(letters)}>
-        {letters === 0 ? 'nothing to decide' : 'an owner decides'}
+        {letters === 0 ? 'none' : 'for an owner to decide'}
       </Figure>
     </dl>
   );

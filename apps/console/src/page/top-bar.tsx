@@ -1,14 +1,15 @@
 import type { VNode } from 'preact';
-import { useRef, useState } from 'preact/hooks';
 import type { AgentInfo } from './chat/chat-view.tsx';
 import type { Link } from './chat/conversation.ts';
 import { forgetEverything, order } from './gateway.ts';
 import type { InboxState } from './inbox/inbox-state.ts';
-import { keepMarks, renamed, toggled } from './inbox/row-marks.ts';
-import type { InboxRow, RowMarks } from './inbox/rows.ts';
+import type { InboxRow } from './inbox/rows.ts';
 import { hrefOf } from './route.ts';
 import { Icon } from './ui/icon.tsx';
+import { Lazy } from './ui/lazy.tsx';
 import type { Me } from './who.ts';
+
+const chatMenu = async () => (await import('./inbox/chat-menu.tsx')).ChatMenu;
 
 export const LINK_LABELS: Readonly<Record<Link, string>> = {
   connecting: 'Connecting…',
@@ -28,6 +29,8 @@ interface TopBarProps {
     /** A chat of this page is shown, no conversation of another channel. */
     readonly isChat: boolean;
     readonly clearContext: () => void;
+    /** Shows the chat of the page without what was deleted. */
+    readonly restart: () => void;
   } | null;
   /** Before everything else, for the keyboard. */
   readonly children: VNode;
@@ -52,10 +55,10 @@ export function TopBar({ agent, choice, link, me, inbox, children }: TopBarProps
         </p>
       </div>
       {choice}
-      {inbox !== null && row !== null && (
+      {isOther && (
         <>
-          <span class="pill wide">{row.mode} mode</span>
-          {row.model !== null && <span class="pill wide">{row.model}</span>}
+          <span class="badge wide">{row.mode} mode</span>
+          {row.model !== null && <span class="badge wide">{row.model}</span>}
         </>
       )}
       <span class={`hint link is-${link}`}>
@@ -63,7 +66,7 @@ export function TopBar({ agent, choice, link, me, inbox, children }: TopBarProps
         {LINK_LABELS[link]}
       </span>
       {me !== null && me.name !== null && (
-        <span class="signed-in hint">
+        <span class="row hint">
           <span>
             {me.name} · {me.role}
           </span>
@@ -73,7 +76,7 @@ export function TopBar({ agent, choice, link, me, inbox, children }: TopBarProps
           </button>
         </span>
       )}
-      {inbox !== null && <ChatMenu {...inbox} row={row} />}
+      {inbox !== null && <MenuButton {...inbox} row={row} />}
     </header>
   );
 }
@@ -86,11 +89,9 @@ interface MenuProps extends NonNullable<TopBarProps['inbox']> {
   readonly row: InboxRow | null;
 }
 
-/** The menu of the chat that is shown. */
-function ChatMenu({ state, isChat, clearContext, row }: MenuProps): VNode | null {
-  const box = useRef<HTMLDivElement>(null);
-  if (!isChat && row === null) return null;
-  const done = (): void => box.current?.hidePopover();
+/** The button that opens the menu of the chat that is shown. */
+function MenuButton(props: MenuProps): VNode | null {
+  if (!props.isChat && props.row === null) return null;
   return (
     <>
       <button
@@ -102,99 +103,7 @@ function ChatMenu({ state, isChat, clearContext, row }: MenuProps): VNode | null
       >
         <Icon name="menu" />
       </button>
-      <div id="chat-menu" class="menu" popover="auto" ref={box} role="group" aria-label="Chat">
-        {row !== null && (
-          <MarkItems
-            key={row.id}
-            row={row}
-            change={(next) => {
-              state.marks.value = next(state.marks.value);
-              keepMarks(localStorage, state.marks.value);
-              done();
-            }}
-          />
-        )}
-        {isChat && (
-          <button
-            type="button"
-            class="quiet"
-            title="Earlier messages stay here, but the agent no longer sees them"
-            onClick={() => {
-              clearContext();
-              done();
-            }}
-          >
-            Clear context
-          </button>
-        )}
-        {row !== null && (
-          <button
-            type="button"
-            class="quiet"
-            onClick={() => {
-              state.isPanelOpen.value = !state.isPanelOpen.value;
-              done();
-            }}
-          >
-            Details
-          </button>
-        )}
-      </div>
-    </>
-  );
-}
-
-interface ItemsProps {
-  readonly row: InboxRow;
-  readonly change: (next: (marks: RowMarks) => RowMarks) => void;
-}
-
-/** Pins, renames and archives a row in this browser. */
-function MarkItems({ row, change }: ItemsProps): VNode {
-  const [isNamed, setNamed] = useState(false);
-  const { id, isPinned, isArchived, title } = row;
-  const onSubmit = (event: SubmitEvent): void => {
-    event.preventDefault();
-    if (!(event.currentTarget instanceof HTMLFormElement)) return;
-    const name = String(new FormData(event.currentTarget).get('name') ?? '');
-    change((marks) => renamed(marks, id, name));
-    setNamed(false);
-  };
-  return (
-    <>
-      <button
-        type="button"
-        class="quiet"
-        onClick={() => change((marks) => toggled(marks, 'pinned', id))}
-      >
-        {isPinned ? 'Unpin' : 'Pin'}
-      </button>
-      {isNamed ? (
-        <form onSubmit={onSubmit}>
-          <input
-            class="field"
-            name="name"
-            aria-label="Name of the chat in this browser"
-            maxLength={80}
-            defaultValue={title}
-            autofocus
-          />
-          <button type="submit" class="quiet">
-            Rename
-          </button>
-        </form>
-      ) : (
-        <button type="button" class="quiet" onClick={() => setNamed(true)}>
-          Rename…
-        </button>
-      )}
-      <button
-        type="button"
-        class="quiet"
-        onClick={() => change((marks) => toggled(marks, 'archived', id))}
-      >
-        {isArchived ? 'Move to the inbox' : 'Archive'}
-      </button>
+      <Lazy load={chatMenu} props={props} />
     </>
   );
 }

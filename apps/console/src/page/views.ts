@@ -1,4 +1,6 @@
+import type { OperationName } from '@parley/gateway/operations';
 import type { ComponentType } from 'preact';
+import type { AgentScope } from './agents.tsx';
 import type { Route } from './route.ts';
 import type { IconName } from './ui/icon.tsx';
 
@@ -10,10 +12,10 @@ export interface View {
   /** In the navigation. Null: the view is reached from `within`, which the navigation marks. */
   readonly label: string | null;
   readonly within?: string;
-  /** The path of its content: the view is for those whose role may read that. Absent: for owners alone. */
-  readonly reads?: string;
-  /** For several agents: `own` shows the view of one of them, `rows` can show the rows of one alone. */
-  readonly agent?: 'own' | 'rows';
+  /** The operation that it shows: the view is for those whose role may read that. Absent: for owners alone. */
+  readonly reads?: OperationName;
+  /** Absent: the view is about no agent. */
+  readonly agent?: AgentScope;
   readonly load: () => Promise<ComponentType<Route>>;
 }
 
@@ -83,27 +85,27 @@ export const PLACES: readonly Place[] = [
     name: 'Operate',
     icon: 'status',
     views: [
-      { id: 'status', label: 'Status', icon: 'status', reads: '/api/status/report', load: status },
+      { id: 'status', label: 'Status', icon: 'status', reads: 'status/report', load: status },
       {
         id: 'channels',
         label: 'Channels',
         icon: 'channels',
-        reads: '/api/channels/report',
+        reads: 'channels/report',
         load: channels,
       },
       {
         id: 'queue',
         label: 'Queue',
         icon: 'queue',
-        reads: '/api/queue/report',
+        reads: 'queue/report',
         agent: 'rows',
         load: queue,
       },
       { id: 'approvals', label: 'Approvals', icon: 'approvals', agent: 'rows', load: approvals },
       { id: 'why', label: 'Why', icon: 'why', agent: 'rows', load: why },
-      { id: 'usage', label: 'Usage', icon: 'usage', reads: '/api/usage/report', load: usage },
-      { id: 'logs', label: 'Logs', icon: 'logs', reads: '/api/logs/read', load: logs },
-      { id: 'audit', label: 'Audit', icon: 'audit', reads: '/api/audit/report', load: audit },
+      { id: 'usage', label: 'Usage', icon: 'usage', reads: 'usage/report', load: usage },
+      { id: 'logs', label: 'Logs', icon: 'logs', reads: 'logs/read', load: logs },
+      { id: 'audit', label: 'Audit', icon: 'audit', reads: 'audit/report', load: audit },
       { id: 'people', label: 'People', icon: 'key', load: people },
       { id: 'sessions', label: null, within: 'people', icon: 'key', load: people },
     ],

@@ -48,7 +48,7 @@ function WhySearchForm({ asked }: { readonly asked: string }): VNode {
     if (text.trim() !== '') location.hash = hrefOf('why', text.trim());
   };
   return (
-    <form class="why-ask" onSubmit={onSubmit}>
+    <form class="row" onSubmit={onSubmit}>
       <input
         class="field"
         aria-label="Message"
@@ -138,18 +138,18 @@ function TimelineSheet(props: {
   return (
     <section class="sheet why-sheet">
       <h3>{detail === undefined ? verdict : `${verdict} (${detail})`}</h3>
-      <p class="why-name">
+      <p class="why-name facts">
         {props.of ?? `${message.channel} ${message.chatId}, ${message.messageId}`}
       </p>
-      <ol class="why-stages">
+      <ol class="rows log why-stages">
         {entries.map((entry, index) => (
           <Stage key={index} entry={entry} receivedAt={message.at} />
         ))}
       </ol>
       {hasPrompt && turnId !== null && (
-        <a class="why-prompt" href={hrefOf('prompt', turnId)}>
-          The prompt of its turn
-        </a>
+        <p>
+          <a href={hrefOf('prompt', turnId)}>The prompt of its turn</a>
+        </p>
       )}
     </section>
   );
@@ -161,14 +161,14 @@ function Stage({ entry, receivedAt }: { entry: TimelineEntry; receivedAt: number
   const after = at === null ? null : at - receivedAt;
   const offset = after === null ? '' : `${after < 0 ? '−' : '+'}${spanOf(Math.abs(after))}`;
   return (
-    <li class={mark === undefined ? '' : 'is-marked'}>
+    <li>
       <time title={at === null ? '' : new Date(at).toLocaleString()}>{offset}</time>
-      <b>{stage}</b>
-      <span>
+      <b class={mark === undefined ? '' : 'tone is-marked'}>{stage}</b>
+      <div>
         {text}
-        {ms !== null && <i>{spanOf(ms)}</i>}
-        {detail !== undefined && <small class="hint">{detail}</small>}
-      </span>
+        {ms !== null && <span class="hint"> {spanOf(ms)}</span>}
+        {detail !== undefined && <div class="hint">{detail}</div>}
+      </div>
     </li>
   );
 }

@@ -68,6 +68,14 @@ describe('the files of the page', () => {
     }
   });
 
+  it('[U03] has the library of formulas in a file of at most 65 kB, which no first load has', async () => {
+    const [path = '', ...others] = [...built.keys()].filter((one) =>
+      one.match('^/page/maths-.*\\.js$'),
+    );
+    expect([others, named.includes(path)]).toEqual([[], false]);
+    expect(gzipSync(await textOf(path)).length).toBeLessThanOrEqual(65_000);
+  });
+
   it.each(['/page/index.html', '/page/main.tsx', '/page/%2e%2e/index.ts', '/x'])(
     'has nothing at %s',
     async (path) => {

@@ -4,12 +4,10 @@ import {
   actOn,
   type ChannelAdapter,
   type ChannelContext,
-  type ChannelDefinition,
   type ChannelState,
   type ChatsCapability,
   CODE_LENGTH,
   COMMANDS,
-  type CommandServices,
   chatHistory,
   checkedAdapter,
   checkedFacts,
@@ -25,12 +23,8 @@ import {
   guardAdapter,
   hasRoom,
   type IngressDeps,
-  type MediaLimits,
   type OnFault,
   oneTimeCode,
-  type SendNotes,
-  type Situation,
-  type SkillCommands,
   scrubPart,
   shapeProblems,
   startAttachmentFetcher,
@@ -40,91 +34,20 @@ import {
 import {
   type AdapterValues,
   ChannelError,
-  type Checkpoint,
-  type Clock,
-  type DefectSummary,
   type Defects,
   inlineCode,
-  type LiveBus,
+  type LiveEvent,
   type Logger,
   literal,
-  type Meter,
-  type Monotonic,
   ParleyError,
   reasonOf,
-  type WorkRecord,
 } from '@parley/core';
-import type { Scrub } from '@parley/core/telemetry';
-import { type WakeUpQueue, wakeDeliveryOn } from '@parley/queue';
-import type { Store } from '@parley/store';
+import { wakeDeliveryOn } from '@parley/queue';
 import { GatewayError } from '../gateway-error.ts';
-import type { AccountName, AccountRight, AccountRights } from './account-rights.ts';
+import type { AccountDeps, AccountPlan } from './account.ts';
+import type { AccountName, AccountRight } from './account-rights.ts';
 import { reviseMessage } from './revise-message.ts';
-import type { AccountSweeps } from './sweep-accounts.ts';
 import { defaultFirst, notifyOwner } from './tell-owner.ts';
-
-/** One account of a channel, as `parley status` and the start banner show it. */
-export interface AccountStatus {
-  readonly channel: string;
-  readonly account: string;
-  readonly state: AccountState;
-  /** Contract violations by its adapter since startup; absent when there are none. */
-  readonly defects?: DefectSummary;
-}
-
-/**
- * `paused`: a person disconnected the account. `by` names that person, and `since` is in ms since
- * 1970.
- */
-export type AccountState =
-  | ChannelState
-  | { readonly kind: 'paused'; readonly by: string; readonly since: number };
-
-/** The services that all accounts of a gateway share. */
-export interface AccountDeps {
-  readonly store: Store;
-  readonly turns: Pick<WakeUpQueue, 'wake' | 'check'>;
-  readonly bus: LiveBus;
-  readonly sweeps: AccountSweeps;
-  readonly log: Logger;
-  readonly meter: Meter;
-  readonly clock: Clock;
-  readonly monotonic: Monotonic;
-  readonly random: () => number;
-  readonly checkpoint: Checkpoint;
-  /** Records which messages have been received, for the next start; absent in tests. */
-  readonly work?: WorkRecord | undefined;
-  readonly situation: (agent: string | undefined) => Situation;
-  /** The commands that skills define; absent when there are none. */
-  readonly skillCommands?: SkillCommands | undefined;
-  /** Services for `/memory`, `/soul` and similar commands. */
-  readonly commandServices?: ((agent: string | undefined) => CommandServices) | undefined;
-  readonly media: MediaLimits;
-  /** Removes secrets from everything that is sent to chats. */
-  readonly scrub: Scrub;
-  /**
-   * The id of this process where other gateways may use the same database; absent where none can.
-   */
-  readonly sharedAs?: string | undefined;
-  /** Decides which gateway is connected as which account; absent where this is the only gateway. */
-  readonly rights?: AccountRights | undefined;
-  /** The secret that all gateways share; it authorizes requests they forward to each other. */
-  readonly token?: (() => string) | undefined;
-  /** What an earlier process noted about its sends; absent when unknown. */
-  readonly sendNotes?: SendNotes | undefined;
-  /** Called whenever the state of an account changes. */
-  readonly onState?: (status: AccountStatus) => void;
-}
-
-/** An account to open, with its validated settings and its ingress rules. */
-export interface AccountPlan {
-  readonly definition: ChannelDefinition;
-  readonly account: string;
-  readonly settings: unknown;
-  readonly rules: DecisionRules;
-  /** How to handle a part that may have arrived; `notify` when absent. */
-  readonly whenUncertain?: DeliveryDeps['whenUncertain'];
-}
 
 export interface AdapterDeps extends AccountDeps {
   /** The log of this account. */
@@ -263,7 +186,16 @@ export async function notifyOwnerOfFailure(
 
 const LISTED_CHATS = 200;
 
-function createChats({ store, media, clock }: AdapterDeps, account: AccountName): ChatsCapability {
+/** The events after which a list of conversations, or what waits for a person, may look different. */
+const CHANGES: ReadonlySet<LiveEvent['type']> = new Set([
+  ...(['turn-started', 'turn-ended', 'stop-turn'] as const),
+  ...(['message-waiting', 'delivery-due', 'inbox-changed'] as const),
+]);
+
+function createChats(
+  { store, media, clock, bus }: AdapterDeps,
+  account: AccountName,
+): ChatsCapability {
   const { inbox, attachments } = store;
   return {
     media,
@@ -274,12 +206,15 @@ function createChats({ store, media, clock }: AdapterDeps, account: AccountName)
         person === null ? null : { ...account, person },
       ),
     list: async () =>
-      (await inbox.chats(account, LISTED_CHATS)).map(({ chatId: id, at, answeredAt, first }) => ({
-        id,
-        first: first.typed ?? first.text,
-        at,
-        answeredAt,
-      })),
+      (await inbox.chats(account, LISTED_CHATS)).map(
+        ({ chatId, conversationId, first, ...times }) => ({
+          id: chatId,
+          conversation: conversationId,
+          first: first.typed ?? first.text,
+          ...times,
+        }),
+      ),
+    onChange: (listener) => bus.subscribe(({ type }) => CHANGES.has(type) && listener()),
     calls: (turnIds) => store.turns.calls(turnIds),
     sentFile: (chatId, partId) => store.agentFiles.ofChat({ ...account, chatId }, partId),
     file: (chatId, messageId, index) =>

@@ -4,8 +4,8 @@ import { refusal } from '@parley/core';
 import type { AccountPause } from '@parley/store';
 import { brokenStatus, type ChannelAccount, openAccount } from '../channel-account.ts';
 import type { ShownAccount } from '../channel-operations.ts';
+import type { AccountDeps, AccountPlan, AccountStatus } from './account.ts';
 import type { AccountName, AccountRights } from './account-rights.ts';
-import type { AccountDeps, AccountPlan, AccountStatus } from './connect-account.ts';
 
 /** An account from the settings: either ready to be opened, or broken, with a reason to show. */
 export type PlannedAccount =

@@ -5,13 +5,13 @@ import type { AccountName, AccountRight, AccountRights } from './account-rights.
 import {
   isFreeLease,
   isGatewayLease,
-  isOfAccount,
   isOwn,
   isSeat,
   leaseNameOf,
   seatName,
   seatNumber,
 } from './lease-names.ts';
+import { accountsIn, seatsIn } from './read-leases.ts';
 import { awaitsSuccessor, type Seat, type SeenAccount, shareAccounts } from './share-accounts.ts';
 
 export interface LeasedRightsDeps {
@@ -205,8 +205,11 @@ class LeasedRights implements AccountRights {
     await this.#learnProcesses(rows);
     if (this.#seat === null && !this.#isLeaving) await this.#takeSeat(rows);
     if (this.#seat === null) return;
-    const seats = this.#seats(rows);
-    const accounts = this.#accounts(rows);
+    const seats = seatsIn(rows, { self, seat: this.#seat, processes: this.#processes });
+    const now = this.#deps.monotonic();
+    const waiting = this.#waiting.keys();
+    const { accounts, freeSince } = accountsIn(rows, { waiting, freeSince: this.#freeSince, now });
+    this.#freeSince = freeSince;
     this.#seen = { seats, accounts };
     const deployment = { self, seats, accounts, isSettled: this.#isSettled(seats) };
     const { take, release } = shareAccounts(deployment);
@@ -217,24 +220,6 @@ class LeasedRights implements AccountRights {
       this.#held.get(name)?.recalled.abort();
     }
     this.#notify(accounts);
-  }
-
-  /** The seats of living gateways, and those reserved for a successor. */
-  #seats(rows: readonly LeaseRow[]): readonly Seat[] {
-    const { owner: self } = this.#deps;
-    const isCurrent = ({ name, leftMs }: LeaseRow): boolean =>
-      isSeat(name) && name !== this.#seat?.name && (leftMs ?? 0) > 0;
-    const owners = rows.filter(isCurrent).map(({ owner }) => owner);
-    const living = new Set(owners.filter((owner) => owner !== null));
-    if (this.#seat === null) living.delete(self);
-    else living.add(self);
-    const startOf = (id: string): number => this.#processes.get(id)?.startedAt ?? Infinity;
-    return [
-      ...[...living].map((gateway) => ({ gateway, startedAt: startOf(gateway) })),
-      ...owners
-        .filter((owner) => owner === null)
-        .map((gateway) => ({ gateway, startedAt: Infinity })),
-    ];
   }
 
   /** Takes a predecessor's seat if there is one, otherwise any free seat, otherwise a new one. */
@@ -248,27 +233,6 @@ class LeasedRights implements AccountRights {
       if (this.#seat !== null && this.#isLeaving) this.leave();
       if (this.#seat !== null || this.#isLeaving) return;
     }
-  }
-
-  /** All accounts that are served, and the free ones that this gateway could serve. */
-  #accounts(rows: readonly LeaseRow[]): readonly SeenAccount[] {
-    const now = this.#deps.monotonic();
-    const since = new Map<string, number>();
-    const known = new Map(rows.map((row) => [row.name, row]));
-    const held = rows.filter((row) => isOfAccount(row.name) && !isFreeLease(row));
-    const names = new Set([...held.map(({ name }) => name), ...this.#waiting.keys()]);
-    const accounts = [...names].map((name) => {
-      const row = known.get(name);
-      const epoch = row?.epoch ?? 0;
-      if (row !== undefined && !isFreeLease(row)) {
-        return { name, holder: row.owner, epoch, freeForMs: 0 };
-      }
-      const isReserved = (row?.leftMs ?? 0) > 0;
-      if (!isReserved) since.set(name, this.#freeSince.get(name) ?? now);
-      return { name, holder: null, epoch, freeForMs: now - (since.get(name) ?? now) };
-    });
-    this.#freeSince = since;
-    return accounts;
   }
 
   #isSettled(seats: readonly Seat[]): boolean {

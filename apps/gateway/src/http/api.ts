@@ -6,7 +6,7 @@ import type {
   ShownMessage,
   Store,
 } from '@parley/store';
-import type { AccountStatus } from '../accounts/connect-account.ts';
+import type { AccountStatus } from '../accounts/account.ts';
 import type { Health } from './health.ts';
 
 export type { SearchHit, ShownApproval, ShownConversation, ShownMessage };

@@ -31,7 +31,7 @@ export interface HttpAppOptions
   /** Services for the operations, beyond those of the app itself. */
   readonly operations: Omit<Services, 'pageSessions' | 'readableRoutes' | 'status'>;
   readonly clock: Clock;
-  readonly store: Pick<Store, 'attachments'>;
+  readonly store: Pick<Store, 'attachments' | 'agentFiles'>;
   /** The files of the web page. */
   readonly page: PageFiles;
   /** The sessions of browsers that are signed in to the page. */

@@ -5,21 +5,29 @@ import { z } from 'zod';
 import type { AppEnv } from './access.ts';
 
 const Count = z.coerce.number().int().nonnegative();
+const GONE = { error: 'This file is no longer kept.' };
 const FilePlace = z.object({ message: Count, index: Count });
 
 /**
- * Serves the files of a conversation's messages (U08). They are private: add these routes behind
+ * Serves the files that people and the agent sent in a conversation (U08). They are private: add these routes behind
  * the guard.
  */
 export function addConversationFiles(
   app: Hono<AppEnv>,
-  { attachments }: Pick<Store, 'attachments'>,
+  { attachments, agentFiles }: Pick<Store, 'attachments' | 'agentFiles'>,
 ): void {
   app.get('/api/conversations/:id/files/:message/:index', async (c) => {
     c.header('cache-control', 'no-store');
     const { id, ...place } = c.req.param();
     const key = FilePlace.safeParse(place).data;
     const file = key && (await attachments.ofConversation(id, { ...key, messageSeq: key.message }));
-    return file ? fileResponse(file) : c.json({ error: 'This file is no longer kept.' }, 404);
+    return file ? fileResponse(file) : c.json(GONE, 404);
+  });
+  app.get('/api/conversations/:id/sent/:part', async (c) => {
+    c.header('cache-control', 'no-store');
+    const { id, part } = c.req.param();
+    const seq = Count.safeParse(part).data;
+    const file = seq === undefined ? null : await agentFiles.sentIn(id, seq);
+    return file ? fileResponse(file) : c.json(GONE, 404);
   });
 }

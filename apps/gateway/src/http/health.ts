@@ -3,7 +3,7 @@ import { type Clock, type Logger, type Monotonic, ParleyError, reasonOf } from '
 import { METRICS_CONTENT_TYPE } from '@parley/core/telemetry';
 import type { OldestWork } from '@parley/store';
 import { Hono } from 'hono';
-import type { AccountStatus } from '../accounts/connect-account.ts';
+import type { AccountStatus } from '../accounts/account.ts';
 import { type AccessOptions, type AppEnv, createAccess, refuse } from './access.ts';
 import { createDoor } from './door.ts';
 import { createStallDetector, type StalledWork } from './stalled-work.ts';

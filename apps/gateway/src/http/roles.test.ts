@@ -100,6 +100,7 @@ const NO_OPERATION: Readonly<Record<string, string>> = {
   'POST /api/sessions': 'signing in, without a caller',
   'POST /hooks/:name': 'events, by a token of their own',
   'GET /api/conversations/:id/files/:message/:index': 'a download',
+  'GET /api/conversations/:id/sent/:part': 'a download',
   'GET /channels/:channel/:account/*': 'streams, uploads and downloads of a channel',
   'POST /channels/:channel/:account/*': 'streams, uploads and downloads of a channel',
   'DELETE /channels/:channel/:account/*': 'streams, uploads and downloads of a channel',

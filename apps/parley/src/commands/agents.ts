@@ -4,7 +4,7 @@ import type { ShownAgent } from '@parley/gateway';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway/channel-definitions';
 import { ownersOf, planAccounts } from '../access.ts';
 import { type Cli, jsonText } from '../cli.ts';
-import { CliError } from '../data-folder.ts';
+import { CliError, UsageError } from '../data-folder.ts';
 import { operate } from '../operate.ts';
 import { readSettings } from '../settings.ts';
 import { visible } from '../terminal/text.ts';
@@ -59,8 +59,7 @@ type Place = Pick<InboundMessage, 'channel' | 'account' | 'chat' | 'sender'>;
 function readAskedChat(chat: string, { person = '', account }: RouteQuestion): Place {
   const [, channel, id] = /^([a-z][a-z0-9-]*):(\S+)$/.exec(chat) ?? [];
   if (channel === undefined || id === undefined) {
-    throw new CliError(
-      'usage',
+    throw new UsageError(
       `A chat is channel:chatId, such as telegram:-1001234567890, not "${chat}".`,
     );
   }

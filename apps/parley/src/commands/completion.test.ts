@@ -18,6 +18,13 @@ function program(): Command {
   cron.command('add <when>').description('add one').option('--title <text>', 'its title');
   cron.command('list').description('list them').addOption(new Option('--secret').hideHelp());
   parley.command('status').description('how it is');
+  const dead = parley.command('dead').description('letters').option('--json', 'for programs');
+  dead
+    .command('list', { isDefault: true })
+    .description('list them')
+    .option('--limit <n>', 'this many')
+    .option('--json', 'for programs');
+  dead.command('drop').description('drop one').option('--all', 'all of them');
   return parley;
 }
 
@@ -52,7 +59,16 @@ describe.runIf(bash)('the completion of commands in bash', () => {
   }
 
   it.each<[string, string[], string[]]>([
-    ['commands and options at the beginning', ['parley', ''], ['cron', 'jobs', 'status', '--data']],
+    [
+      'commands and options at the beginning',
+      ['parley', ''],
+      ['cron', 'jobs', 'status', 'dead', '--data'],
+    ],
+    [
+      'options of the command that a group runs by itself',
+      ['parley', 'dead', '--'],
+      ['--json', '--limit'],
+    ],
     ['commands by their first letters', ['parley', 'st'], ['status']],
     ['the commands of a group', ['parley', 'cron', ''], ['add', 'list', '--json']],
     ['options of a command of a group', ['parley', 'cron', 'add', '--'], ['--title']],

@@ -26,16 +26,24 @@ function placesOf(command: Command, path = ''): readonly Place[] {
   const { commands } = command;
   const words = [
     ...commands.flatMap((one) => namesOf(one).map((name) => ({ name, about: one.description() }))),
-    ...command.options
-      .filter(({ hidden }) => !hidden)
-      .flatMap(({ long, description }) =>
-        long == null ? [] : [{ name: long, about: description }],
-      ),
+    ...optionsOf(command),
   ];
   const below = commands.flatMap((one) =>
     namesOf(one).flatMap((name) => placesOf(one, `${path} ${name}`.trim())),
   );
   return [{ path, words }, ...below];
+}
+
+/** The options of a command; of a group those of the command that it runs by itself as well. */
+function optionsOf(command: Command): readonly Word[] {
+  const own = command.options
+    .filter(({ hidden }) => !hidden)
+    .flatMap(({ long, description }) => (long == null ? [] : [{ name: long, about: description }]));
+  // Commander keeps its name, and tells nobody.
+  const name: unknown = Reflect.get(command, '_defaultCommandName');
+  const usual = command.commands.find((one) => one.name() === name);
+  const more = usual === undefined ? [] : optionsOf(usual);
+  return [...own, ...more.filter((one) => !own.some((other) => other.name === one.name))];
 }
 
 function namesOf(command: Command): readonly string[] {

@@ -40,6 +40,62 @@ export function reply(
   );
 }
 
+export function rename(cli: Cli, id: string, title: string): Promise<number> {
+  return operate(cli, 'conversations/rename', { id, title }, () =>
+    title.trim() === '' ? 'It has its own title again.' : `It is called ${visible(title)} now.`,
+  );
+}
+
+export function pin(cli: Cli, id: string, pinned: boolean): Promise<number> {
+  return operate(cli, 'conversations/pin', { id, pinned }, () =>
+    pinned ? 'Pinned.' : 'No longer pinned.',
+  );
+}
+
+export function archive(cli: Cli, id: string, archived: boolean): Promise<number> {
+  return operate(cli, 'conversations/archive', { id, archived }, () =>
+    archived ? 'Archived.' : 'Back in the inbox.',
+  );
+}
+
+export function markRead(cli: Cli, id: string, isRead: boolean): Promise<number> {
+  return isRead
+    ? operate(cli, 'conversations/mark-read', { id }, () => 'Read.')
+    : operate(cli, 'conversations/mark-unread', { id }, () => 'Unread.');
+}
+
+/** Without `isSure` it says what would be lost. */
+export function deleteConversation(cli: Cli, id: string, isSure: boolean): Promise<number> {
+  if (!isSure) {
+    const command = `parley conversations delete ${visible(id)} --yes`;
+    return operate(
+      cli,
+      'conversations/contents',
+      { id },
+      (contents) =>
+        `This would delete ${lossText(contents)} for everyone, and nothing brings it back. Memories, spend and what the platform itself shows stay. Nothing was deleted: to delete it, run "${command}".`,
+    );
+  }
+  return operate(
+    cli,
+    'conversations/delete',
+    { id },
+    ({ messages, cronJobs }) =>
+      `Deleted ${countOf(messages, 'message')} with ${cronJobs === 0 ? 'all that belongs to them' : `all that belongs to them, and ${countOf(cronJobs, 'job')}`}.`,
+  );
+}
+
+function lossText(contents: OutputOf<'conversations/contents'>): string {
+  const { messages, answers, files, cronJobs } = contents;
+  const counts = [
+    countOf(messages, 'message'),
+    countOf(answers, 'answer'),
+    ...(files === 0 ? [] : [countOf(files, 'file')]),
+    ...(cronJobs === 0 ? [] : [countOf(cronJobs, 'job')]),
+  ];
+  return new Intl.ListFormat('en').format(counts);
+}
+
 export function listTakeovers(cli: Cli, limit: number, before?: number): Promise<number> {
   return operate(cli, 'conversations/takeovers', { limit, before }, recordText);
 }

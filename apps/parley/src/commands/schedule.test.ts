@@ -13,7 +13,7 @@ const CHECK_MS = 5_500;
 it('[H02] parley heartbeat now waits for the checks of the tasks, which may take longer than other answers', async () => {
   const gateway = createServer((request, response) => {
     request.resume();
-    setTimeout(() => response.end('{"task":"mail","text":"mail begins."}'), CHECK_MS);
+    setTimeout(() => response.end('{"task":"mail","text":"mail is starting."}'), CHECK_MS);
   });
   await once(gateway.listen(0, '127.0.0.1'), 'listening');
   onTestFinished(() => void gateway.close());
@@ -26,5 +26,5 @@ it('[H02] parley heartbeat now waits for the checks of the tasks, which may take
   const printed: string[] = [];
   const print = (text: string) => void printed.push(text);
   expect(await heartbeatNow({ folder: locateDataFolder(path, {}), env: {}, print }, '')).toBe(0);
-  expect(printed).toEqual(['mail begins.']);
+  expect(printed).toEqual(['mail is starting.']);
 });

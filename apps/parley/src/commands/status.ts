@@ -1,16 +1,13 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { shortDuration, systemTime } from '@parley/core';
-import type { ShownAgent } from '@parley/gateway';
-import type { OutputOf } from '@parley/gateway/operations';
 import type { RetentionAges, RetentionRun, StorageUse, TableUse } from '@parley/store';
-import { channelLine, printLinks } from '../banner.ts';
+import { printLinks } from '../banner.ts';
 import { type Cli, jsonText, withStore } from '../cli.ts';
-import { commandLine, type DataFolder } from '../data-folder.ts';
 import { withOperations } from '../operate.ts';
 import { allAgents, retentionAges } from '../settings.ts';
-import { tableText, visible } from '../terminal/text.ts';
-import { moneyText } from './usage.ts';
+import { tableText } from '../terminal/text.ts';
+import { agentLines, statusLines } from './status-text.ts';
 
 const WORKS: ReadonlySet<string> = new Set(['connected', 'standby', 'paused']);
 
@@ -31,78 +28,6 @@ export function status(cli: Cli): Promise<number> {
     const fits = report.processes.every(({ notes }) => notes.length === 0);
     return isWhole && fits && report.health.status !== 'down' ? 0 : 1;
   });
-}
-
-type GatewayStatus = OutputOf<'status/report'>;
-
-function statusLines(report: GatewayStatus, folder: DataFolder): string[] {
-  const { health, trouble, turns, today, outbox, dead } = report;
-  const failed = dead && dead.refused + dead.uncertain + dead.unanswered > 0 ? dead : undefined;
-  return [
-    ...statusLine('health', [health.status, ...health.reasons].join('; ')),
-    ...statusLine('database', trouble),
-    ...(report.notes ?? []).flatMap((note) => statusLine('database', note)),
-    ...statusLine('model', report.model),
-    ...statusLine('data', report.dataFolder),
-    ...report.channels.flatMap((channel) =>
-      statusLine('channel', `${channel.channel}/${channel.account}: ${channelLine(channel)}`),
-    ),
-    ...report.processes.flatMap(({ role, host, pid, address, version, notes }) => {
-      const what = role === 'all' ? 'gateway and worker' : role;
-      const strange = notes.flatMap((note) =>
-        statusLine('stranger', `${role} on ${host} (${pid}): ${note}`),
-      );
-      return [
-        ...statusLine('process', `${what} on ${host} (${pid}) at ${address}, ${version}`),
-        ...strange,
-      ];
-    }),
-    ...report.plugins.flatMap((plugin) => statusLine('plugin', plugin.line)),
-    ...report.mcp.flatMap((server) => statusLine('mcp', server.line)),
-    ...report.settings.problems.flatMap((problem) =>
-      statusLine('settings', `not used: ${problem}`),
-    ),
-    ...statusLine('settings', afterRestart(report)),
-    ...statusLine(
-      'last 24 h',
-      turns &&
-        `${turns.answered} answered, ${turns.failed} failed, ${turns.stopped} stopped, ${turns.inputTokens + turns.outputTokens} tokens, ${moneyText(turns)}`,
-    ),
-    ...statusLine(
-      'today',
-      today &&
-        `${today.tokens} tokens, ${moneyText({ ...today, unpriced: turns?.unpriced ?? 0 })}, ${today.people} people, ${today.groups} groups`,
-    ),
-    ...statusLine(
-      'outbox',
-      outbox &&
-        `${outbox.pending + outbox.sending} waiting, ${outbox.sent} sent, ${outbox.unknown} uncertain, ${outbox.failed} failed`,
-    ),
-    ...statusLine(
-      'dead',
-      failed &&
-        `${failed.refused} refused, ${failed.uncertain} uncertain, ${failed.unanswered} unanswered; to settle them: ${commandLine('dead', folder)}`,
-    ),
-  ];
-}
-
-/** The lines of several agents; the lines above are those of the default one. */
-function agentLines(agents: readonly ShownAgent[]): readonly string[] {
-  return agents.flatMap(({ name, title, model, workspace = '-', isDefault, routes }) => {
-    if (isDefault) return [];
-    const rules = routes.length === 0 ? 'no rule leads to it' : `answers ${routes.join(', ')}`;
-    return statusLine('agent', visible(`${name} (${title}): ${model}; ${workspace}; ${rules}`));
-  });
-}
-
-function afterRestart({ settings: { afterRestart } }: GatewayStatus): string | undefined {
-  if (afterRestart.length === 0) return undefined;
-  return `${afterRestart.join(', ')} ${afterRestart.length === 1 ? 'counts' : 'count'} from the next start`;
-}
-
-/** Nothing for what is not known. */
-function statusLine(name: string, text: string | undefined): readonly string[] {
-  return text === undefined ? [] : [`${name.padEnd(10)}${text}`];
 }
 
 export function storage(cli: Cli): Promise<number> {

@@ -1,16 +1,20 @@
 /**
- * Joins an answer that was cut with its continuation. A model that is asked to go on repeats its last words, as it is
- * asked to, or its last sentence, or begins again; none of that may be read twice.
+ * Joins a truncated answer with its continuation. A model that is asked to continue repeats its
+ * last words, as instructed, or its last sentence, or starts over; the reader must not see any of
+ * that twice.
  */
 
-/** So many repeated characters are no accident, wherever they begin. */
+/** A repetition of at least this many characters is never an accident, wherever it begins. */
 const CERTAIN = 12;
-/** Fewer are too few even where they are whole words. */
+/** A shorter repetition is ignored even when it consists of whole words. */
 const MIN_WORDS = 3;
-/** Several words that begin where a word does are no accident either, also where the cut was inside of a word. */
+/**
+ * The minimum for several words that start at the beginning of a word, even when the cut was inside
+ * a word.
+ */
 const MIN_SEVERAL = 8;
 const MIN_CJK = 3;
-/** Dots and blanks that models put in front of a continuation. */
+/** Dots and blanks that models put before a continuation. */
 const LEAD = /^(?:\s|\u2026|\.\.\.)+/;
 
 const CJK =
@@ -26,11 +30,12 @@ export function repeatedLength(before: string, next: string): number {
   return lead > 0 && isRepetition(before, behind, inner) ? lead + inner : 0;
 }
 
-/** The longest beginning of `next` with which `before` ends. */
+/** The length of the longest beginning of `next` that is also an end of `before`. */
 function longestOverlap(before: string, next: string): number {
   const tail = before.slice(-next.length);
   const fallback: number[] = [0];
-  // The failure function of `next` followed by the tail: linear, whatever both repeat.
+  // The failure function (Knuth–Morris–Pratt) of `next` followed by the tail, which takes linear
+  // time for any input.
   const text = `${next}\uFFFF${tail}`;
   for (let at = 1; at < text.length; at += 1) {
     let length = fallback[at - 1] ?? 0;
@@ -59,17 +64,21 @@ function isWordPart(character: string | undefined): boolean {
 const SPACED = /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}]/u;
 
 /**
- * The gap before a continuation that repeats nothing. Models begin a message without a space, so two words would grow
- * together; that they were one word is rarer, because tokens seldom end inside of words.
+ * The gap before a continuation that repeats nothing. Models begin a message without a space, so
+ * two words would run together. A single word split in two is rarer, because tokens seldom end
+ * inside a word.
  */
 function continuationGap(before: string, next: string): string {
   const [last = '', first = ''] = [before.at(-1), next[0]];
   return SPACED.test(last) && SPACED.test(first) ? ' ' : '';
 }
 
-/** A continuation while it arrives. */
+/** Receives a continuation while it streams in. */
 export interface Joint {
-  /** Returns the text that may be shown; text that may still repeat the end of the answer before is held back. */
+  /**
+   * Returns the text that may be shown. Text that may still repeat the end of the earlier answer is
+   * held back.
+   */
   push(text: string): string;
   /** Ends the continuation and returns the text that was held back. */
   end(): string;
@@ -95,7 +104,10 @@ export function openJoint(before: string): Joint {
   };
 }
 
-/** Whether a text that grows may still be the end of `before`, or hold it and go on. */
+/**
+ * Whether a growing text may still turn out to be the end of `before`, or to contain it and
+ * continue.
+ */
 function mayRepeat(before: string, next: string): boolean {
   return next === '' || before.includes(next);
 }

@@ -5,10 +5,10 @@ import { withFenceClosed } from './long-answer.ts';
 
 const MESSAGES = 4;
 const PARAGRAPH = `${'word '.repeat(30)}\n\n`;
-/** Fifty messages of the scene's chat. */
+/** A text that takes fifty messages in the scene's chat. */
 const LONG = PARAGRAPH.repeat(50).trim();
 
-describe('[D07] an answer that is longer than a chat', () => {
+describe('[D07] an answer longer than the chat shows', () => {
   let scene: TurnScene;
   beforeEach(async () => {
     scene = await openTurnScene({}, { limits: { messages: MESSAGES } });
@@ -23,7 +23,7 @@ describe('[D07] an answer that is longer than a chat', () => {
     return rows.map(({ part }) => part);
   }
 
-  it('goes as a file, below its beginning, where files can be sent', async () => {
+  it('is sent as a file below its beginning if files can be sent', async () => {
     const parts = await answerTo({ maxFileBytes: 1_000_000 }, LONG);
     expect(parts).toHaveLength(2);
     const [beginning, file] = parts;
@@ -37,9 +37,9 @@ describe('[D07] an answer that is longer than a chat', () => {
   });
 
   it.each([
-    ['where no file can be sent', {}],
+    ['where the chat takes no files', {}],
     ['where the file would be too large', { maxFileBytes: 1_000 }],
-  ])('is cut, and says how long it was, %s', async (_where, writing) => {
+  ])('is cut and states its full length %s', async (_where, writing) => {
     const parts = await answerTo(writing, LONG);
     expect(parts.length).toBeLessThanOrEqual(MESSAGES);
     expect(parts.at(-1)?.body.plain).toMatch(
@@ -48,13 +48,13 @@ describe('[D07] an answer that is longer than a chat', () => {
     expect(parts.some(({ file }) => file !== undefined)).toBe(false);
   });
 
-  it.each([1, 2, 3, MESSAGES])('goes as it is while it takes %i messages', async (messages) => {
+  it.each([1, 2, 3, MESSAGES])('is sent unchanged while it takes %i messages', async (messages) => {
     const parts = await answerTo({ maxFileBytes: 1_000_000 }, PARAGRAPH.repeat(messages).trim());
     expect(parts).toHaveLength(messages);
     expect(parts.some(({ file }) => file !== undefined)).toBe(false);
   });
 
-  it('closes a block of code that its beginning leaves open', async () => {
+  it('closes a code block that its beginning leaves open', async () => {
     const parts = await answerTo(
       { maxFileBytes: 1_000_000 },
       `\`\`\`\n${'code\n'.repeat(2_000)}\`\`\``,
@@ -63,7 +63,7 @@ describe('[D07] an answer that is longer than a chat', () => {
     expect(parts[1]?.body.plain).toMatch(/^\[Cut here/);
   });
 
-  it('that was cut says so to people, to the model and in the live preview', async () => {
+  it('says that it was cut to people, to the model and in the live preview', async () => {
     await scene.write('Tell me everything');
     scene.model.next({ say: 'One two', cut: { what: 'characters', most: 7 } });
     await scene.answerNext();
@@ -78,7 +78,7 @@ describe('[D07] an answer that is longer than a chat', () => {
     );
   });
 
-  it('counts calls of one step by the same setting as the model does', async () => {
+  it('counts the calls of one step under the same setting', async () => {
     await scene.close();
     scene = await openTurnScene({}, { limits: { calls: 2 } });
     await scene.write('Do it');
@@ -89,7 +89,7 @@ describe('[D07] an answer that is longer than a chat', () => {
   });
 });
 
-describe('[D07] a block of code', () => {
+describe('[D07] an open code block', () => {
   it.each([
     ['text', 'text'],
     ['```\na', '```\na\n```'],

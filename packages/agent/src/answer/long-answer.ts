@@ -4,18 +4,21 @@ import type { AnswerCut } from '@parley/models';
 import type { NewPart, PartWithBytes } from '@parley/store';
 import { renderParts, withFile } from '../post-message.ts';
 
-/** Messages of one answer in a chat: a long answer fits, and no one scrolls through more. */
+/**
+ * The default for the number of messages of one answer in a chat: a long answer fits, and nobody
+ * has to scroll through more.
+ */
 export const DEFAULT_ANSWER_MESSAGES = 20;
 
-/** The parts that a chat shows of an answer that is sent as a file. */
+/** The number of parts that a chat shows of an answer sent as a file. */
 const SHOWN_BESIDE_FILE = 1;
 
-/** Each attempt to fit a beginning into its messages leaves out so much more. */
+/** The factor by which each attempt shortens a beginning that did not fit into its messages. */
 const SHRINK = 0.8;
 
 /**
- * The parts of an answer. One that would take more than `most` messages goes as a file, below its beginning;
- * where no file can be sent, it is cut, and the chat reads how long it was.
+ * Renders an answer into parts. An answer that would take more than `most` messages is sent as a
+ * file below its beginning; if no file can be sent, it is cut and a note gives its full length.
  */
 export async function answerParts(
   markdown: string,
@@ -39,7 +42,10 @@ export async function answerParts(
   return [...beginning.parts, withFile(file, caption, route)];
 }
 
-/** As much of an answer as fits into `shown` messages, up to the end of a line where there is one. */
+/**
+ * Returns as much of an answer as fits into `shown` messages, cut at the end of a line where
+ * possible.
+ */
 async function beginningOf(
   markdown: string,
   route: ReplyRoute,
@@ -55,13 +61,13 @@ async function beginningOf(
   return { parts: [], length: 0 };
 }
 
-/** The end of an answer: at a bound of the settings, and as the provider says. */
+/** How an answer ended: at a limit of the settings, and by the provider's account. */
 interface AnswerEnd {
   readonly cut?: AnswerCut | undefined;
   readonly finishReason: string;
 }
 
-/** The note behind a text that the model did not end itself; empty where it did. */
+/** The note after a text that the model did not end itself; empty when it did. */
 export function endNote(text: string, end: AnswerEnd): string {
   const note = cutNote(end);
   if (note === null) return '';
@@ -84,13 +90,13 @@ function cutNote({ cut, finishReason }: AnswerEnd): string | null {
     : null;
 }
 
-/** A line that follows must not be part of an unfinished block of code. */
+/** Closes an unfinished code block, so that a line that follows is not part of it. */
 export function withFenceClosed(markdown: string): string {
   const fence = findOpenFence(markdown);
   return fence === null ? markdown : `${markdown}\n${fence}`;
 }
 
-/** The fence of a block of code that is not closed. */
+/** The opening fence of a code block that is not closed. */
 function findOpenFence(markdown: string): string | null {
   let open: string | null = null;
   for (const [, fence = ''] of markdown.matchAll(/^ {0,3}(`{3,}|~{3,})/gm)) {

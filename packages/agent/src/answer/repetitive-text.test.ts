@@ -16,7 +16,7 @@ const RECOGNIZERS: readonly (readonly [name: string, read: (text: string) => unk
   ['withoutFirstToken', withoutFirstToken],
   ['withoutLastToken', withoutLastToken],
   ['ownText', (text) => ownText(text)],
-  // A sentence is a part of a text of at most 8,000 characters.
+  // A sentence is taken from a text of at most 8,000 characters.
   ['triggerIn', (text) => triggerIn(text.slice(-8_000))],
   ['addressesIn', (text) => addressesIn([text])],
   ['readNotes', (text) => readNotes(text, 1_000)],
@@ -27,8 +27,11 @@ const RECOGNIZERS: readonly (readonly [name: string, read: (text: string) => unk
   ],
 ];
 
-describe('what the agent reads of texts of people and models', () => {
-  it.each(RECOGNIZERS)('[D13] comes to an end with any repetitive text: %s', (_name, read) => {
-    expect(findSlowText(read)).toBeUndefined();
-  });
+describe('what the agent reads in texts of people and models', () => {
+  it.each(RECOGNIZERS)(
+    '[D13] is parsed in bounded time for any repetitive text: %s',
+    (_name, read) => {
+      expect(findSlowText(read)).toBeUndefined();
+    },
+  );
 });

@@ -2,13 +2,16 @@ import { QUIET_TOKEN, SILENT_TOKEN } from '@parley/core';
 
 const TOKENS = [SILENT_TOKEN, QUIET_TOKEN] as const;
 
-/** Characters that a person could read: letters, digits and pictures, but not the mark of the system. */
+/** Characters that a person could read: letters, digits and pictographs, except the system mark. */
 const SEEN = '[[\\p{L}\\p{N}\\p{RI}\\p{Extended_Pictographic}]--[⚙]]';
 const UNSEEN = '[^[\\p{L}\\p{N}\\p{RI}\\p{Extended_Pictographic}]--[⚙]]';
 const VISIBLE = new RegExp(SEEN, 'v');
 const UNSEEN_EDGES = new RegExp(`^${UNSEEN}+|(?<!${UNSEEN})${UNSEEN}+$`, 'gv');
 
-/** A token however its letters are set apart: invisible characters, an escaped underscore. */
+/**
+ * A token no matter how its letters are separated: by invisible characters or an escaped
+ * underscore.
+ */
 const LETTERS = TOKENS.map((token) =>
   [...token].map((letter) => (letter === '_' ? '\\\\?_' : letter)),
 );
@@ -27,7 +30,10 @@ const OWN_PARAGRAPH = new RegExp(
 const MAY_BECOME = new RegExp(`(?:${UNSEEN}+|${ANY}|${STARTED})$`, 'iv');
 const IS_OVER = new RegExp(`(?:${UNSEEN}+|${ANY})$`, 'iv');
 
-/** Begins with a letter or digit, or `_`, and has more of them than any token: no need to look closer. */
+/**
+ * Matches a text that begins with a letter, a digit or `_` and has more of these than any token, so
+ * that it needs no closer look.
+ */
 const LONGER_THAN_TOKENS = new RegExp(
   `^\\w(?:[^\\p{L}\\p{N}]*[\\p{L}\\p{N}]){${Math.max(...TOKENS.map(({ length }) => length))}}`,
   'u',
@@ -42,8 +48,9 @@ export function holdsToken(text: string): boolean {
 }
 
 /**
- * The token that is all of a message, or null. Here more spellings count than elsewhere, because
- * nothing is lost with them: any case, and capitals with a space or a hyphen. "No reply." is an answer.
+ * The token that makes up the whole message, or null. More spellings count here than elsewhere,
+ * because no other text is lost: any case, and capitals with a space or a hyphen. "No reply." is an
+ * answer.
  */
 export function wholeToken(text: string): string | null {
   if (LONGER_THAN_TOKENS.test(text)) return null;
@@ -54,7 +61,7 @@ export function wholeToken(text: string): string | null {
   );
 }
 
-/** Whether a message that goes on might still become nothing but a token. */
+/** Whether a message that is still growing might turn out to be nothing but a token. */
 export function mayBecomeWhole(text: string): boolean {
   if (LONGER_THAN_TOKENS.test(text)) return false;
   if (/^\s*(?:`{3,}|~{3,})[\w-]*$/.test(text)) return true;
@@ -79,10 +86,11 @@ export function withoutFirstToken(text: string): string | null {
   const isAlone = !isVisible(line);
   if (/^_*\p{N}|^_+\p{L}/u.test(rest) || !isIntendedToken(token, isAlone)) return null;
   const [before, after] = unwrapped(lead, rest);
-  // The sign of a list item or a quotation that held nothing else would begin the next line.
+  // The marker of a list item or quotation that held nothing else would otherwise begin the next
+  // line.
   const kept = isAlone ? before.replace(/(^|\n)(?:[ \t>+#–—-]|\*(?=[ \t]))*$/u, '') : before;
   const next = after.replace(/^[\s\p{Cf}.,;:!?…。–—-]+/u, '');
-  // A frame begins a line: it stays one behind marks around the token.
+  // A frame must begin its line, so it keeps a line break after marks around the token.
   const gap = isAlone && kept.trim() !== '' && /^[<[]/.test(next) ? '\n' : '';
   return kept.trim() + gap + next;
 }
@@ -96,9 +104,10 @@ export function withoutLastToken(text: string): string | null {
   const isAlone = !isVisible(lead.slice(lead.lastIndexOf('\n') + 1));
   if (isPartOfName || !isIntendedToken(token, isAlone)) return null;
   const [before, after] = unwrapped(lead, tail);
-  // The sign of a list item or a quotation that held the token and nothing else.
+  // The marker of a list item or quotation that held the token and nothing else.
   const kept = before.replace(/(^|\n)[ \t>*+#–—-]*$/u, '').trimEnd();
-  // A bracket of another line would make a tag or frame of the line before, which people saw already.
+  // A bracket on a later line would complete a tag or frame on the line before, which people have
+  // already seen.
   const joined = isAlone || after.includes('\n') ? after.replace(/[\]>]/g, '') : after;
   return kept + joined.replace(/[\s\p{Cf}.,;:!?…。–—-]+/gu, '');
 }
@@ -107,7 +116,10 @@ export function withoutTokenParagraphs(text: string): string {
   return text.replace(OWN_PARAGRAPH, '');
 }
 
-/** In a line with words only capitals are a token: "the column is called no_reply" is left alone. */
+/**
+ * On a line with other words only a token in capitals counts: "the column is called no_reply" is
+ * left alone.
+ */
 function isIntendedToken(token: string, isAlone: boolean): boolean {
   const plain = token.replace(/[\\\p{Cf}]/gu, '');
   return isAlone || plain === plain.toUpperCase();
@@ -134,7 +146,7 @@ const CLOSING: Readonly<Record<string, string>> = {
   "'": "'",
 };
 
-/** Removes the marks around a token, pair by pair; those of other words stay. */
+/** Removes the paired marks around a token; marks around other words stay. */
 function unwrapped(before: string, after: string): readonly [string, string] {
   const fence = /(?:^|\n)[ \t]*(`{3,}|~{3,})\s*$/.exec(before);
   if (fence !== null && after.trimStart().startsWith(fence[1] ?? '')) {

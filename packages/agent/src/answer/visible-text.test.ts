@@ -3,10 +3,16 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { answerStream, markSystemMessage, visibleText } from './visible-text.ts';
 
-/** The chat of the table: `m7` is answered, `m5` and `m6` are known, and `x1` is of another chat. */
+/**
+ * The chat of the tables: `m7` is being answered, `m5` and `m6` are known, and `x1` belongs to
+ * another chat.
+ */
 const CHAT = { current: 'm7', known: new Set(['m5', 'm6', 'm7']) };
 
-/** As the table writes it: `∅` nothing is sent; `↩ id` the answer quotes that message. */
+/**
+ * The notation of the tables: `∅` means that nothing is sent, `↩ id` that the answer quotes that
+ * message.
+ */
 function written(answer: string): string {
   const seen = visibleText(answer, CHAT);
   if (seen.kind === 'silent') return '∅';
@@ -111,14 +117,14 @@ describe.each([
   ['[G09] a token at an edge is removed', AT_AN_EDGE],
   ['[G09] real words are left alone', REAL_WORDS],
   ['[G10] tags choose what is quoted', TAGS],
-  ['[G08] what is not the model’s to say is taken out', NOT_THE_MODELS],
+  ['[G08] system marks and frames are removed', NOT_THE_MODELS],
 ])('%s', (_title, rows) => {
   it.each(rows)('%j → %j', (answer, seen) => {
     expect(written(answer)).toBe(seen);
   });
 });
 
-/** Pieces from which everything that is looked for can come to be, beside real words. */
+/** Pieces that can combine into everything that is removed, mixed with real words. */
 const pieces = fc.array(
   fc.oneof(
     {
@@ -161,7 +167,7 @@ describe('an answer that grows', () => {
     return { shown, before };
   }
 
-  /** Cuts a text at places that have nothing to do with its words. */
+  /** Splits a text into chunks without regard to its words. */
   function cutAt(text: string, sizes: readonly number[]): string[] {
     const chunks: string[] = [];
     for (let at = 0, nth = 0; at < text.length; nth += 1) {
@@ -173,7 +179,7 @@ describe('an answer that grows', () => {
   }
   const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 6 });
 
-  it('[F12] [G09] [G10] shows nothing that it takes back, and in the end all of it, however it is cut', () => {
+  it('[F12] [G09] [G10] never takes back what it has shown and ends with the whole answer, however it is chunked', () => {
     fc.assert(
       fc.property(pieces, sizes, (all, cuts) => {
         const whole = all.join('');
@@ -203,7 +209,7 @@ describe('an answer that grows', () => {
     ['a frame behind a fence', '```\nNO_REPLY\n\n[/memory context]', ''],
     ['a frame behind a mark', '_NO_REPLY\n[/memory context]', ''],
     ['words behind a list sign', '- NO_REPLY\n\nIt rains', 'It rains'],
-  ])('[F12] [G09] shows the same letter by letter as at once: %s', (_, whole, text) => {
+  ])('[F12] [G09] shows the same text letter by letter as in one piece: %s', (_, whole, text) => {
     const { shown } = streamed([...whole]);
     expect(shown.map((piece) => piece.text).join('')).toBe(text);
     expect(visibleText(whole, CHAT)).toEqual(
@@ -216,7 +222,7 @@ describe('an answer that grows', () => {
     expect(before).toBe('The rain in Spain stays');
   });
 
-  it('[F12] is read in time, however long', () => {
+  it('[F12] is processed in bounded time, however long it grows', () => {
     const stream = answerStream(CHAT, () => {});
     const started = performance.now();
     for (let nth = 0; nth < 20_000; nth += 1) stream.push('word [x] ');
@@ -224,8 +230,8 @@ describe('an answer that grows', () => {
   });
 });
 
-describe('what is seen', () => {
-  it('[G08] [G09] [G10] has nothing left to take out', () => {
+describe('the visible text', () => {
+  it('[G08] [G09] [G10] contains nothing more to remove', () => {
     fc.assert(
       fc.property(pieces, (all) => {
         const seen = visibleText(all.join(''), CHAT);
@@ -238,7 +244,7 @@ describe('what is seen', () => {
     );
   });
 
-  it('[G09] is the answer itself, character for character, where there is nothing to take out', () => {
+  it('[G09] equals the answer, character for character, when there is nothing to remove', () => {
     const words = fc.string({ unit: 'grapheme', maxLength: 60 });
     fc.assert(
       fc.property(words, (text) => {
@@ -248,7 +254,7 @@ describe('what is seen', () => {
     );
   });
 
-  it('[G08] of the system has its mark once, whoever wrote the text', () => {
+  it('[G08] of a system message has the mark once, whoever wrote the text', () => {
     for (const words of ['Stopped.', '⚙️ Stopped.', '⚙ ⚙️ Stopped.']) {
       expect(markSystemMessage(words)).toBe('⚙️ Stopped.');
     }

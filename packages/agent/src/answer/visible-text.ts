@@ -10,7 +10,10 @@ import {
 } from './silent-token.ts';
 
 export interface QuotableMessages {
-  /** The message being answered; absent if it is of another chat, or not written by a person. */
+  /**
+   * The message being answered; absent when it belongs to another chat or was not written by a
+   * person.
+   */
   readonly current?: string;
   readonly known: ReadonlySet<string>;
 }
@@ -20,9 +23,9 @@ export type VisibleAnswer =
   | { readonly kind: 'says'; readonly text: string; readonly replyTo?: string };
 
 /**
- * The visible text of an answer (G08–G10): nothing where it is the silent token; else its text, without tokens at
- * their edges, reply tags, repeated frames and the system's mark. A token in the middle of a sentence is part of the
- * subject, and all other text stays as it is, character for character.
+ * Returns what people see of an answer (G08–G10): nothing when it is the silent token, otherwise
+ * its text without tokens at its edges, reply tags, repeated frames and the system mark. A token in
+ * the middle of a sentence is part of the subject. All other text is kept character for character.
  */
 export function visibleText(answer: string, quotable: QuotableMessages): VisibleAnswer {
   let text = answer;
@@ -42,8 +45,8 @@ export function visibleText(answer: string, quotable: QuotableMessages): Visible
 }
 
 /**
- * The part of a growing text that is final: whatever follows, this much of it
- * is out. What may still become something is left in.
+ * Removes everything that can be removed from a growing text no matter what follows. What might
+ * still become a tag, token or frame is kept.
  */
 function withoutBeginning(text: string): string {
   for (let before = text; ; ) {
@@ -51,12 +54,16 @@ function withoutBeginning(text: string): string {
     const started = withoutMark(withoutTokenParagraphs(untagged));
     const next = withoutFirstToken(started) ?? started;
     if (next === before) return next;
-    // The new beginning was behind something; the old one is the answer's own.
+    // Text that has come to the front loses its leading whitespace; whitespace that the answer
+    // itself begins with is kept.
     before = /^\s/.test(before) ? next : next.trimStart();
   }
 }
 
-/** The message that an answer asks to be shown with: the first of its tags whose message is of this chat. */
+/**
+ * The message that an answer asks to quote: the first of its tags that names a message of this
+ * chat.
+ */
 function quotedBy(answer: string, { current, known }: QuotableMessages): string | undefined {
   const idOf = (asked: AskedQuote) => (asked.kind === 'current' ? current : asked.id);
   const { asked } = takeReplyTags(withoutFrames(answer));
@@ -65,7 +72,10 @@ function quotedBy(answer: string, { current, known }: QuotableMessages): string 
 
 const TAG = /\[\[[ \t]*reply_to(?:_current|[ \t]*:[ \t]*([^[\]<>\n]{1,200}?))[ \t]*\]\][ \t]*/gi;
 
-/** A tag is over by then, so that a list of lists is not held back for long. In characters. */
+/**
+ * The longest possible tag, in characters. After this many, an open bracket such as that of a list
+ * of lists is no longer held back.
+ */
 const MAX_TAG = 260;
 
 type AskedQuote = { readonly kind: 'current' } | { readonly kind: 'message'; readonly id: string };
@@ -76,8 +86,8 @@ interface WithoutTags {
 }
 
 /**
- * Takes all tags out. Only those at the beginning ask for something: the streamed text is below its
- * message already when a later one comes.
+ * Removes all tags. Only tags at the beginning request a quotation: by the time a later one
+ * arrives, the streamed text is already below its message.
  */
 function takeReplyTags(text: string): WithoutTags {
   if (!text.includes('[[')) return { text, asked: [] };
@@ -100,7 +110,10 @@ function openTagAt(text: string): number {
   return text.endsWith('[') ? text.length - 1 : text.length;
 }
 
-/** The frames that the prompt puts around text that people did not write; a frame that a model repeats is not shown. */
+/**
+ * The frames that the prompt puts around text that people did not write. A frame that a model
+ * repeats is not shown.
+ */
 const FRAMES: readonly (readonly [open: string, close: string])[] = [
   ...[
     'message-context',
@@ -127,19 +140,23 @@ const UNCLOSED = FRAMES.map(
 );
 const MARKS = FRAMES.flat();
 
-/** Without the frames that are closed. A name in the middle of a line is talk about it, and stays. */
+/**
+ * Removes closed frames. A frame name in the middle of a line is talk about the frame and stays.
+ */
 function withoutFrames(text: string): string {
   if (!mayHoldFrame(text)) return text;
   return [...CLOSED, ...STRAY].reduce((rest, frame) => rest.replace(frame, '$1'), text);
 }
 
-/** Without what a frame has started that never ends: up to the next empty line. */
+/** Removes frames that are never closed, each up to the next empty line. */
 function withoutOpenFrames(text: string): string {
   if (!mayHoldFrame(text)) return text;
   return UNCLOSED.reduce((rest, frame) => rest.replace(frame, '$1'), text);
 }
 
-/** The position of an unclosed frame, or of a line that may become one; or the length of the text. */
+/**
+ * The position of an unclosed frame or of a line that may become one, or the length of the text.
+ */
 function openFrameAt(text: string): number {
   if (!mayHoldFrame(text)) return text.length;
   const found = OPEN.flatMap((open) => open.exec(text)?.index ?? []);
@@ -156,32 +173,40 @@ function mayHoldFrame(text: string): boolean {
 
 const FIRST_MARKS = /^([\s\p{Cf}*_~>#(["'-]*)(?:⚙\uFE0F?[\s\p{Cf}]*)+/u;
 
-/** Removes the mark of the system from the beginning of an answer: it is not the model's (G08). */
+/**
+ * Removes the system mark from the beginning of an answer, because it is not the model's to use
+ * (G08).
+ */
 function withoutMark(text: string): string {
   return text.includes('⚙') ? text.replace(FIRST_MARKS, '$1') : text;
 }
 
-/** A message of the system: it has the mark exactly once (G08). */
+/** Marks a text as a system message, with exactly one mark (G08). */
 export function markSystemMessage(text: string): string {
   return `⚙️ ${withoutMark(text)}`;
 }
 
-/** A part of an answer that shows nothing is read again when it has grown by a fiftieth. */
+/**
+ * The growth factor after which a part that shows nothing is read again. Reading it at each word would
+ * take quadratic time.
+ */
 const READ_AGAIN_AFTER = 1.02;
 
 /**
- * Passes on what people see of a growing answer, and holds back whatever may still become a token, a tag
- * or a frame: it must not appear and vanish again (F12). Every piece says what is quoted.
+ * Passes on what people see of a growing answer. Whatever may still become a token, a tag or a
+ * frame is held back, because it must not appear and vanish again (F12). Each piece says which
+ * message is quoted.
  */
 export function answerStream(
   quotable: QuotableMessages,
   pass: (piece: { readonly text: string; readonly replyTo?: string }) => void,
 ) {
   let whole = '';
-  // What earlier pieces have shown is left behind, or a long answer would be read again with each word.
+  // The part that has not been shown completely. Without it a long answer would be read again at
+  // each word.
   let part = '';
   let [shownOfPart, shown] = [0, ''];
-  // Reading a long part that shows nothing with each word would take time with the square of its length.
+  // The length from which `part` is read again.
   let readNextAt = 0;
   let replyTo: string | undefined;
   const show = (text: string): void => {
@@ -204,12 +229,12 @@ export function answerStream(
       shownOfPart = settled;
       const last = [...clean.slice(0, settled)].at(-1) ?? '';
       const rest = last + clean.slice(settled);
-      // The last shown word goes along, since it precedes the rest.
+      // Keeps the last character shown, since it precedes the rest.
       if (!isVisible(last) || !part.endsWith(rest)) return;
       [part, shownOfPart] = [rest, last.length];
       readNextAt = 0;
     },
-    /** All that was passed on. */
+    /** Everything that was passed on. */
     shown: () => shown,
     /** Passes on what was held back. */
     end(): void {

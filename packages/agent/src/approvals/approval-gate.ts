@@ -26,7 +26,10 @@ import {
   storeQuestion,
 } from './stored-question.ts';
 
-/** `approved`: run it exactly as it was approved. `refused`: the text explains it to the model. */
+/**
+ * The decision about a call. `run`: run it exactly as it was approved. `refused`: do not run it;
+ * the text explains why to the model.
+ */
 type GateVerdict =
   | { readonly kind: 'run'; readonly approved: boolean }
   | { readonly kind: 'refused'; readonly text: string }
@@ -38,9 +41,9 @@ export function openGate(deps: GateServices, turn: Turn, lease: Lease) {
   const { approvals } = deps.store;
   return {
     /**
-     * Whether a call may run. Where a person must be asked first, the question and the suspension of
-     * the turn are stored together and TurnSuspendedError is thrown; the run after the decision finds
-     * the decision here.
+     * Decides whether a call may run. When a person must be asked first, the question and the
+     * suspension of the turn are stored in one transaction and TurnSuspendedError is thrown. The
+     * run after the decision finds it here.
      */
     async check(
       tool: Tool,
@@ -54,7 +57,7 @@ export function openGate(deps: GateServices, turn: Turn, lease: Lease) {
       const input = toolArguments(call);
       const shown = shownArguments(proposal?.shown ?? input);
       if (decided !== null) return verdictOf(decided, tool, shown);
-      // Invalid arguments are never run, so they need no approval.
+      // Calls with invalid arguments never run, so they need no approval.
       if (input === null || !tool.input.safeParse(input).success) return RUN;
       const schema = tools.offered.find(({ name }) => name === tool.name)?.inputSchema;
       const subject = subjectOf(schema?.properties, input);
@@ -64,7 +67,8 @@ export function openGate(deps: GateServices, turn: Turn, lease: Lease) {
       const asked = { tool: tool.name, callKey: key, shown, rule: ruleFor(tool.name, subject) };
       if (need === 'auto') return allow(deps, turn, lease, asked);
       const { name, asksAbout = `this call of \`${name}\`` } = tool;
-      // Strangers must not call an owner, nor a group wait, for what a person can simply name.
+      // A stranger must not be able to summon an owner, nor a group have to wait, over something
+      // that a person can simply name.
       if (moment.reader.kind !== 'owner' && moment.untrustedText && isSometimes(tool, deps.rules))
         return { kind: 'refused', text: othersText(name, asksAbout) };
       if (asked.shown.length > MAX_SHOWN)
@@ -73,7 +77,7 @@ export function openGate(deps: GateServices, turn: Turn, lease: Lease) {
       if (place === null) return { kind: 'refused', text: noApproverText(name) };
       return askForApproval(deps, turn, lease, { ...asked, place });
     },
-    /** Asks the person whom the turn answers, for the call of a tool (`ask_user`). */
+    /** Asks the person whom the turn answers, on behalf of a tool call (`ask_user`). */
     askPerson: (callKey: string, question: PersonQuestion): Promise<AskedPerson> =>
       askPerson(deps, turn, lease, callKey, question),
   };
@@ -81,7 +85,10 @@ export function openGate(deps: GateServices, turn: Turn, lease: Lease) {
 
 const RUN: GateVerdict = { kind: 'run', approved: false };
 
-/** `shown`: the question as it would be now; it differs if the file has changed since it was approved. */
+/**
+ * `shown` is the question as it would read now. It differs from the approved one when the file has
+ * changed since.
+ */
 function verdictOf(approval: Approval, { proposes }: Tool, shown: string): GateVerdict {
   switch (approval.state) {
     case 'approved':
@@ -93,7 +100,7 @@ function verdictOf(approval: Approval, { proposes }: Tool, shown: string): GateV
     case 'expired':
     case 'withdrawn':
       return { kind: 'refused', text: refusalText(approval, approval.state) };
-    // An answer to a question allows nothing; `ask_user` itself reads it.
+    // An answer to a question is not an approval; `ask_user` reads it itself.
     case 'answered':
       return RUN;
     case 'pending':
@@ -129,10 +136,12 @@ async function askForApproval(
 
 export interface QuestionRoute {
   readonly route: ReplyRoute;
-  /** The conversation of that chat; the question can be decided only there. */
+  /** The conversation of that chat. The question can be decided only there. */
   readonly conversationId: string;
   readonly toDecider: boolean;
-  /** Set where another person asked: who, and where to notify them. */
+  /**
+   * Present when another person caused the call: who it was, and the route on which to notify them.
+   */
   readonly onBehalf?: { readonly who: string; readonly route: ReplyRoute };
 }
 
@@ -142,8 +151,9 @@ interface Deciders {
 }
 
 /**
- * The chat in which a turn asks: in its own chat, except for a direct chat with a person who may not decide. Then an
- * owner is asked in the chat they used last; null when no owner has one.
+ * Chooses the chat in which to ask: the turn's own chat, unless it is a direct chat with a person
+ * who may not decide. In that case an owner is asked in the chat they used last. Null when no owner
+ * has a chat.
  */
 async function placeToAsk(
   deps: Deciders & { readonly store: Pick<Store, 'inbox'> },
@@ -163,7 +173,7 @@ async function placeToAsk(
 
 function mayDecide(row: InboxRow, { owners, rules }: Deciders): boolean {
   const person = senderId(row);
-  // Ingress sets it for accounts that an owner linked (F13).
+  // Ingress sets this flag for accounts that an owner linked (F13).
   return row.fromOwner === true || owners.includes(person) || rules.approvers.includes(person);
 }
 
@@ -178,12 +188,12 @@ async function questionFor(
   return [...question, ...(await renderParts(waitingText(waitMs), onBehalf.route))];
 }
 
-/** A person reads no more messages before they press a button. */
+/** The limit for one question; nobody reads more messages than this before pressing a button. */
 const MAX_PARTS = 30;
 
 /**
- * A question as parts of the outbox, with buttons below the last; pressing one acts as typing its
- * command. Several parts are numbered, so that a missing one is noticed.
+ * Renders a question into parts of the outbox, with buttons below the last. Pressing a button
+ * equals typing its command. The parts are numbered, so that a missing one is noticed.
  */
 async function questionParts(
   markdown: string,
@@ -199,7 +209,10 @@ async function questionParts(
   return parts.map((part, at) => (at === parts.length - 1 ? { ...part, buttons } : part));
 }
 
-/** `who` asked for the call; set only if the reader is another person. */
+/**
+ * A question about a call. `who` is set only when the person asked is not the one who caused the
+ * call.
+ */
 export interface Question {
   readonly tool: string;
   readonly shown: string;
@@ -209,7 +222,10 @@ export interface Question {
   readonly who?: string | undefined;
 }
 
-/** The question in Markdown, with the commands of its buttons: not every platform has buttons. */
+/**
+ * Formats the question as Markdown. It names the commands of its buttons, because not every
+ * platform has buttons.
+ */
 export function questionText({ tool, shown, code, waitMs, toDecider, who }: Question): string {
   const asker = who === undefined ? 'May I' : `For ${who}: may I`;
   const block = shownBlock(shown);
@@ -219,17 +235,17 @@ export function questionText({ tool, shown, code, waitMs, toDecider, who }: Ques
     block,
     ...(block.includes('\\u{') ? [WRITTEN_OUT] : []),
     ...(block.includes('\n+') ? [GOES_ON] : []),
-    `\`/approve ${code}\` allows it, \`/deny ${code}\` does not.${only} Without an answer within ${minutes(waitMs)} I leave it. Other messages here wait until then; \`/stop\` ends it all.`,
+    `Reply \`/approve ${code}\` or \`/deny ${code}\`.${only} After ${minutes(waitMs)} without a reply, I’ll treat it as denied. Other messages here wait until then; \`/stop\` cancels everything.`,
   ].join('\n\n');
 }
 
-const WRITTEN_OUT = '`\\u{…}` is a character that cannot be seen, or looks like another one.';
+const WRITTEN_OUT = '`\\u{…}` is a character that is invisible or looks like another one.';
 
 const GOES_ON = 'A line that begins with `+` continues the line above it.';
 
 function waitingText(waitMs: number): string {
   return markSystemMessage(
-    `For this I need my owner’s approval. I have asked, and continue with it, or in ${minutes(waitMs)} without it.`,
+    `I need my owner’s approval for this and have asked for it. Without a reply within ${minutes(waitMs)}, I’ll continue without it.`,
   );
 }
 
@@ -253,7 +269,10 @@ function changedWriteText(tool: string): string {
   return `${tool} was not run: what it would write is no longer what was approved, because the file has changed meanwhile. Read it again, and ask again with the new text.`;
 }
 
-/** For the model: no approver can be asked. `about`: which calls of the tool need an approval, if not all. */
+/**
+ * Tells the model that no approver can be asked. `about` names the calls that need an approval, if
+ * not all calls of the tool do.
+ */
 export function noApproverText(tool: string, about?: string): string {
   const which = about === undefined ? '' : ` An approval is needed for ${about}.`;
   return `${tool} was not run: it needs an approval, and no approver can be asked from here.${which} Say so.`;

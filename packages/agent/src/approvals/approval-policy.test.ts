@@ -4,7 +4,7 @@ import { FIRST_MESSAGE } from '../sub-agents/delegate-task.ts';
 import { completionText } from '../sub-agents/sub-agent-runner.ts';
 import { hasUntrustedText, type Need, needOf, subjectOf } from './approval-policy.ts';
 
-describe('what needs an approval', () => {
+describe('the need for an approval', () => {
   const rules = (ask: readonly string[], auto: readonly string[]) => ({
     ask,
     auto,
@@ -21,11 +21,14 @@ describe('what needs an approval', () => {
     ['ask', [], ['exec:ls *'], 'auto'],
     ['ask', [], ['exec:cat *', 'write'], 'ask'],
     ['never', ['exec'], ['exec'], 'auto'],
-  ])('[G05] a tool that says %s, with ask %j and auto %j: %s', (approval, ask, auto, need) => {
-    expect(needOf({ name: 'exec', approval }, 'ls -l', rules(ask, auto))).toBe(need);
-  });
+  ])(
+    '[G05] of a tool that says %s, with ask %j and auto %j, is: %s',
+    (approval, ask, auto, need) => {
+      expect(needOf({ name: 'exec', approval }, 'ls -l', rules(ask, auto))).toBe(need);
+    },
+  );
 
-  it('[G05] a call is about its tool’s first argument, whatever order the model writes them in', () => {
+  it('[G05] depends on the first argument of the tool’s schema, whatever order the model writes them in', () => {
     const properties = { path: {}, content: {} };
     expect(subjectOf(properties, { content: 'x', path: 'a' })).toBe('a');
     expect(subjectOf(properties, { content: 'x' })).toBeNull();
@@ -52,36 +55,37 @@ function told(change: object): InboundMessage {
   });
 }
 
-describe('text of outsiders', () => {
+describe('text from outsiders', () => {
   it.each<[string, object, boolean]>([
     ['a message', {}, false],
     ['a message in a group', { chat: GROUP }, false],
     ['a document', file('document'), true],
     ['a picture', file('image'), true],
     ['a recording', file('audio'), true],
-    ['what was spoken here', { ...file('voice'), text: '', authored: { voice: true } }, false],
-    ['a recording of another', { ...file('voice'), text: '', authored: {} }, true],
-    // Neither typed nor spoken: its picture and its name come from the author of the sticker set.
+    [
+      'a voice note recorded here',
+      { ...file('voice'), text: '', authored: { voice: true } },
+      false,
+    ],
+    ['someone else’s recording', { ...file('voice'), text: '', authored: {} }, true],
+    // Stickers are neither typed nor spoken; picture and name come from the author of the sticker
+    // set.
     ['a sticker', { ...file('sticker'), text: '', authored: {} }, true],
     ['a contact card', { text: '[Contact: Bob]', authored: {} }, true],
-    ['a text of an inline bot', { text: 'hello', authored: {} }, true],
+    ['a text from an inline bot', { text: 'hello', authored: {} }, true],
     ['a forwarded message', { text: '[Forwarded from Bob]\nhello' }, true],
     ['a forwarded voice message', { text: '[Forwarded]\n…', ...file('voice') }, true],
-    ['an answer to the agent', { ...reply('bot', 'I said so.'), authored: OWN }, false],
+    ['a reply to the agent', { ...reply('bot', 'I said so.'), authored: OWN }, false],
     [
-      'an answer to oneself in a group',
+      'a reply to oneself in a group',
       { chat: GROUP, ...reply('1', 'I said so.'), authored: OWN },
       false,
     ],
-    ['an answer to another in a group', { chat: GROUP, ...reply('2', 'I said so.') }, true],
-    ['an answer to nobody known in a group', { chat: GROUP, ...reply(undefined, 'x') }, true],
-    ['an answer without their words', { chat: GROUP, ...reply('2', undefined) }, false],
-    [
-      'an answer to a forwarded message',
-      { ...reply('1', 'hello'), authored: { text: true } },
-      true,
-    ],
-    ['a prompt of a server', { text: '/mcp__desk__brief' }, true],
+    ['a reply to another person in a group', { chat: GROUP, ...reply('2', 'I said so.') }, true],
+    ['a reply to an unknown sender in a group', { chat: GROUP, ...reply(undefined, 'x') }, true],
+    ['a reply without the quoted words', { chat: GROUP, ...reply('2', undefined) }, false],
+    ['a reply to a forwarded message', { ...reply('1', 'hello'), authored: { text: true } }, true],
+    ['a prompt from a server', { text: '/mcp__desk__brief' }, true],
     ['another command', { text: '/help' }, false],
     ['the task of a sub-agent', { trigger: 'sub-agent', text: FIRST_MESSAGE }, false],
     [
@@ -95,7 +99,7 @@ describe('text of outsiders', () => {
     ['a start', { trigger: 'boot' }, false],
   ])('[G05] %s (%j): %s', (_what, change, is) => {
     expect(hasUntrustedText({ messages: [told(change)], results: [] })).toBe(is);
-    // One of several is enough.
+    // One untrusted message among several is enough.
     expect(hasUntrustedText({ messages: [told({}), told(change), told({})], results: [] })).toBe(
       is,
     );

@@ -7,16 +7,16 @@ import { isPlaceholder, type ToolSet } from '../tools/tool-registry.ts';
 import { isAllowed, isNamed } from './auto-rules.ts';
 
 export interface ApprovalRules {
-  /** Tools that need an approval although they do not ask for one themselves. */
+  /** Tools that need an approval even though they do not request it themselves. */
   readonly ask: readonly string[];
-  /** Approved in advance: names of tools, or `tool:pattern`. */
+  /** Calls that are approved in advance: names of tools, or `tool:pattern`. */
   readonly auto: readonly string[];
-  /** The people besides owners who may decide: `telegram:42`. */
+  /** People besides the owners who may decide, for example `telegram:42`. */
   readonly approvers: readonly string[];
   readonly waitMs: number;
 }
 
-/** `auto`: approved by the settings, which is recorded. */
+/** `auto` means that the settings approve the call, which is recorded. */
 export type Need = 'never' | 'auto' | 'ask';
 
 function mayAskApproval(
@@ -26,7 +26,10 @@ function mayAskApproval(
   return tool.approval !== 'never' || ask.includes(tool.name);
 }
 
-/** Whether every call of a tool needs an approval: such a tool is useless where no approver can be asked. */
+/**
+ * Whether every call of a tool needs an approval. Such a tool is useless when no approver can be
+ * asked.
+ */
 export function asksAlways(tool: Pick<Tool, 'approval' | 'spares'> | undefined): boolean {
   return tool?.approval === 'ask' && tool.spares === undefined;
 }
@@ -48,9 +51,9 @@ export function isSpared(
 }
 
 /**
- * Decides whether a call needs an approval. `subject`: the first argument in the order of the schema, which the model
- * cannot change; null when it is not a string. `isSpared`: the tool says that this call needs no approval.
- * `proposal`: what the call would change.
+ * Decides whether a call needs an approval. `subject` is the first argument in the order of the
+ * schema, which the model cannot change; null when it is not a string. `isSpared` means that the
+ * tool exempts this call. `proposal` is the change that the call would make.
  */
 export function needOf(
   tool: Pick<Tool, 'name' | 'approval'>,
@@ -127,16 +130,16 @@ function listTools(
 
 export interface ReadInTurn {
   readonly messages: readonly InboundMessage[];
-  /** Results of tools; `foreign`: outsiders may have written it. */
+  /** Tool results; `foreign` marks those that outsiders may have written. */
   readonly results: readonly { readonly foreign: boolean }[];
-  /** The turn that gave a sub-agent its task had read text of outsiders. */
+  /** Whether the turn that started this sub-agent had read text from outsiders. */
   readonly inherited?: boolean;
 }
 
 /**
- * Whether a turn has read text of outsiders: pages, servers, files, forwarded or quoted messages, and
- * sub-agents, which may have read any of these. Decided from messages and journal alone, so that a turn
- * that is resumed after a crash decides the same (G16).
+ * Whether a turn has read text from outsiders: pages, servers, files, forwarded or quoted messages,
+ * or sub-agents, which may have read any of these. The answer depends only on messages and journal,
+ * so a turn that resumes after a crash decides the same (G16).
  */
 export function hasUntrustedText({ messages, results, inherited = false }: ReadInTurn): boolean {
   return inherited || results.some(({ foreign }) => foreign) || messages.some(isUntrusted);
@@ -144,7 +147,7 @@ export function hasUntrustedText({ messages, results, inherited = false }: ReadI
 
 function isUntrusted(message: InboundMessage): boolean {
   const { trigger, text } = message;
-  // The result of a sub-agent; the message that starts one has a fixed text.
+  // True for the result of a sub-agent; the message that starts one has a fixed text.
   if (trigger !== undefined) return trigger === 'sub-agent' && text !== FIRST_MESSAGE;
   return hasOutsideText(message) || parsePromptCommand(text) !== null;
 }

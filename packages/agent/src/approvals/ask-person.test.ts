@@ -38,11 +38,11 @@ async function goOn(chatId?: string): Promise<readonly string[]> {
 }
 
 describe('a tool that asks the person', () => {
-  it('[G02] sends the question with a button for each choice, and waits', async () => {
+  it('[G02] sends the question with a button for each choice and suspends the turn', async () => {
     await asked();
     const [question] = await questions();
     expect(question?.body.plain).toBe(
-      'Which one?\n\n1. Blue\n2. Red\n\nAnswer with a number or in your own words; skip leaves it open. I wait 15 minutes.',
+      'Which one?\n\n1. Blue\n2. Red\n\nAnswer with a number or in your own words; skip leaves it open. I’ll wait 15 minutes.',
     );
     expect(question?.buttons).toEqual([
       { label: 'Blue', data: '/answer CODE1 1' },
@@ -54,7 +54,7 @@ describe('a tool that asks the person', () => {
 
   const labels = async () => (await questions()).at(-1)?.buttons?.map(({ label }) => label);
 
-  it('[F18] [G02] asks for other words, too, where a button can', async () => {
+  it('[F18] [G02] accepts free text through a button if the platform has input fields', async () => {
     await asked(undefined, { inputs: true });
     expect((await questions()).at(-1)?.buttons?.slice(-2)).toEqual([
       { label: 'Answer…', data: '/answer CODE1', asks: 'Your answer' },
@@ -64,12 +64,12 @@ describe('a tool that asks the person', () => {
 
   it.each([
     [7, {}, 8],
-    // The numbers in the text choose one.
+    // The person can choose by the numbers in the text instead.
     [8, {}, 1],
     [7, { inputs: true as const }, 2],
     [25, { inputs: true as const, maxButtons: 27 }, 27],
   ])(
-    '[F18] [G02] offers %i choices as buttons only where so many fit: %o',
+    '[F18] [G02] offers %i choices as buttons only if they all fit: %o',
     async (count, route, shown) => {
       await asked(undefined, { count, ...route });
       expect(await labels()).toHaveLength(shown);
@@ -82,7 +82,7 @@ describe('a tool that asks the person', () => {
     ['2', 'They chose: Red'],
     ['skip', 'They skipped the question. Go on without an answer.'],
     ['rather green', 'They answered in their own words: rather green'],
-  ])('[G02] continues once a button or command says %s', async (text, result) => {
+  ])('[G02] continues after a button or command says %s', async (text, result) => {
     await asked();
     expect((await answer(text))?.kind).toBe('answered');
     expect(await goOn()).toEqual([result]);
@@ -94,18 +94,15 @@ describe('a tool that asks the person', () => {
     ['red', 'They chose: Red'],
     ['Skip', 'They skipped the question. Go on without an answer.'],
     ['rather green', 'They answered in their own words: rather green'],
-  ])(
-    '[G02] [D03] continues with the message %s, which belongs to the turn',
-    async (text, result) => {
-      await asked();
-      await scene.write(text);
-      expect(await goOn()).toEqual([result]);
-      expect((await scene.store.lanes.withWork(9, 10_000)).length).toBe(0);
-      expect(JSON.stringify(scene.model.asked.at(-1)?.messages.at(-1))).toContain(text);
-    },
-  );
+  ])('[G02] [D03] continues with the message %s, which joins the turn', async (text, result) => {
+    await asked();
+    await scene.write(text);
+    expect(await goOn()).toEqual([result]);
+    expect((await scene.store.lanes.withWork(9, 10_000)).length).toBe(0);
+    expect(JSON.stringify(scene.model.asked.at(-1)?.messages.at(-1))).toContain(text);
+  });
 
-  it('[G02] [W02] in a group only the one who was asked answers', async () => {
+  it('[G02] [W02] in a group accepts an answer only from the person who was asked', async () => {
     await asked(GROUP);
     expect((await scene.owed('-9'))[0]).toMatch(/^Bo: Which one\?.*Reply.*10 minutes/s);
     await scene.write('2', { chat: GROUP });
@@ -117,7 +114,7 @@ describe('a tool that asks the person', () => {
     expect(scene.outcome()).toBe('answered');
   });
 
-  it('[G02] after its time it continues without an answer', async () => {
+  it('[G02] continues without an answer after the deadline', async () => {
     await asked();
     scene.later(16 * MINUTE);
     expect(await scene.store.approvals.expire(Date.UTC(2026, 10, 21, 13, 21))).toEqual(['c']);
@@ -126,7 +123,7 @@ describe('a tool that asks the person', () => {
     ]);
   });
 
-  it('[G02] no approval answers a question, and no other chat', async () => {
+  it('[G02] cannot be answered by an approval or from another chat', async () => {
     await asked();
     const order = { code: 'CODE1', verdict: 'approved', by: 'test:1' } as const;
     const decided = await command(scene.store, (one) => one.decideApproval(order));
@@ -137,7 +134,7 @@ describe('a tool that asks the person', () => {
     expect(elsewhere?.kind).toBe('elsewhere');
   });
 
-  it('[G02] files have a turn of their own after it', async () => {
+  it('[G02] leaves files to a turn of their own', async () => {
     await asked();
     const file = { kind: 'document', mimeType: 'text/plain', name: 'a.txt' } as const;
     await scene.write('see', { files: [{ ...file, bytes: new TextEncoder().encode('x') }] });

@@ -5,13 +5,16 @@ import { type AskedPerson, type PersonQuestion, TurnSuspendedError } from '../to
 import type { Turn } from '../turn/turn.ts';
 import { type GateServices, minutes, newApproval, storeQuestion } from './stored-question.ts';
 
-/** Others of a group wait behind the question, so the one who was asked has less time. In ms. */
+/**
+ * How long a question in a group waits, in ms. It is shorter than elsewhere because the rest of the
+ * group waits, too.
+ */
 const GROUP_WAIT_MS = 10 * 60_000;
 
 /**
- * Asks the person whom a turn answers, once for each call (`ask_user`). The question and the suspension of the
- * turn are stored together and TurnSuspendedError is thrown, as for approvals; the run after the answer
- * finds it here.
+ * Asks the person whom a turn answers, once per call (`ask_user`). The question and the suspension
+ * of the turn are stored in one transaction and TurnSuspendedError is thrown, as for approvals. The
+ * run after the answer finds it here.
  */
 export async function askPerson(
   deps: GateServices,
@@ -21,7 +24,7 @@ export async function askPerson(
   asking: PersonQuestion,
 ): Promise<AskedPerson> {
   const { question, choices, part } = asking;
-  // The call itself may have needed an approval.
+  // A separate key, because the call itself may have needed an approval.
   const callKey = part === undefined ? `${call}.ask` : `${call}.ask.${part}`;
   const asked = await deps.store.approvals.of(turn.turnId, callKey);
   if (asked !== null) return answerIn(asked);
@@ -38,15 +41,15 @@ export async function askPerson(
     const approval = { ...made, approvers: [], choices, expiresAt: deps.clock() + waitMs };
     return { approval, parts: withButtons(bodies, asking, approval.code, route) };
   });
-  // Fenced: the worker that has the lane now asks.
+  // The lease is lost; the worker that holds the lane now asks the question.
   throw new TurnSuspendedError('ask_user');
 }
 
-/** Most characters of a choice: what a button shows on every platform. */
+/** The longest choice, in characters: as much as a button shows on every platform. */
 export const CHOICE_CHARACTERS = 60;
-/** As many as a menu of Discord has. */
+/** The largest number of choices: as many as a Discord menu has. */
 export const MAX_CHOICES = 25;
-/** Buttons of a part where the route does not say how many there can be. */
+/** The number of buttons per part when the route does not give a maximum. */
 const USUAL_BUTTONS = 8;
 
 const SKIP = { label: 'Skip', does: 'leaves it open' } as const;
@@ -64,7 +67,7 @@ function withButtons(
       ...('style' in skip && { style: skip.style }),
     },
   ];
-  // More are chosen by their numbers.
+  // When the buttons do not fit, people choose by number.
   const shown = choices.length + others.length > maxButtons ? [] : choices;
   const buttons = [
     ...shown.map((label, at) => ({ label, data: `/answer ${code} ${at + 1}` })),
@@ -73,7 +76,10 @@ function withButtons(
   return parts.map((part, at) => (at === parts.length - 1 ? { ...part, buttons } : part));
 }
 
-/** The question as a person reads it; `name` in a group, where others read it, too. */
+/**
+ * The question as people read it. `name` is the person asked, given in groups, where others read
+ * it, too.
+ */
 function questionText(
   { question, choices, skip = SKIP }: PersonQuestion,
   name: string | null,
@@ -83,7 +89,7 @@ function questionText(
   const list = choices.map((choice, at) => `${at + 1}. ${literal(choice)}`).join('\n');
   const reply = name === null ? 'Answer' : 'Reply to this message';
   const means = choices.length === 0 ? 'with a message' : 'with a number or in your own words';
-  const how = `${reply} ${means}; \`skip\` ${skip.does}. I wait ${minutes(waitMs)}.`;
+  const how = `${reply} ${means}; \`skip\` ${skip.does}. I’ll wait ${minutes(waitMs)}.`;
   return [`${whom}${question}`, list, how].filter((text) => text !== '').join('\n\n');
 }
 

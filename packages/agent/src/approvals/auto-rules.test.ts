@@ -6,7 +6,7 @@ import { isAllowed, ruleFor } from './auto-rules.ts';
 const ASCII = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code));
 const NEVER_WILD = '\n\r;|&<>$`(){}';
 
-/** Matches a rule sign by sign: slow, and too simple to be wrong. */
+/** A reference matcher that goes character by character: slow, but too simple to be wrong. */
 function covers(pattern: string, subject: string): boolean {
   const sign = pattern.charAt(0);
   const rest = pattern.slice(1);
@@ -40,7 +40,7 @@ describe('a rule of approvals.auto', () => {
     expect(isAllowed(entry, tool, subject)).toBe(expected);
   });
 
-  it('[G05] no star lets a command go on to another', () => {
+  it('[G05] no star lets a command continue into another', () => {
     const joint = fc.constantFrom(';', '|', '&', '\n', '$(', '`', '>', '<');
     fc.assert(
       fc.property(fc.string(), joint, fc.string(), (before, sign, after) => {
@@ -50,7 +50,7 @@ describe('a rule of approvals.auto', () => {
   });
 
   it.each(ASCII.filter((sign) => sign !== '*').map((sign) => [sign]))(
-    '[G05] with the sign %j beside a star stands for that sign and no other',
+    '[G05] matches the sign %j beside a star only literally',
     (sign) => {
       const rule = `exec:a${sign}b *`;
       expect(isAllowed(rule, 'exec', `a${sign}b c`)).toBe(true);
@@ -62,13 +62,13 @@ describe('a rule of approvals.auto', () => {
   );
 
   it.each(ASCII.map((sign) => [sign]))(
-    '[G05] has a star that matches %j only if it leads to no other command',
+    '[G05] lets a star match %j only if it cannot start another command',
     (sign) => {
       expect(isAllowed('exec:ls *', 'exec', `ls ${sign}`)).toBe(!NEVER_WILD.includes(sign));
     },
   );
 
-  it('[G05] matches as its meaning says, whatever stands in it', () => {
+  it('[G05] agrees with the reference matcher for any pattern and subject', () => {
     const text = (signs: string) => fc.string({ unit: fc.constantFrom(...signs), maxLength: 12 });
     fc.assert(
       fc.property(text('ab-;**'), text('ab-;$'), (pattern, subject) => {
@@ -79,13 +79,13 @@ describe('a rule of approvals.auto', () => {
     );
   });
 
-  it('[D13] with many stars is decided at once, also against a long text that nearly fits', () => {
+  it('[D13] with many stars is decided in linear time, even for a long text that nearly matches', () => {
     const rule = `exec:${'*a'.repeat(100)}b`;
     expect(isAllowed(rule, 'exec', 'a'.repeat(200_000))).toBe(false);
   });
 });
 
-describe('[G05] a rule that always allows a call', () => {
+describe('[G05] the rule that always allows a call', () => {
   it.each([
     ['write', 'notes/a.md', 'write:notes/a.md'],
     ['exec', 'git status; rm x', 'exec:git status; rm x'],
@@ -100,7 +100,7 @@ describe('[G05] a rule that always allows a call', () => {
     expect(ruleFor(tool, subject)).toBe(rule);
   });
 
-  it('allows that subject alone', () => {
+  it('allows no other subject', () => {
     const subjects = fc.tuple(fc.string(), fc.string());
     fc.assert(
       fc.property(subjects, ([subject, other]) => {

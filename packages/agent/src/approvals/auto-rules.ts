@@ -1,12 +1,16 @@
 import { writtenOut } from './shown-arguments.ts';
 
-/** Characters that a `*` never matches: those that join or start commands in a shell, and line breaks. */
+/**
+ * Characters that a `*` never matches: those that join or start commands in a shell, and line
+ * breaks.
+ */
 const NEVER_WILD: ReadonlySet<string> = new Set('\n\r;|&<>$`(){}');
 
 /**
- * Whether an entry of the allow list covers a call: `write` covers all calls of a tool, `write:notes/*`
- * those whose whole subject matches. A `*` matches no shell syntax that leads to another command and no
- * step up to another folder: `git status; rm -r .` is no `git status*`. All other signs stand for themselves.
+ * Whether an entry of the allow list covers a call. `write` covers all calls of a tool,
+ * `write:notes/*` those whose whole subject matches. A `*` matches neither shell syntax that leads
+ * to another command nor a step up to a parent folder: `git status; rm -r .` does not match `git
+ * status*`. All other characters match literally.
  */
 export function isAllowed(entry: string, tool: string, subject: string | null): boolean {
   const colon = entry.indexOf(':');
@@ -19,8 +23,9 @@ export function isAllowed(entry: string, tool: string, subject: string | null): 
 }
 
 /**
- * Takes each piece where it first occurs. A later place is never needed: what a `*` would have to skip to get there
- * holds no sign that a `*` may not match, so the next `*` can match it as well.
+ * Matches each piece at its first occurrence. A later one is never needed: whatever a `*` would
+ * have to skip to get there contains no character that a `*` may not match, so the next `*` can
+ * match it as well.
  */
 function matchesWildcards(pieces: readonly string[], subject: string): boolean {
   const first = pieces[0] ?? '';
@@ -43,10 +48,13 @@ function isWild(subject: string, from: number, to: number): boolean {
   return true;
 }
 
-/** In characters; a longer rule is unreadable in a list. */
+/** The longest rule, in characters; a longer one would be unreadable in a list. */
 const MAX_RULE_LENGTH = 300;
 
-/** The entry of the allow list for calls with exactly this subject; null where none says that and no more. */
+/**
+ * Returns the entry of the allow list that covers exactly this subject; null when no entry can
+ * express that.
+ */
 export function ruleFor(tool: string, subject: string | null): string | null {
   if (subject === null || subject.trim() === '' || /[*\n\r]/.test(subject)) return null;
   if (writtenOut(subject) !== subject || !/^[a-z][a-z0-9_]{0,63}$/.test(tool)) return null;

@@ -26,7 +26,7 @@ const FILES = createPromptFiles([
 ]);
 const OWNER = '---\naudience: owner\n---\n';
 
-/** Opens a scene with these files, and lets the owner ask for something. */
+/** Opens a scene with these files and a request by the owner. */
 async function open(files: Record<string, string>, extras: SceneExtras = {}): Promise<void> {
   scene = await openTurnScene({}, { tools: [writeTool(FILES), editTool(FILES)], ...extras });
   for (const [name, text] of Object.entries(files)) put(name, text);
@@ -46,31 +46,34 @@ const edit = (path: string, old: string, into: string) => ({
 const heard = () => toolMessages(scene.model.asked.at(-1)).at(-1)?.content;
 const asked = async () => (await scene.store.approvals.recent(1))[0]?.shown ?? '';
 
-describe('[W09] a write of an owner’s turn, without a word of outsiders', () => {
+describe('[W09] a write in an owner’s turn without text from outsiders', () => {
   it.each([
     ['a new note', write('notes/new.md', 'x'), 'answered'],
     ['a note of the owner’s', edit('notes/mine.md', 'old', 'new'), 'answered'],
     ['memory', write('memory/2026-11-21.md', 'x'), 'answered'],
-    ['USER.md, which is marked', write('USER.md', 'x'), 'answered'],
+    ['USER.md, which is marked as the owner’s', write('USER.md', 'x'), 'answered'],
     ['an open note', write('notes/open.md', 'x'), 'suspended'],
-    ['a passage of one', edit('notes/open.md', 'old', 'new'), 'suspended'],
+    ['a passage of an open note', edit('notes/open.md', 'old', 'new'), 'suspended'],
     ['a new open note', write('notes/new.md', `${EVERYONE}x`), 'suspended'],
-    ['a note that is opened', write('notes/mine.md', `${EVERYONE}x`), 'suspended'],
+    ['a private note that becomes open', write('notes/mine.md', `${EVERYONE}x`), 'suspended'],
     ['AGENTS.md', edit('AGENTS.md', 'old', 'new'), 'suspended'],
     ['a new skill', write('skills/tea/SKILL.md', 'x'), 'suspended'],
-  ])('of %s is asked about where others can read or follow it', async (_what, call, ended) => {
-    await open({
-      'notes/mine.md': `${OWNER}old`,
-      'notes/open.md': 'old',
-      'USER.md': `${OWNER}old`,
-      'AGENTS.md': 'old',
-    });
-    scene.model.next(call, { say: 'Done.' });
-    await scene.answerNext();
-    expect(scene.outcome()).toBe(ended);
-  });
+  ])(
+    'of %s asks a person if others can read the file or it becomes prompt text',
+    async (_what, call, ended) => {
+      await open({
+        'notes/mine.md': `${OWNER}old`,
+        'notes/open.md': 'old',
+        'USER.md': `${OWNER}old`,
+        'AGENTS.md': 'old',
+      });
+      scene.model.next(call, { say: 'Done.' });
+      await scene.answerNext();
+      expect(scene.outcome()).toBe(ended);
+    },
+  );
 
-  it('shows the path and the whole new text, also of an edit, and writes exactly that', async () => {
+  it('shows the path and the whole new text, even for an edit, and writes exactly that', async () => {
     await open({ 'notes/open.md': `${EVERYONE}first line\nold` });
     scene.model.next(edit('./notes/open.md', 'old', 'canary'), { say: 'Done.' });
     await scene.answerNext();
@@ -88,7 +91,7 @@ describe('[W09] a write of an owner’s turn, without a word of outsiders', () =
     expect(heard()).toContain('Changed notes/open.md');
   });
 
-  it('is not run where the file has changed since it was approved', async () => {
+  it('does not run if the file has changed since the approval', async () => {
     await open({ 'notes/open.md': 'first line\nold' });
     scene.model.next(edit('notes/open.md', 'old', 'new'), { say: 'Then not.' });
     await scene.answerNext();
@@ -103,7 +106,7 @@ describe('[W09] a write of an owner’s turn, without a word of outsiders', () =
     ['write:notes/open.md', 'answered'],
     ['write:notes/*', 'suspended'],
     ['write', 'suspended'],
-  ])('is allowed by the rule %s: %s', async (rule, ended) => {
+  ])('under the rule %s is %s', async (rule, ended) => {
     await open({ 'notes/open.md': 'old' }, { approvals: { auto: [rule] } });
     scene.model.next(write('notes/open.md', 'new'), { say: 'Done.' });
     await scene.answerNext();
@@ -114,7 +117,7 @@ describe('[W09] a write of an owner’s turn, without a word of outsiders', () =
     );
   });
 
-  it('[G07] is refused to a sub-agent, which nobody can be asked for, whatever a rule says', async () => {
+  it('[G07] is refused to a sub-agent, which cannot ask anybody, whatever the rules say', async () => {
     const approvals = { auto: ['write:notes/open.md'] };
     await open({ 'notes/open.md': 'old' }, { delegates: true, approvals });
     const task = { title: 'tea', task: 'note it' };

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { shownArguments } from './shown-arguments.ts';
 
-/** Reads the arguments of a call back from the text that people are shown. */
+/** Parses the arguments of a call back from the text that people see. */
 function readBack(shown: string): unknown {
   if (shown === '{}') return {};
   const fields: [string, string[]][] = [];
@@ -28,7 +28,7 @@ const decoded = (text: string) =>
     String.fromCodePoint(Number.parseInt(code, 16)).repeat(Number(count)),
   );
 
-/** Everything that has hidden something, or might. */
+/** Characters that have been used to hide or disguise text, or might be. */
 const TRICKS =
   '\u3164 \u2800 \u2003 \u00a0 \u034f \u115f \u1160 \uffa0 \u200b \u200d \u202e \u2066 \ufeff \u00ad \u180e \u{e0041} \ue000 \ufe0e \u{e0100} \u0338 \u20dd \u3000 \u2028 \r \t \x1b \ud800 \udc00 \ufffc \u{1d159} \u{13441} \u1680 \ufff9'.split(
     ' ',
@@ -77,11 +77,11 @@ const input = fc.dictionary(
   fc.oneof(text, fc.jsonValue(), fc.array(text), fc.dictionary(text, text)),
 );
 
-describe('what people are shown of a call', () => {
+describe('the text that people see of a call', () => {
   it('[G05] shows the exact call: it can be parsed back', () => {
     fc.assert(
       fc.property(input, (given) => {
-        // As the model writes it, and as it is run.
+        // The arguments as the model writes them and as they run.
         const parsed: unknown = JSON.parse(JSON.stringify(given));
         expect(readBack(shownArguments(parsed))).toEqual(parsed);
       }),
@@ -89,7 +89,7 @@ describe('what people are shown of a call', () => {
     );
   });
 
-  it('[G05] has nothing in it that cannot be seen, nor a line that ends its block', () => {
+  it('[G05] contains nothing invisible and no line that ends its block', () => {
     const seen = /^(?:[\p{L}\p{N}\p{P}\p{S}\p{M} ]|\n(?![`~\s]*[`~]{3}))*$/u;
     const unseen =
       /(?!\ufe0f)\p{Default_Ignorable_Code_Point}|[\u2800\ufffc\u{1d159}]| {17}|\n{4}/u;
@@ -105,7 +105,7 @@ describe('what people are shown of a call', () => {
   });
 
   it.each(TRICKS.map((sign) => [sign.codePointAt(0)?.toString(16) ?? '', sign]))(
-    '[G05] writes out U+%s, alone and many in a row, wherever it is',
+    '[G05] spells out U+%s, alone and repeated, wherever it stands',
     (code, sign) => {
       for (const around of ['', 'x', 'é', 'ש', '❤', '你']) {
         const shown = shownArguments({ command: `${around}${sign}${sign.repeat(400)}; rm -r .` });
@@ -116,19 +116,23 @@ describe('what people are shown of a call', () => {
   );
 
   it.each([
-    ['a command, as it is typed', 'cat "a b" \\\n  | wc', '| cat "a b" \\\n|   | wc'],
-    ['what stands behind many blanks', `ls${' '.repeat(300)}; rm x`, 'ls\\u{20*300}; rm x'],
-    ['what stands behind many lines', `ls${'\n'.repeat(300)}rm x`, 'ls\\u{a*300}rm x'],
+    ['a typed command', 'cat "a b" \\\n  | wc', '| cat "a b" \\\n|   | wc'],
+    ['text after many blanks', `ls${' '.repeat(300)}; rm x`, 'ls\\u{20*300}; rm x'],
+    ['text after many line breaks', `ls${'\n'.repeat(300)}rm x`, 'ls\\u{a*300}rm x'],
     ['a blank at the end of a line', 'ls \nx', '| ls\\u{20}\n| x'],
-    ['what looks written out', 'echo \\u{41}', 'echo \\u{5c}u{41}'],
+    ['text that imitates the escape', 'echo \\u{41}', 'echo \\u{5c}u{41}'],
     ['letters that pass for Latin ones', 'саt MEMORY.md', '\\u{441}\\u{430}t MEMORY.md'],
-    ['a host of such letters', 'https://аррӏе.com', '://\\u{430}\\u{440*2}\\u{4cf}\\u{435}.com'],
-    ['quotes that quote nothing', 'echo ‘x; rm y’', 'echo \\u{2018}x; rm y\\u{2019}'],
-    ['a semicolon of Greek', 'ls \u037e rm', 'ls \\u{37e} rm'],
+    [
+      'a host name of such letters',
+      'https://аррӏе.com',
+      '://\\u{430}\\u{440*2}\\u{4cf}\\u{435}.com',
+    ],
+    ['quotation marks that quote nothing', 'echo ‘x; rm y’', 'echo \\u{2018}x; rm y\\u{2019}'],
+    ['a Greek semicolon', 'ls \u037e rm', 'ls \\u{37e} rm'],
     ['wide signs', 'ls ＃ rm', 'ls \\u{ff03} rm'],
-    ['letters that turn the line round', 'rm "א" ; cat "ב"', 'rm "\\u{5d0}" ; cat "\\u{5d1}"'],
-    ['a mark on a letter of ASCII', 'cafe\u0301', 'cafe\\u{301}'],
-    ['marks that pile up', `ш${'\u0301'.repeat(9)}`, 'ш\\u{301*9}'],
+    ['letters that reverse the line', 'rm "א" ; cat "ב"', 'rm "\\u{5d0}" ; cat "\\u{5d1}"'],
+    ['a combining mark on an ASCII letter', 'cafe\u0301', 'cafe\\u{301}'],
+    ['stacked combining marks', `ш${'\u0301'.repeat(9)}`, 'ш\\u{301*9}'],
   ])('[G05] shows %s', (_, command, shown) => {
     expect(shownArguments({ command })).toContain(shown);
   });
@@ -138,15 +142,15 @@ describe('what people are shown of a call', () => {
     'it’s ❤\ufe0f, 🦜 and 👍🏽',
     'notes/привет.md … ½ ²',
     'हिन्दी',
-  ])('[G05] leaves %s as it is', (words) =>
+  ])('[G05] leaves %s unchanged', (words) =>
     expect(shownArguments({ words })).toBe(`words: "${words}"`),
   );
 
-  it('[G05] leaves a line of right-to-left letters alone as it is', () => {
+  it('[G05] leaves a line of right-to-left letters alone', () => {
     expect(shownArguments({ text: 'שלום, עולם!\nשלום' })).toBe('text:\n| שלום, עולם!\n| שלום');
   });
 
-  it('[G05] names arguments one after another, with the lines of long ones', () => {
+  it('[G05] lists arguments one after another, with the lines of long ones', () => {
     const call = { path: 'a.md', text: 'one\n\ntwo\n', count: 3, list: ['x'], '"': true };
     expect(shownArguments(call).split('\n')).toEqual([
       ...['path: "a.md"', 'text:', '| one', '|', '| two', '|', 'count: 3'],

@@ -1,20 +1,23 @@
-/** Longest call that a person is asked about, in characters as shown; a little more than tools take. */
+/**
+ * The longest call that a person is asked about, in characters as shown. Slightly more than the
+ * tools accept.
+ */
 export const MAX_SHOWN = 24_000;
 
-/** Shorter strings without quotes and line ends are on the line of their name. */
+/** Strings shorter than this, without quotes and line breaks, stay on the line of their name. */
 const INLINE = 80;
-/** More spaces, or line ends, in a row could push text out of sight. */
+/** Longer runs of spaces or line breaks could push text out of sight, so they are escaped. */
 const SPACES = 16;
 const LINE_ENDS = 3;
-/** More vowels and the like on one letter cover its neighbours. */
+/** More combining marks than this on one letter cover its neighbors. */
 const MARKS = 3;
 
 /**
- * The whole call as people are shown it, and as it is kept in its record: a line for each argument,
- * `name: value`. A longer string follows its name with a bar before each of its lines, as it will be
- * used. From this text the very arguments can be read back, and each of its characters can be seen:
- * those that could not, or that look like others, are written out as `\u{…}`, several of one kind as
- * `\u{20*40}` with their count. No line of it begins like a Markdown fence.
+ * The whole call as people see it and as it is recorded: one line per argument, `name: value`. A
+ * longer string follows its name, with a bar before each of its lines. The exact arguments can be
+ * parsed back from this text, and every character is visible: invisible or ambiguous ones are
+ * spelled out as `\u{…}`, several of one kind as `\u{20*40}` with their count. No line begins like
+ * a Markdown fence.
  */
 export function shownArguments(input: unknown): string {
   if (typeof input !== 'object' || input === null) return writtenOut(JSON.stringify(input));
@@ -32,7 +35,10 @@ function shownArgument(name: string, value: unknown): readonly string[] {
   return [`${label}:`, ...lines];
 }
 
-/** A text whose characters are all visible and distinct; the original can be restored. */
+/**
+ * Returns a text whose characters are all visible and distinct. The original can be restored from
+ * it.
+ */
 export function writtenOut(text: string): string {
   return text.replace(/\n+|[^\n]+/g, (piece) => {
     if (!piece.startsWith('\n')) return writtenLine(piece);
@@ -40,10 +46,10 @@ export function writtenOut(text: string): string {
   });
 }
 
-/** Letters that are written from right to left turn round the order of their neighbors. */
+/** Right-to-left letters reverse the order of their neighbors on the screen. */
 const RIGHT_TO_LEFT =
   /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
-/** The ASCII characters that would move between them with a change of meaning. */
+/** ASCII characters whose reordering would change the meaning. */
 const ORDERED = /[^\s.,!?]/;
 
 function writtenLine(line: string): string {
@@ -74,7 +80,7 @@ function writtenWord(word: string, isMixed: boolean): string {
       isHidden ||
       alike.has(at) ||
       (isMixed && RIGHT_TO_LEFT.test(sign)) ||
-      // Else a text could pass for what is written out here.
+      // Otherwise a text could pass for an escape.
       word.startsWith('\\u{', at);
     const count = isWrittenOut ? runFrom(word, at, sign) : 1;
     out += isWrittenOut ? characterCode(sign, count) : sign;
@@ -90,20 +96,29 @@ function runFrom(word: string, at: number, sign: string): number {
   return (end - at) / sign.length;
 }
 
-/** A mark of no script strikes letters out, or covers them; others belong to their letters. */
+/**
+ * A combining mark that belongs to no script strikes out or covers letters; other marks belong to
+ * their letters.
+ */
 const FOREIGN_MARK =
   /(?![\u064b-\u0655\u0670])[\p{Script=Inherited}\p{Default_Ignorable_Code_Point}]/u;
 const OTHER_THAN_ASCII = /(?!\p{ASCII})\p{L}/u;
 
-/** After a picture it only says that the picture is shown as one. */
+/** After a pictograph, this selector only says to show it in color. */
 const EMOJI_STYLE = '\ufe0f';
-/** Not assigned, private, halves of a pair, control, white space, ignored by default; and blank by their looks. */
+/**
+ * Characters that show nothing: unassigned, private use, surrogates, control, white space, default
+ * ignorable, and a few that are drawn blank.
+ */
 const INVISIBLE =
   /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\ufffc\u{13441}-\u{13446}\u{1d159}]/u;
-/** Looks like a sign of ASCII that commands and addresses are made of. */
+/** Characters that look like ASCII characters used in commands and addresses. */
 const LIKE_ASCII =
   /[\u00b4\u01c0\u01c3\u02b9-\u02bf\u02c6\u02c8\u02ca\u02cb\u02d0\u02dc\u02ee\u02f4\u02f8\u055a\u0589\u05c3\u05f3\u05f4\u2010-\u2012\u2018-\u201f\u2024\u2032-\u2037\u2043\u2044\u204e\u2212\u2215\u2216\u2217\u2223\u2236\u223c\u2571\u2572\u2758\u29f5\u29f8\u29f9\ua789\ua78c]/u;
-/** Compatible with a sign of ASCII, but everyone sees that it is another one: raised, lowered, in a circle. */
+/**
+ * Characters that are compatible with an ASCII character but plainly look different: raised,
+ * lowered or circled.
+ */
 const PLAINLY_OTHER =
   /[\u00aa\u00b2\u00b3\u00b9\u00ba\u02b0-\u02b8\u1d2c-\u1d6a\u2070-\u209c\u2460-\u24ff]/;
 const EAST_ASIAN =
@@ -117,22 +132,22 @@ function isUnclear(sign: string, before: string, after: string): boolean {
   if (LIKE_ASCII.test(sign)) return !(sign === '\u2019' && isLetter(before) && isLetter(after));
   const plain = sign.normalize('NFKC');
   if (plain === sign || !/^\p{ASCII}$/u.test(plain) || PLAINLY_OTHER.test(sign)) return false;
-  // The wide full stops and commas of Chinese and Japanese.
+  // Full-width punctuation is normal in Chinese and Japanese text.
   return !(/[,.:!?()]/.test(plain) && (EAST_ASIAN.test(before) || EAST_ASIAN.test(after)));
 }
 
 const isLetter = (sign: string) => /\p{L}/u.test(sign);
 
-/** Letters of scripts whose letters pass for Latin ones. */
+/** Letters of the scripts whose letters can pass for Latin ones. */
 const OTHER_LETTER =
   /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Coptic}\p{Script=Lisu}]/u;
 const LATIN = /\p{Script=Latin}/u;
-/** Whole words of these look Latin. */
+/** Matches words of these letters that look Latin as a whole. */
 const TWINS = /^[АВЕЅІЈКМНОРСТУХаеорсухіјѕһԁԛԝӏѵьгпΑΒΕΖΗΙΚΜΝΟΡΤΥΧανορικυχօոսցհյ0-9]+$/u;
 
 /**
- * The places of letters of another script that look like Latin ones: in one word with Latin letters, or
- * all of a word of an address or a path that also has Latin words.
+ * Positions of letters from another script that look like Latin ones, in words that also contain
+ * Latin letters or, in a text that contains Latin letters, in words that look Latin as a whole.
  */
 function lettersAlike(text: string): ReadonlySet<number> {
   if (!OTHER_LETTER.test(text) || !LATIN.test(text)) return new Set();
@@ -145,7 +160,7 @@ function lettersAlike(text: string): ReadonlySet<number> {
   return new Set(found);
 }
 
-/** `\u{a0}`, or `\u{a0*3}` for three of them. */
+/** Formats an escape: `\u{a0}`, or `\u{a0*3}` for three in a row. */
 function characterCode(sign: string, count: number): string {
   const code = (sign.codePointAt(0) ?? 0).toString(16);
   return `\\u{${code}${count === 1 ? '' : `*${count}`}}`;

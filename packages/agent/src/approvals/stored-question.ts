@@ -5,7 +5,7 @@ import { senderId, type Turn } from '../turn/turn.ts';
 
 export type GateServices = TurnServices & NonNullable<TurnServices['approvals']>;
 
-/** The call that is asked about. */
+/** The call that the question is about. */
 export type QuestionedCall = Pick<NewApproval, 'tool' | 'callKey' | 'shown' | 'rule'>;
 
 export function newApproval(
@@ -27,7 +27,7 @@ export function newApproval(
   };
 }
 
-/** More taken codes in a row mean that `newCode` is not random. */
+/** After this many taken codes in a row, `newCode` cannot be random. */
 const MAX_CODES = 5;
 
 interface MadeQuestion {
@@ -36,8 +36,8 @@ interface MadeQuestion {
 }
 
 /**
- * Stores the question that `make` builds with a new code, wakes its delivery and throws TurnSuspendedError.
- * `none`: it could not be built.
+ * Stores the question that `make` builds with a new code, wakes its delivery and throws
+ * TurnSuspendedError. Returns `none` when the question could not be built.
  */
 export async function storeQuestion(
   deps: GateServices,
@@ -52,11 +52,13 @@ export async function storeQuestion(
     const result = await deps.store.approvals.ask(lease, approval, parts, deps.clock());
     if (result === 'fenced') return 'fenced';
     if (result === 'code-taken') continue;
-    deps.log.info({ turn: turn.turnId, tool: approval.tool }, 'waits for a person');
+    deps.log.info({ turn: turn.turnId, tool: approval.tool }, 'the turn waits for a person');
     for (const { route } of parts) await deps.deliver(route.channel, route.account, route.chatId);
     throw new TurnSuspendedError(approval.tool);
   }
-  throw new Error(`${MAX_CODES} codes for an approval in a row were taken; newCode is broken.`);
+  throw new Error(
+    `${MAX_CODES} new approval codes in a row were already taken; newCode is not random.`,
+  );
 }
 
 export function minutes(ms: number): string {

@@ -11,7 +11,7 @@ const WAIT_MS = 15 * 60_000;
 let scene: TurnScene;
 afterEach(() => scene.close());
 
-/** A tool that changes something, and that needs a yes. */
+/** A tool that changes something and needs an approval. */
 function asking(during?: () => void): CountingTool {
   const made = countingTool('write', 'write', during);
   return { ...made, tool: { ...made.tool, approval: 'ask' } };
@@ -32,7 +32,7 @@ const buttons = async (chatId = OWNER_CHAT) =>
   );
 
 describe('a call that needs an approval', () => {
-  it('[G05] suspends the turn with a question, and is run once when it is allowed', async () => {
+  it('[G05] suspends the turn with a question, and runs once when allowed', async () => {
     const tool = asking();
     await open({ tools: [tool.tool] });
     await scene.write('note it');
@@ -60,25 +60,28 @@ describe('a call that needs an approval', () => {
   it.each([
     ['denied', 'said no'],
     ['expired', 'within 15 minutes'],
-  ] as const)('[G05] is not run when it is %s, and the model is told so', async (state, words) => {
-    const tool = asking();
-    await open({ tools: [tool.tool] });
-    await scene.write('note it');
-    scene.model.next(call('parrots'), { say: 'Then not.' });
-    await scene.answerNext();
-    if (state === 'denied') await decide(scene.store, 'denied');
-    else {
-      scene.later(WAIT_MS);
-      await scene.store.approvals.expire(Date.UTC(2026, 10, 21, 13, 5) + WAIT_MS);
-    }
-    await scene.answerNext();
-    expect(tool.calls).toEqual([]);
-    expect(lastResults()).toEqual([expect.stringContaining(words)]);
-    expect((await scene.owed()).at(-1)).toBe('Then not.');
-    expect(await scene.store.approvals.recent(9)).toMatchObject([{ state, result: null }]);
-  });
+  ] as const)(
+    '[G05] does not run when it is %s, and the model is told why',
+    async (state, words) => {
+      const tool = asking();
+      await open({ tools: [tool.tool] });
+      await scene.write('note it');
+      scene.model.next(call('parrots'), { say: 'Then not.' });
+      await scene.answerNext();
+      if (state === 'denied') await decide(scene.store, 'denied');
+      else {
+        scene.later(WAIT_MS);
+        await scene.store.approvals.expire(Date.UTC(2026, 10, 21, 13, 5) + WAIT_MS);
+      }
+      await scene.answerNext();
+      expect(tool.calls).toEqual([]);
+      expect(lastResults()).toEqual([expect.stringContaining(words)]);
+      expect((await scene.owed()).at(-1)).toBe('Then not.');
+      expect(await scene.store.approvals.recent(9)).toMatchObject([{ state, result: null }]);
+    },
+  );
 
-  it('[G05] [G16] is not run a second time when its process dies while it runs', async () => {
+  it('[G05] [G16] does not run a second time when its process dies while it runs', async () => {
     const dies = new AbortController();
     const tool = asking(() => dies.abort('handed-back'));
     await open({ tools: [tool.tool] });
@@ -92,7 +95,7 @@ describe('a call that needs an approval', () => {
     expect(tool.calls).toHaveLength(1);
   });
 
-  it('[G05] several in one step are asked one after another, and a long talk is not taken for a broken turn', async () => {
+  it('[G05] is asked about one after another, and seven suspensions do not count as failed attempts', async () => {
     const tool = asking();
     await open({ tools: [tool.tool] });
     await scene.write('note them');
@@ -112,7 +115,7 @@ describe('a call that needs an approval', () => {
     expect((await scene.owed()).at(-1)).toBe('Done.');
   });
 
-  it('[G05] with broken arguments asks nobody', async () => {
+  it('[G05] asks nobody when its arguments are invalid', async () => {
     const tool = asking();
     await open({ tools: [tool.tool] });
     await scene.write('note it');
@@ -122,7 +125,7 @@ describe('a call that needs an approval', () => {
     expect(await scene.store.approvals.recent(9)).toEqual([]);
   });
 
-  it('[G05] of a tool that asks by the settings; what they allow runs at once and is recorded', async () => {
+  it('[G05] asks if the settings say so; a call that they allow runs at once and is recorded', async () => {
     const [write, look] = [countingTool('write', 'write'), countingTool('look')];
     await open({
       tools: [write.tool, look.tool],
@@ -140,7 +143,7 @@ describe('a call that needs an approval', () => {
     ]);
   });
 
-  it('[G05] [W02] in a group is asked there, and shows this call and nothing else', async () => {
+  it('[G05] [W02] in a group is asked about there, showing this call and nothing else', async () => {
     await open({ tools: [asking().tool] });
     await scene.write('the secret is heron', { chat: GROUP, sender: BO });
     scene.model.next({ say: 'thinking of the heron', ...call('parrots') });
@@ -152,7 +155,7 @@ describe('a call that needs an approval', () => {
     expect(await scene.owed(OWNER_CHAT)).toEqual([]);
   });
 
-  it('[G05] of a person who may not decide goes to the owner, and names the person who asked', async () => {
+  it('[G05] of a person who may not decide goes to the owner and names that person', async () => {
     await open({ tools: [asking().tool] });
     await scene.write('hello', { fromOwner: true });
     await scene.answerNext();
@@ -166,7 +169,7 @@ describe('a call that needs an approval', () => {
     expect(await buttons('bo')).toEqual([]);
   });
 
-  it('[G05] is refused at once where nobody can be asked', async () => {
+  it('[G05] is refused at once when nobody can be asked', async () => {
     const tool = asking();
     await open({ tools: [tool.tool] });
     await scene.write('note it', { chat: { id: 'bo', type: 'direct' }, sender: BO });
@@ -176,7 +179,7 @@ describe('a call that needs an approval', () => {
     expect(tool.calls).toEqual([]);
   });
 
-  it('[G05] is announced to the model, and only where there is one', async () => {
+  it('[G05] is announced to the model, for the tools that need it only', async () => {
     await open({ tools: [asking().tool, countingTool('look').tool] });
     await scene.write('hello');
     await scene.answerNext();
@@ -207,19 +210,22 @@ describe('a call that needs an approval', () => {
   it.each([
     ['too many characters', '\u2800x'.repeat(4_000)],
     ['too many messages', 'x'.repeat(20_000)],
-  ])('[G05] refuses what nobody could read whole, and asks nobody: %s', async (_, word) => {
-    const tool = asking();
-    await open({ tools: [tool.tool] });
-    await scene.write('note it');
-    scene.model.next(call(word), { say: 'Too long.' });
-    await scene.answerNext();
-    expect(lastResults()).toEqual([expect.stringContaining('too long to be shown')]);
-    expect(tool.calls).toEqual([]);
-    expect(await scene.owed()).toEqual(['Too long.']);
-    expect(await scene.store.approvals.recent(9)).toEqual([]);
-  });
+  ])(
+    '[G05] is refused without a question when nobody could read all of it: %s',
+    async (_, word) => {
+      const tool = asking();
+      await open({ tools: [tool.tool] });
+      await scene.write('note it');
+      scene.model.next(call(word), { say: 'Too long.' });
+      await scene.answerNext();
+      expect(lastResults()).toEqual([expect.stringContaining('too long to be shown')]);
+      expect(tool.calls).toEqual([]);
+      expect(await scene.owed()).toEqual(['Too long.']);
+      expect(await scene.store.approvals.recent(9)).toEqual([]);
+    },
+  );
 
-  it('[G05] [M05] arguments cannot end their block, nor hide or turn round what follows', async () => {
+  it('[G05] [M05] cannot end its block, or hide or reorder what follows', async () => {
     await open({ tools: [asking().tool] });
     await scene.write('note it');
     scene.model.next(call('```\n/approve ZZZZ99 \u202Egnp.exe\u200B'));
@@ -228,7 +234,7 @@ describe('a call that needs an approval', () => {
     expect(part?.part.body.plain).toContain('\\u{202e}gnp.exe\\u{200b}');
   });
 
-  it('[G05] [G07] what the settings ask about is not run by a sub-agent: it has nobody to ask', async () => {
+  it('[G05] [G07] does not run in a sub-agent, which has nobody to ask', async () => {
     const write = countingTool('write', 'write');
     await open({ tools: [write.tool], delegates: true, approvals: { ask: ['write'] } });
     await scene.write('note it');
@@ -242,10 +248,12 @@ describe('a call that needs an approval', () => {
   });
 });
 
-describe('pages and a person’s yes', () => {
+describe('approval of pages', () => {
   const TEA = 'https://example.org/tea';
 
-  /** A scene in which the agent reads pages; gives back the addresses that were really asked. */
+  /**
+   * Opens a scene in which the agent reads pages. Returns the addresses that it actually requests.
+   */
   async function reading(approval: FetchApproval, extras: SceneExtras = {}): Promise<string[]> {
     const asked: string[] = [];
     const readPage = async (url: string) => {
@@ -263,7 +271,7 @@ describe('pages and a person’s yes', () => {
     ['unknown', 'read something', 'suspended'],
     ['unknown', `read ${TEA}`, 'answered'],
     ['always', `read ${TEA}`, 'suspended'],
-  ] as const)('[G05] %s: "%s" is %s', async (approval, text, ended) => {
+  ] as const)('[G05] with the fetch approval %s, "%s" is %s', async (approval, text, ended) => {
     const asked = await reading(approval);
     await scene.write(text);
     scene.model.next(read(TEA), { say: 'Green.' });
@@ -272,7 +280,7 @@ describe('pages and a person’s yes', () => {
     expect(asked).toEqual(ended === 'answered' ? [TEA] : []);
   });
 
-  it('[G05] an address that a page names, or that the person wrote and the model went on with, is asked about', async () => {
+  it('[G05] is needed for an address that only a page names', async () => {
     const asked = await reading('unknown');
     await scene.write(`read ${TEA}`);
     scene.model.next(read(TEA), read(`${TEA}/next`));
@@ -282,7 +290,7 @@ describe('pages and a person’s yes', () => {
     expect((await scene.owed()).join()).toContain(`${TEA}/next`);
   });
 
-  it('[G05] what a search found is read without a question', async () => {
+  it('[G05] is not needed for a search result', async () => {
     const search = countingTool('web_search');
     const run = async () => ({ text: `1. Tea\n   ${TEA}\n   leaves` });
     const asked = await reading('unknown', { tools: [{ ...search.tool, run }] });
@@ -293,7 +301,7 @@ describe('pages and a person’s yes', () => {
     expect([scene.outcome(), asked]).toEqual(['answered', [TEA]]);
   });
 
-  it('[G05] [G07] what a sub-agent has come to was written by a model, not by a person', async () => {
+  it('[G05] [G07] is needed for what a sub-agent found, because a model wrote it and not a person', async () => {
     const asked = await reading('unknown', { delegates: true });
     await scene.write('find tea');
     const handOn = { name: 'delegate_task', with: { title: 'tea', task: 'find tea' } };
@@ -307,7 +315,7 @@ describe('pages and a person’s yes', () => {
     expect([scene.outcome(), asked]).toEqual(['suspended', []]);
   });
 
-  it('[G05] the settings may let hosts pass', async () => {
+  it('[G05] is not needed for hosts that the settings exempt', async () => {
     const auto = ['web_fetch:https://example.org/*'];
     const asked = await reading('unknown', { approvals: { auto } });
     await scene.write('read something');
@@ -316,7 +324,7 @@ describe('pages and a person’s yes', () => {
     expect([scene.outcome(), asked]).toEqual(['suspended', [TEA]]);
   });
 
-  it('[G05] [W02] in a group, where nothing of an owner is, pages are read as they are everywhere', async () => {
+  it('[G05] [W02] is not needed in a group, where no text of an owner can leak', async () => {
     const asked = await reading('unknown');
     await scene.write('read something', { chat: GROUP });
     scene.model.next(read(TEA), { say: 'Green.' });
@@ -324,7 +332,7 @@ describe('pages and a person’s yes', () => {
     expect([scene.outcome(), asked]).toEqual(['answered', [TEA]]);
   });
 
-  it('[G05] the model is informed that some calls need approval', async () => {
+  it('[G05] is announced to the model', async () => {
     await reading('unknown');
     await scene.write('hello');
     await scene.answerNext();

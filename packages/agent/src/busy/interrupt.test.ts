@@ -11,7 +11,7 @@ async function open(extras: SceneExtras = {}): Promise<void> {
   scene = await openTurnScene({}, { busy: 'interrupt', ...extras });
 }
 
-/** Writes as ingress does: the message, then the word that it is there. */
+/** Writes as ingress does: it stores the message, then announces it. */
 async function write(...args: Parameters<TurnScene['write']>): Promise<void> {
   await scene.write(...args);
   scene.bus.publish({ type: 'message-waiting', conversationId: OWNER_CHAT });
@@ -26,7 +26,7 @@ async function stories() {
   ]);
 }
 
-/** Begins a turn whose model takes its time, and writes during it. */
+/** Starts a turn with a slow model and writes a message while it runs. */
 async function runInterrupted(text = 'rather a poem'): Promise<void> {
   scene.model.next({ say: 'A long story.', afterMs: 5_000 });
   const started = await scene.begin();
@@ -39,8 +39,8 @@ async function runInterrupted(text = 'rather a poem'): Promise<void> {
 
 const lastAsked = () => scene.model.asked.at(-1)?.messages.at(-1)?.content ?? '';
 
-describe('a message that ends the running turn', () => {
-  it('[D03] is answered together with what that was about, once, and no stop is reported', async () => {
+describe('a message that interrupts the running turn', () => {
+  it('[D03] is answered once, together with the question of that turn, and no stop is reported', async () => {
     await open();
     await scene.write('a story');
     await runInterrupted();
@@ -60,7 +60,7 @@ describe('a message that ends the running turn', () => {
     ]);
   });
 
-  it('[G17] counts what the turn has used until then', async () => {
+  it('[G17] leaves the usage of the interrupted turn on the account', async () => {
     await open();
     await scene.write('a story');
     await runInterrupted();
@@ -72,7 +72,7 @@ describe('a message that ends the running turn', () => {
     expect(total.tokens).toBeGreaterThan(0);
   });
 
-  it('[D03] ends it also while a tool only reads', async () => {
+  it('[D03] interrupts it even while a tool reads', async () => {
     const parrot = countingTool('parrot', 'read', async () => {
       if (parrot.calls.length === 1) await write('rather this');
       await sleep(20);
@@ -89,7 +89,7 @@ describe('a message that ends the running turn', () => {
     expect(await scene.owed()).toEqual(['fine']);
   });
 
-  it('[G16] [D03] joins it instead once it has changed something, which is not done twice', async () => {
+  it('[G16] [D03] joins the turn instead once it has changed something, so that nothing is done twice', async () => {
     const crow = countingTool('crow', 'external', () => write('and then?'));
     await open({ tools: [crow.tool] });
     await scene.write('do it');
@@ -104,7 +104,7 @@ describe('a message that ends the running turn', () => {
     ]);
   });
 
-  it('[D03] does so three times in a row; then the answer comes whatever is written', async () => {
+  it('[D03] interrupts at most three times in a row; then the turn finishes whatever is written', async () => {
     await open();
     await scene.write('0');
     for (const nth of ['1', '2', '3']) await runInterrupted(nth);
@@ -124,7 +124,7 @@ describe('a message that ends the running turn', () => {
     ]);
   });
 
-  it('[D03] waits where the word of it is lost', async () => {
+  it('[D03] waits when its announcement is lost', async () => {
     await open();
     await scene.write('one');
     scene.model.next({ say: 'One.', afterMs: 500 });
@@ -139,7 +139,7 @@ describe('a message that ends the running turn', () => {
     ]);
   });
 
-  it('[D03] ends it also when it came before the turn could hear of it', async () => {
+  it('[D03] interrupts even when it came before the turn subscribed to announcements', async () => {
     await open();
     await scene.write('one');
     const started = await scene.begin();
@@ -149,7 +149,7 @@ describe('a message that ends the running turn', () => {
     expect(scene.outcome()).toBe('interrupted');
   });
 
-  it('[G05] leaves a question to its approver alone: the message waits', async () => {
+  it('[G05] does not answer a question for the approver: the message waits', async () => {
     const asks = { ...countingTool('crow', 'external').tool, approval: 'ask' as const };
     await open({ tools: [asks] });
     await scene.write('do it');
@@ -163,7 +163,7 @@ describe('a message that ends the running turn', () => {
     expect((await stories()).map(([outcome]) => outcome)).toEqual(['turn', 'waiting']);
   });
 
-  it('[D03] is waited for until its burst is over', async () => {
+  it('[D03] does not interrupt until its burst is complete', async () => {
     await open();
     await scene.write('one');
     scene.model.next({ say: 'One.', afterMs: 5_000 });
@@ -178,7 +178,7 @@ describe('a message that ends the running turn', () => {
   });
 
   it.each(['before', 'after'] as const)(
-    '[D03] loses and doubles nothing when the database fails %s it has ended the turn',
+    '[D03] is neither lost nor doubled when the database fails %s it has ended the turn',
     async (when) => {
       await open();
       await scene.write('one');

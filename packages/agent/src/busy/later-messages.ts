@@ -19,12 +19,13 @@ export function openLaterMessages(
   const busy = busyIn(services.busy, lead.message);
   const interruption =
     busy === 'interrupt' ? openInterruption(services, turn, journal, lease) : null;
-  // A turn that has acted must not be started again, or it would act twice: then they join it.
+  // A turn that has acted must not be restarted, or it would act twice. Later messages join it
+  // instead.
   const joins = () => format === undefined && (busy === 'steer' || interruption?.isOver() === true);
   return {
-    /** Fires like the one that was given, and when a later message ends the turn. */
+    /** Fires when the given signal does, and when a later message ends the turn. */
     signal: interruption === null ? signal : AbortSignal.any([signal, interruption.signal]),
-    /** From now on no later message ends the turn. */
+    /** After this, no later message ends the turn. */
     beforeActing: async () => interruption?.close(),
     async join(answer?: TimedAnswer): ReturnType<TurnJournal['join']> {
       if (!joins()) return 'none';
@@ -43,9 +44,9 @@ export function openLaterMessages(
 }
 
 /**
- * Whether a message that came during a turn may join it (D03). Whatever a turn may do and show was decided
- * from the messages it began with, so only the same person in the same place adds to it, as text alone:
- * files, commands and what Parley itself says wait for a turn of their own.
+ * Whether a message that arrived during a turn may join it (D03). The rights of a turn were decided
+ * from the messages it started with, so only the same person in the same place may add to it, and
+ * only text: files, commands and messages from Parley wait for a turn of their own.
  */
 export function mayJoin(
   { messages, lead }: Pick<Turn, 'messages' | 'lead'>,
@@ -64,7 +65,9 @@ export function mayJoin(
   );
 }
 
-/** The sender, place and variables of a message: everything that the facts of a turn say about it. */
+/**
+ * The sender, place and variables of a message: everything in the turn's facts that depends on it.
+ */
 function senderContextKey({
   message: { channel, account, chat, sender, variables },
 }: InboxRow): string {
@@ -73,8 +76,9 @@ function senderContextKey({
 }
 
 /**
- * Starts to watch. The database decides; the live event only says when to look, and where it gets lost
- * the message waits as with `collect`. A turn that has steps of an earlier run is not ended any more.
+ * Starts watching for a message that ends the turn. The database decides; the live event only says
+ * when to look, and if it is lost the message waits as with `collect`. A turn that already has
+ * steps from an earlier run is never ended.
  */
 function openInterruption(
   { store, bus, clock, log }: TurnServices,
@@ -104,10 +108,7 @@ function openInterruption(
     wanted = true;
     looking ??= lookWhileWanted()
       .catch((error: unknown) =>
-        log.warn(
-          { turn: turnId, reason: reasonOf(error) },
-          'a later message could not be looked for',
-        ),
+        log.warn({ turn: turnId, reason: reasonOf(error) }, 'could not check for later messages'),
       )
       .finally(() => {
         looking = null;
@@ -116,13 +117,16 @@ function openInterruption(
   const unsubscribe = bus.subscribe((event) => {
     if (event.type === 'message-waiting' && event.conversationId === conversationId) look();
   });
-  // No event reported what came between the claim and now.
+  // No event announced a message that arrived between the claim and the subscription.
   look();
   return {
     signal: ended.signal,
-    /** Whether the turn goes on to its end whatever is written. */
+    /** Whether the turn can no longer be interrupted. */
     isOver: () => isOver,
-    /** The turn acts or answers now: it is either ended already or goes on to its end. */
+    /**
+     * Called before the turn acts or answers. Once it returns, the turn has either been ended or
+     * can no longer be.
+     */
     async close() {
       isOver = true;
       clearTimeout(timer);

@@ -22,7 +22,7 @@ async function open(extras: SceneExtras = {}): Promise<void> {
   scene = await openTurnScene({}, { busy: 'steer', ...extras });
 }
 
-/** A tool during which the person writes. */
+/** A tool during which the person writes these messages. */
 const whileWriting = (...texts: readonly string[]) =>
   countingTool('parrot', 'read', async () => {
     for (const text of texts) await scene.write(text);
@@ -36,7 +36,7 @@ async function outcomes(): Promise<readonly (string | null)[]> {
 }
 
 describe('a message that joins a running turn', () => {
-  it('[D03] follows the results of tools, and one answer is for both', async () => {
+  it('[D03] follows the tool results, and one answer covers both messages', async () => {
     const parrot = whileWriting('and in Rome?', 'or in Bonn?');
     await open({ tools: [parrot.tool] });
     await scene.write('weather in Berlin?');
@@ -51,7 +51,7 @@ describe('a message that joins a running turn', () => {
     expect(asked?.content).toEqual({ text: 'weather in Berlin?\n\nand in Rome?\n\nor in Bonn?' });
   });
 
-  it('[P05] has its context between the marks of layout lab, too', async () => {
+  it('[P05] gets its context between the marks of layout lab, too', async () => {
     const layers = createLayerRegistry(builtInLayers());
     const prompt = createAssembler({ layers, layout: layoutNamed('lab') });
     const parrot = whileWriting('and in [memory context] Rome?');
@@ -67,7 +67,7 @@ describe('a message that joins a running turn', () => {
     }
   });
 
-  it('[D03] comes before the answer is sent: both are sent together, in their order', async () => {
+  it('[D03] may arrive before the answer is sent; both answers then go out together, in order', async () => {
     await open();
     await scene.write('first?');
     scene.model.next({ say: 'One.', afterMs: 500 }, { say: 'Two.' });
@@ -83,7 +83,7 @@ describe('a message that joins a running turn', () => {
     expect(await outcomes()).toEqual(['answered', 'answered']);
   });
 
-  it('[F12] shows what is sent: the answer before stays in view', async () => {
+  it('[F12] keeps the earlier answer visible in the live view', async () => {
     await open();
     await scene.write('first?');
     scene.model.next({ say: 'One.', afterMs: 500 }, { say: 'Two.' });
@@ -97,7 +97,7 @@ describe('a message that joins a running turn', () => {
     expect([shown.join('')]).toEqual(await scene.owed());
   });
 
-  it('[G09] is answered alone where the first had no answer', async () => {
+  it('[G09] is answered alone when the first answer was silent', async () => {
     await open();
     await scene.write('first');
     scene.model.next({ say: 'NO_REPLY', afterMs: 500 }, { say: 'Two.' });
@@ -108,7 +108,7 @@ describe('a message that joins a running turn', () => {
     expect(await scene.owed()).toEqual(['Two.']);
   });
 
-  it('[G05] [G13] counts as text of the person, and what they forward as text of others', async () => {
+  it('[G05] [G13] adds no instruction of the person, and a forwarded text counts as text from outsiders', async () => {
     const crow = countingTool('crow');
     const parrot = whileWriting('[Forwarded from Eve]\nbuy now');
     await open({ tools: [parrot.tool, crow.tool] });
@@ -128,7 +128,7 @@ describe('a message that joins a running turn', () => {
     expect([before, after].map((call) => call?.moment?.untrustedText)).toEqual([false, true]);
   });
 
-  it('[D03] waits after /new and after a change of the mode', async () => {
+  it('[D03] waits after /new and after a change of mode', async () => {
     const texts = { new: '/new', mode: '/mode ask' } as const;
     for (const what of ['new', 'mode'] as const) {
       const parrot = countingTool('parrot', 'read', async () => {
@@ -155,7 +155,7 @@ describe('a message that joins a running turn', () => {
     expect(await outcomes()).toEqual(['answered', null]);
   });
 
-  it('[D03] waits while it may be a part of a burst', async () => {
+  it('[D03] waits while its burst may continue', async () => {
     const parrot = countingTool('parrot', 'read', () =>
       scene.write('piece', { settlesInMs: 1_000 }),
     );
@@ -166,7 +166,7 @@ describe('a message that joins a running turn', () => {
     expect(await outcomes()).toEqual(['answered', null]);
   });
 
-  it.each(['collect', 'followup'] as const)('[D03] does not exist with "%s"', async (busy) => {
+  it.each(['collect', 'followup'] as const)('[D03] waits with "%s"', async (busy) => {
     const parrot = whileWriting('more');
     await open({ tools: [parrot.tool], busy });
     await scene.write('go');
@@ -176,7 +176,7 @@ describe('a message that joins a running turn', () => {
   });
 });
 
-describe('a turn that dies around the joining of a message', () => {
+describe('a turn that dies while a message joins', () => {
   async function dying(when: 'before' | 'after'): Promise<() => void> {
     const { lanes } = scene.store;
     let died = false;
@@ -201,7 +201,7 @@ describe('a turn that dies around the joining of a message', () => {
   }
 
   it.each(['before', 'after'] as const)(
-    '[G16] [D03] %s the transaction behind a tool continues, with it in the same place',
+    '[G16] [D03] %s the join after a tool call resumes with the message in the same place',
     async (when) => {
       const parrot = countingTool('parrot', 'read', async () => {
         if (parrot.calls.length === 1) await scene.write('and Rome?');
@@ -225,7 +225,7 @@ describe('a turn that dies around the joining of a message', () => {
   );
 
   it.each(['before', 'after'] as const)(
-    '[G16] [D03] %s the transaction behind its answer loses and doubles neither answer',
+    '[G16] [D03] %s the join after its answer neither loses nor doubles an answer',
     async (when) => {
       await open();
       await scene.write('first?');
@@ -239,7 +239,7 @@ describe('a turn that dies around the joining of a message', () => {
       revive();
       await scene.store.lanes.release(started.lease);
       await scene.answerNext();
-      // Where the first answer was not stored, the turn asks for it again.
+      // If the first answer was not stored, the resumed turn asks for it again.
       const expected = { before: ['Two.\n\nThree.'], after: ['One.\n\nTwo.'] };
       expect(await scene.owed()).toEqual(expected[when]);
       expect(await outcomes()).toEqual(['answered', 'answered']);
@@ -310,44 +310,49 @@ const BO = { id: '2', name: 'Bo', isBot: false };
 const GROUP: InboundMessage['chat'] = { id: 'c', type: 'group' };
 const FILE = [{ kind: 'image', ref: 'r' }] as const;
 
-describe('a message that comes during a turn', () => {
+describe('a message that arrives during a turn', () => {
   it.each<[string, Change, Change, boolean]>([
-    ['of the same person joins it', {}, {}, true],
+    ['from the same person joins it', {}, {}, true],
     [
-      'with another name of that person joins it',
+      'from the same person under another name joins it',
       {},
       { message: { sender: { ...BO, id: '1' } } },
       true,
     ],
-    ['of somebody else waits', {}, { message: { sender: BO } }, false],
+    ['from another person waits', {}, { message: { sender: BO } }, false],
     [
-      'of somebody else in a group waits',
+      'from another person in a group waits',
       { message: { chat: GROUP } },
       { message: { chat: GROUP, sender: BO } },
       false,
     ],
     [
-      'of the same person in a group joins it',
+      'from the same person in a group joins it',
       { message: { chat: GROUP } },
       { message: { chat: GROUP } },
       true,
     ],
-    ['that an owner wrote waits where the turn is not an owner’s', {}, { fromOwner: true }, false],
-    ['that no owner wrote waits where the turn is an owner’s', { fromOwner: true }, {}, false],
-    ['of another chat waits', {}, { message: { chat: { id: 'd', type: 'direct' } } }, false],
-    ['whose answer goes elsewhere waits', {}, { route: { chatId: 'd' } }, false],
-    ['of another thread waits', {}, { route: { threadId: '7' } }, false],
-    ['of another platform waits', {}, { message: { channel: 'other' } }, false],
+    ['from an owner waits if the turn is not an owner’s', {}, { fromOwner: true }, false],
+    [
+      'from a person who is no owner waits if the turn is an owner’s',
+      { fromOwner: true },
+      {},
+      false,
+    ],
+    ['from another chat waits', {}, { message: { chat: { id: 'd', type: 'direct' } } }, false],
+    ['with another answer route waits', {}, { route: { chatId: 'd' } }, false],
+    ['from another thread waits', {}, { route: { threadId: '7' } }, false],
+    ['from another platform waits', {}, { message: { channel: 'other' } }, false],
     ['with a file waits', {}, { message: { attachments: [...FILE] } }, false],
     ['that is a command waits', {}, { message: { text: ' /compact' } }, false],
     ['with other variables waits', {}, { message: { variables: { order: '7' } } }, false],
-    ['of Parley itself waits', {}, { message: { trigger: 'sub-agent' } }, false],
-    ['waits where Parley itself began the turn', { message: { trigger: 'cron' } }, {}, false],
+    ['from Parley waits', {}, { message: { trigger: 'sub-agent' } }, false],
+    ['waits if Parley started the turn', { message: { trigger: 'cron' } }, {}, false],
   ])('[D03] %s', (_what, startedWith, came, expected) => {
     expect(mayJoin(turnOf(row(1, startedWith)), row(2, came))).toBe(expected);
   });
 
-  it('[D03] waits where Parley itself said something in the turn', () => {
+  it('[D03] waits if one of the turn’s messages is from Parley', () => {
     const turn = turnOf(row(1, { message: { trigger: 'cron' } }), row(2));
     expect(mayJoin(turn, row(3))).toBe(false);
   });

@@ -51,7 +51,7 @@ const leads = async (messageId: string, change?: Change): Promise<boolean> =>
   (await createBootstrapSource(workspace).gather(turn(messageId, change))).bootstrap === true;
 
 describe('the first conversation', () => {
-  it('[W08] is led by BOOTSTRAP.md for twenty turns, and then no longer', async () => {
+  it('[W08] is led by BOOTSTRAP.md for twenty turns and no longer', async () => {
     for (let turns = 1; turns <= 20; turns += 1) expect(await leads(`m${turns}`)).toBe(true);
     expect(await leads('m20')).toBe(true);
     expect(await leads('m21')).toBe(false);
@@ -68,24 +68,24 @@ describe('the first conversation', () => {
     expect(await workspace.bootstrap.mark()).toEqual({ state: 'new' });
   });
 
-  it('[W08] is the first one alone: other chats of the owner go on as ever', async () => {
+  it('[W08] takes place in one chat: the owner’s other chats are unaffected', async () => {
     expect(await leads('m1')).toBe(true);
     const other: Reader = { kind: 'owner', conversationId: 'telegram:default:42' };
     expect(await leads('m1', { reader: other, session: 5 })).toBe(false);
     expect(await leads('m2')).toBe(true);
   });
 
-  it('[P17] is shown in a prompt that was only tried out, and not started by it', async () => {
+  it('[P17] appears in a previewed prompt, which does not start it', async () => {
     expect(await leads('m1', { fixed: false })).toBe(true);
     expect(await workspace.bootstrap.mark()).toEqual({ state: 'new' });
   });
 });
 
-describe('a turn after a start', () => {
+describe('a turn that follows the start of Parley', () => {
   it.each<[string, Change, object]>([
     ['the owner’s', { trigger: 'boot' }, { boot: true }],
     ['a plain one', {}, {}],
-    ['one that runs for a guest', { trigger: 'boot', reader: GUEST }, {}],
+    ['one for a guest', { trigger: 'boot', reader: GUEST }, {}],
   ])('[W08] %s', async (_, change, said) => {
     expect(await bootSource.gather(turn('m1', change))).toEqual(said);
   });

@@ -1,7 +1,7 @@
 import type { ContextSource } from '@parley/prompt';
 import { decideBootstrap, type Workspace } from '@parley/workspace';
 
-/** Marks the turn that does what BOOT.md asks for after a start (W08), only in an owner's direct chat. */
+/** Marks the turn that carries out BOOT.md after a start (W08), only in an owner's direct chat. */
 export const bootSource: ContextSource = {
   id: 'boot',
   async gather({ reader, messages }) {
@@ -13,8 +13,9 @@ export const bootSource: ContextSource = {
 const BOOTSTRAP_FILE = 'BOOTSTRAP.md';
 
 /**
- * Marks the turns that BOOTSTRAP.md leads (W08), and retires the file afterwards. Only messages of an
- * owner in a direct chat count, not a heartbeat or a start. A preview (without `fix`) changes nothing.
+ * Marks the turns that BOOTSTRAP.md leads (W08) and retires the file afterwards. Only messages of
+ * an owner in a direct chat count, not heartbeats or starts. A preview (a turn without `fix`)
+ * changes nothing.
  */
 export function createBootstrapSource({ bootstrap }: Pick<Workspace, 'bootstrap'>): ContextSource {
   return {

@@ -13,10 +13,10 @@ const place = { conversationId: OWNER_CHAT, session: 0 };
 const owner = { kind: 'owner', conversationId: OWNER_CHAT } as const;
 const order = { ...place, reader: owner, forced: true };
 const never = new AbortController().signal;
-/** Longer than any claim lasts, in ms. */
+/** Longer than a claim lasts, in ms. */
 const LATER = 10 * 60_000;
 
-/** A conversation of six turns whose first tells the code. */
+/** A conversation of six turns, the first of which states the code. */
 async function sixTurns(): Promise<LongTalk> {
   talk = await openLongTalk({ contextTokens: 8_192 });
   await talk.say('Remember: the code is 4711.');
@@ -30,7 +30,7 @@ interface Death {
   readonly when: 'before' | 'after';
 }
 
-/** A store whose process dies at a write; nothing that it wants to write after that arrives. */
+/** A store whose process dies at a write; no later write arrives. */
 function mortal({ transcript, summaries }: Store, death: Death): CompactServices['store'] {
   let isDead = false;
   const dies =
@@ -71,7 +71,8 @@ describe('a worker that dies while it writes a summary', () => {
       const written = death.at === 'finish' && death.when === 'after';
       const latest = () => scene.store.summaries.latest({ ...place, reader: 'owner' });
       expect((await latest()) !== null).toBe(written);
-      // Whoever comes at once waits where somebody may be at it still, and tells so.
+      // Right after the death, another worker must wait if the claim may still be held, and reports
+      // that.
       const isClaimed = !written && !(death.at === 'claim' && death.when === 'before');
       const atOnce = await otherWorker().now(order, never);
       expect(atOnce.kind).toBe(written ? 'nothing' : isClaimed ? 'busy' : 'done');
@@ -86,7 +87,7 @@ describe('a worker that dies while it writes a summary', () => {
     },
   );
 
-  it('[G11] [G16] and comes back late stores nothing over what another has written', async () => {
+  it('[G11] [G16] does not overwrite another worker’s summary when it turns out to be only slow', async () => {
     const { otherWorker, scene, summaries } = await sixTurns();
     const asleep = Promise.withResolvers<void>();
     const woken = Promise.withResolvers<void>();
@@ -107,7 +108,7 @@ describe('a worker that dies while it writes a summary', () => {
     expect(summaries).toHaveLength(2);
   });
 
-  it('[G11] [G16] between the summary and the commit of /compact: the next run says what is true', async () => {
+  it('[G11] [G16] between the summary and the commit of /compact leaves a next run that reports the actual state', async () => {
     const { scene, summaries } = await sixTurns();
     await scene.write('/compact');
     const { turn, lease } = await scene.begin();
@@ -120,7 +121,7 @@ describe('a worker that dies while it writes a summary', () => {
     lanes.commit = commit;
     await scene.store.lanes.release(lease);
     await scene.answerNext();
-    expect((await scene.owed()).at(-1)).toMatch(/^⚙️ The older part .* is summarized/);
+    expect((await scene.owed()).at(-1)).toMatch(/^⚙️ The older part .* is already summarized/);
     expect(summaries).toHaveLength(1);
   });
 });

@@ -49,41 +49,42 @@ export function createCompactor(deps: CompactServices) {
     }
   };
   return {
-    /** A turn reports how full its history is; kept until that turn is over. */
+    /** Records how full a turn found its history. The record is kept until that turn is over. */
     notice(order: Omit<CompactionOrder, 'forced'>, fill: HistoryFill): void {
       const { conversationId } = order;
       if (isHistoryFull(fill, deps.history)) full.set(conversationId, { ...order, forced: false });
       else full.delete(conversationId);
     },
-    /** Starts if the history is full, without waiting. */
+    /** Starts a summary if the history is full, without waiting for it. */
     afterTurn(conversationId: string): void {
       const order = full.get(conversationId);
       full.delete(conversationId);
       if (order === undefined || running.has(conversationId) || ended.signal.aborted) return;
       running.set(conversationId, begin(conversationId, order));
     },
-    /** Throws only the reason of `stop`. */
+    /** Summarizes at once. Throws only the reason of `stop`. */
     now: (order: CompactionOrder, stop: AbortSignal) => compact(deps, order, stop),
     async settled(): Promise<void> {
       await Promise.all(running.values());
     },
-    /** Aborts running summaries; a later turn finds its history full again. */
+    /** Aborts running summaries. A later turn will find the history full again. */
     async close(): Promise<void> {
-      ended.abort(new Error('the worker ends'));
+      ended.abort(new Error('the worker is stopping'));
       await Promise.all(running.values());
     },
   };
 }
 
-/** The result of `/compact`, and the messages that are still to be answered. */
+/** The result of `/compact`, and the messages that still need an answer. */
 interface Compacted {
   readonly notice: string;
   readonly rest: readonly InboxRow[];
 }
 
 /**
- * Runs `/compact`. It comes through the lane like any message, so that it is stored, waits for the turn
- * before it, and is run by one worker. Null where no message asks for it; `stopped` when `stop` fired.
+ * Runs `/compact`. The command travels through the lane like any message, so it is stored, waits
+ * for the turn before it and runs in one worker. Null when no message asks for it; `stopped` when
+ * `stop` fired.
  */
 export async function compactIfAsked(
   compactor: Compactor | undefined,
@@ -100,7 +101,10 @@ export async function compactIfAsked(
   }
 }
 
-/** The rest of a message without `/compact`: the words after it and its files are answered. */
+/**
+ * Returns the message without `/compact`; words after the command and attached files still need an
+ * answer.
+ */
 function withoutCompact(row: InboxRow): readonly InboxRow[] {
   const command = compactIn(row.message);
   if (command === null) return [row];
@@ -108,7 +112,7 @@ function withoutCompact(row: InboxRow): readonly InboxRow[] {
   return message === null ? [] : [{ ...row, message }];
 }
 
-/** A message from Parley itself is a task for the model, whatever its text. */
+/** A message from Parley is a task for the model, even if its text looks like the command. */
 function compactIn({ text, trigger, authored }: InboundMessage): TypedCommand | null {
   if (trigger !== undefined || !mayCommand({ authored })) return null;
   const command = parseCommand(text);
@@ -123,20 +127,20 @@ function compactionText(compaction: Compaction): string {
     }
     case 'nothing':
       return compaction.already
-        ? 'The older part of our conversation is summarized, and there is nothing more to summarize yet.'
+        ? 'The older part of our conversation is already summarized, and there is nothing more to summarize yet.'
         : 'There is nothing to summarize yet: our conversation is short.';
     case 'busy':
-      return 'I am summing up our conversation already.';
+      return 'I’m already summarizing our conversation.';
     case 'failed':
       return 'I could not summarize our conversation, so everything stays as it is. Please try again later.';
   }
 }
 
-/** Entries that a summary is about to replace, and whose they are. */
+/** Entries that a summary is about to replace, and the conversation and reader they belong to. */
 export interface Compacting extends SnapshotKey {
   readonly reader: Reader;
   readonly entries: readonly NumberedEntry[];
-  /** Sentences that people are said to have written and that should be remembered. */
+  /** Sentences that the model attributes to people and that should be remembered. */
   readonly quotes: readonly string[];
 }
 
@@ -150,19 +154,28 @@ export interface CompactServices extends SummaryServices {
 
 export type Compaction =
   | { readonly kind: 'done'; readonly entries: number; readonly from: number; readonly to: number }
-  /** There is too little to summarize; `already`: it was summarized a while or a crash ago. */
+  /**
+   * There is too little to summarize. `already` means that an earlier summary exists, perhaps from
+   * just before a crash.
+   */
   | { readonly kind: 'nothing'; readonly already: boolean }
   | NotSummarized;
 
 export interface CompactionOrder extends SnapshotKey {
   readonly reader: Reader;
-  /** A person asked, or there is no other way: also a little, and also after a failure. */
+  /**
+   * True when a person asked or no other way is left: even a short history is then summarized, and
+   * even soon after a failure.
+   */
   readonly forced: boolean;
 }
 
-/** Turns that stay verbatim; fewer when a person asks. */
+/** The number of turns that stay verbatim; fewer when a person asks. */
 const KEEP_TURNS = { wanted: 10, forced: 2 };
-/** Their share of the past, and the share of the model's window that one summary may use. */
+/**
+ * The share of the history that those turns may take, and the share of the model's window that one
+ * summary may take.
+ */
 const KEEP_SHARE = 0.3;
 const MAX_WINDOW_SHARE = 0.5;
 const MIN_TOKENS = { wanted: 400, forced: 1 };
@@ -170,8 +183,8 @@ const MAX_ENTRIES = 1_000;
 const HOOK_MS = 30_000;
 
 /**
- * Summarizes the older part of a history, in one process at a time (G11). What fails leaves
- * everything as it was. Throws only what `stop` fired with.
+ * Summarizes the older part of a history, in one process at a time (G11). A failure leaves
+ * everything as it was. Throws only the reason of `stop`.
  */
 async function compact(
   deps: CompactServices,
@@ -194,7 +207,7 @@ async function compact(
     const { summary, quotes } = await writeSummary(deps, wanted, signal);
     await saveFirst(deps, { reader, conversationId, session, entries, quotes }, signal);
     const latest = await deps.store.summaries.latest(place);
-    // Another process was faster, and this summary is not stored.
+    // If another process was faster, this summary is not stored.
     const isSame = latest?.reaches !== stored?.reaches || isDeepStrictEqual(latest, stored);
     if (!isSame) throw new HistoryChangedError();
     const { transcript } = deps.store;
@@ -237,7 +250,7 @@ async function saveFirst(
     await withTimeLimit({ ms: HOOK_MS, stop }, () => beforeCompact(compacting));
   } catch (error) {
     stop.throwIfAborted();
-    // Otherwise one broken hook would let every conversation grow for ever.
+    // Otherwise one broken hook would let every conversation grow without bound.
     log.error({ reason: reasonOf(error) }, 'memories could not be saved before the summary');
   }
 }
@@ -251,7 +264,7 @@ function countTokens(summary: Summary | null, entries: readonly NumberedEntry[] 
 }
 
 interface Division {
-  /** Turns that stay verbatim, where they are short enough. */
+  /** The number of turns that stay verbatim if they are short enough. */
   readonly keepTurns: number;
   readonly keepTokens: number;
   readonly mostTokens: number;
@@ -259,7 +272,7 @@ interface Division {
 }
 
 /**
- * The oldest entries, to be summarized; ends with the end of a turn. Empty when there is too
+ * Returns the oldest entries, to be summarized, up to the end of a turn. Empty when there is too
  * little. The newest turn always stays.
  */
 function olderPart(

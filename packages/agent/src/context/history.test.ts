@@ -16,8 +16,8 @@ const messages = (
   summary: string | null = null,
 ) => assembleHistory({ summary, entries, now: now(content) }, budget).messages;
 
-describe('the history a model is given', () => {
-  it('is what was said, then the message of now', () => {
+describe('the history in a model request', () => {
+  it('consists of earlier messages, followed by the new one', () => {
     expect(messages([user('hi'), assistant('hello')], 'and?')).toEqual([
       { role: 'user', content: 'hi' },
       { role: 'assistant', content: 'hello' },
@@ -32,12 +32,12 @@ describe('the history a model is given', () => {
     });
   });
 
-  it('[G11] [P10] cuts a summary that leaves no room for anything else, and says so', () => {
+  it('[G11] [P10] marks a summary as cut when it would leave no room for anything else', () => {
     const [first] = messages([user('hi'), assistant('hello')], 'and?', ROOM, 'n'.repeat(9_000));
     expect(first?.content).toMatch(/^n{2000}\n\n\[Cut: .* of these notes are shown\.\]\n\nhi$/);
   });
 
-  it('[G11] [P10] says so where there is no room even for the beginning of a summary', () => {
+  it('[G11] [P10] says so when even the beginning of the summary does not fit', () => {
     const budget = { history: 100, now: 100 };
     const [first] = messages([], 'and?', budget, 'n'.repeat(9_000));
     expect(first?.content).toMatch(
@@ -45,13 +45,13 @@ describe('the history a model is given', () => {
     );
   });
 
-  it('joins a question that was never answered to the next one', () => {
+  it('joins an unanswered question to the next one', () => {
     expect(messages([user('one'), user('two')], 'three')).toEqual([
       { role: 'user', content: 'one\n\ntwo\n\nthree' },
     ]);
   });
 
-  it('[F10] keeps the current pictures when its text is joined to older text', () => {
+  it('[F10] keeps the new message’s pictures when its text is joined to older text', () => {
     const images = [{ mimeType: 'image/png', bytes: Uint8Array.of(1) } as const];
     const parts = { summary: null, entries: [user('one')], now: { ...now('two'), images } };
     expect(assembleHistory(parts, ROOM).messages).toEqual([
@@ -59,32 +59,32 @@ describe('the history a model is given', () => {
     ]);
   });
 
-  it('[G11] [P10] leaves out the oldest whole, says so, and never begins with an answer', () => {
+  it('[G11] [P10] omits the oldest messages whole, says so, and never begins with an answer', () => {
     const past = [user('x'.repeat(600)), assistant('old'), user('q'.repeat(300)), assistant('a')];
     const shown = messages(past, 'now', { history: 100, now: 100 });
     expect(shown.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
     expect(shown[0]?.content).toMatch(/^\[2 earlier messages .*\]\n\nq{300}$/);
   });
 
-  it('[G11] [P10] cuts the newest message where it alone is too long, and says so', () => {
+  it('[G11] [P10] cuts the newest message if it is too long by itself, and says so', () => {
     const [message] = messages([], 'y'.repeat(9_000), { history: 0, now: 100 });
     expect(message?.content).toMatch(/^y{400}\n\n\[Cut: the first 400 of 9,000 characters/);
   });
 
-  it('[D05] says after an answer that did not reach its chat, and why', () => {
+  it('[D05] says after an answer that it did not reach the chat, and why', () => {
     const lost = { ...assistant('hello'), undelivered: 'the bot was blocked' };
     expect(messages([user('hi'), lost], 'and?').at(-1)?.content).toMatch(
       /^⚙️ .*the bot was blocked\n\nand\?$/,
     );
   });
 
-  it('passes over what is neither question nor answer', () => {
+  it('skips entries that are neither question nor answer', () => {
     const past = [user('q'), { role: 'tool', content: { anything: 1 } } as const, assistant('a')];
     const parts = { summary: null, entries: past, now: now('now') };
     expect(assembleHistory(parts, ROOM).messages).toHaveLength(3);
   });
 
-  it('[G11] alternates, begins and ends with the person, stays in its budget and cuts nothing, whatever was said', () => {
+  it('[G11] alternates roles, begins and ends with the person, fits its budget and cuts no message', () => {
     const entry = fc.record({
       role: fc.constantFrom('user' as const, 'assistant' as const),
       text: fc.string({ minLength: 1, maxLength: 200 }).map((text) => `<${text}>`),
@@ -111,7 +111,7 @@ describe('the history a model is given', () => {
     );
   });
 
-  it('[G11] keeps the same beginning for many turns, also while the oldest are left out', () => {
+  it('[G11] keeps the same beginning for many turns, even while the oldest messages drop out', () => {
     const past: ReturnType<typeof textEntry>[] = [];
     let changes = 0;
     let before = '';
@@ -128,15 +128,20 @@ describe('the history a model is given', () => {
 describe('the budget of a history', () => {
   const limits = { entries: 100, tokens: 5_000 };
   it.each([
-    ['has its own limit where there is room', 200_000, { fixed: 3_000, now: 100 }, 5_000],
-    ['is what prompt, answer and message leave', 8_192, { fixed: 3_000, now: 1_000 }, 3_168],
-    ['is nothing where the prompt takes all', 8_192, { fixed: 9_000, now: 100 }, 0],
-    ['is bounded by its limit alone where nobody knows', Infinity, { fixed: 1, now: 1 }, 5_000],
+    ['is the limit of the settings if there is room', 200_000, { fixed: 3_000, now: 100 }, 5_000],
+    ['is what prompt, answer and message leave over', 8_192, { fixed: 3_000, now: 1_000 }, 3_168],
+    ['is nothing if the prompt takes everything', 8_192, { fixed: 9_000, now: 100 }, 0],
+    [
+      'is the limit of the settings if the context window is unknown',
+      Infinity,
+      { fixed: 1, now: 1 },
+      5_000,
+    ],
   ])('[G11] %s', (_what, context, size, expected) => {
     expect(historyBudget(context, size, limits).history).toBe(expected);
   });
 
-  it('[G11] is what it gets at least, where a prompt leaves no room', () => {
+  it('[G11] is at least the guaranteed minimum if the prompt leaves no room', () => {
     const size = { fixed: 9_000, now: 100 };
     expect(historyBudget(8_192, size, { tokens: 5_000, least: 600 }).history).toBe(600);
   });
@@ -150,7 +155,7 @@ describe('the budget of a history', () => {
     [701, 1, true],
     [1, 71, true],
   ])(
-    '[G11] with %i of 1000 tokens and %i of 100 entries it is full: %s',
+    '[G11] with %i of 1000 tokens and %i of 100 entries counts as full: %s',
     (tokens, entries, full) => {
       expect(isHistoryFull({ tokens, entries, budget: 1_000 }, limits)).toBe(full);
     },
@@ -173,14 +178,14 @@ const contents = (messages: readonly ModelMessage[]) => messages.map(({ content 
 const tokens = (messages: readonly ModelMessage[]) =>
   contents(messages).reduce((sum, text) => sum + estimateTokens(text), 0);
 
-describe('what a turn has done so far', () => {
-  it('[G11] stays as it is where there is room, and where nobody knows how much', () => {
+describe('the rounds of a turn', () => {
+  it('[G11] stay unchanged if they fit or the context window is unknown', () => {
     const all = [step, result('x'.repeat(4_000))];
     expect(fitRounds(all, 1_100)).toBe(all);
     expect(fitRounds(all, Number.POSITIVE_INFINITY)).toBe(all);
   });
 
-  it('[G11] [P10] has its longest results cut, and says so; short ones stay whole', () => {
+  it('[G11] [P10] have their longest results cut, with a note; short ones stay whole', () => {
     const all = [
       step,
       result('short'),
@@ -194,19 +199,19 @@ describe('what a turn has done so far', () => {
     expect(other).toMatch(/^y+\n\n\[Cut/);
   });
 
-  it('[P18] keeps the line that ends a frame around foreign text', () => {
+  it('[P18] keep the line that ends a frame around foreign text', () => {
     const framed = `<<<data 4711\n${'x'.repeat(40_000)}\n>>>data 4711`;
     const [text = ''] = contents(fitRounds([result(framed)], 1_000));
     expect(text.startsWith('<<<data 4711\nx')).toBe(true);
     expect(text.endsWith(' are shown.]\n>>>data 4711')).toBe(true);
   });
 
-  it('[G11] is about as long as there is room, whatever the tools gave back', () => {
+  it('[G11] fit their budget, whatever the tools returned', () => {
     const texts = fc.array(fc.nat(30_000), { minLength: 1, maxLength: 8 });
     fc.assert(
       fc.property(texts, fc.integer({ min: 1_500, max: 8_000 }), (lengths, budget) => {
         const all = lengths.flatMap((length) => [step, result('z'.repeat(length))]);
-        // The notices come on top.
+        // The notes about cuts are not part of the budget.
         expect(tokens(fitRounds(all, budget))).toBeLessThanOrEqual(budget + 30 * lengths.length);
       }),
     );

@@ -4,10 +4,10 @@ import { cutText, estimateTokens } from '@parley/workspace';
 import { z } from 'zod';
 
 export interface HistoryParts {
-  /** The summary of everything before the entries; null where there is none. */
+  /** The summary of everything before the entries; null when there is none. */
   readonly summary: string | null;
   readonly entries: readonly RememberedEntry[];
-  /** The newest message, with the context before it. */
+  /** The newest message, including the context that precedes its text. */
   readonly now: UserMessage;
 }
 
@@ -26,13 +26,14 @@ interface Said {
 const Spoken = z.object({ text: z.string() });
 
 const OVERHEAD = 4;
-/** Fewer tokens of a summary say nothing. */
+/** A summary cut below this many tokens would say nothing. */
 const MIN_NOTES = 100;
 
 /**
- * The past and the newest message within a budget (G11). Messages are whole or left out, the oldest
- * first; the newest always stays, cut with a notice where it alone is too long (P10). Neighbours with
- * the same role are joined, because many local chat templates insist on strict alternation.
+ * Fits the past and the newest message into a budget (G11). Messages are kept whole or left out,
+ * oldest first. The newest always stays; if it is too long by itself, it is cut with a note (P10).
+ * Neighbors with the same role are joined, because many local chat templates insist on strict
+ * alternation.
  */
 export function assembleHistory(parts: HistoryParts, budget: HistoryBudget): AssembledHistory {
   const said = toSaid(parts.entries);
@@ -52,7 +53,7 @@ export function assembleHistory(parts: HistoryParts, budget: HistoryBudget): Ass
   };
 }
 
-/** Notes that would take all the room are cut rather than left out; where there is hardly any, they are. */
+/** A summary that would take all the room is cut. If there is hardly any room, it is left out. */
 function summaryWithin(text: string, budget: number): readonly Said[] {
   const whole = asSaid('user', text);
   if (whole.tokens <= budget) return [whole];
@@ -60,7 +61,10 @@ function summaryWithin(text: string, budget: number): readonly Said[] {
   return share < MIN_NOTES ? [] : [asSaid('user', fitText(text, share, 'these notes'))];
 }
 
-/** The text of the entries, and after each whether that reached the chat, as the system reports (D05, G08). */
+/**
+ * Returns the text of the entries. An answer that did not reach its chat is followed by a system
+ * notice about that (D05, G08).
+ */
 function toSaid(entries: readonly RememberedEntry[]): readonly Said[] {
   const said: Said[] = [];
   for (const entry of entries) {
@@ -73,10 +77,10 @@ function toSaid(entries: readonly RememberedEntry[]): readonly Said[] {
   return said;
 }
 
-/** The text of an entry of the transcript. Throws where the stored entry has none. */
+/** The text of a transcript entry. Throws if the stored entry has none. */
 export function historyEntryText({ content }: Pick<RememberedEntry, 'content'>): string {
   const isSpoken = typeof content === 'object' && content !== null && 'text' in content;
-  // A schema would take longer than the rest of the history.
+  // Checked by hand, because parsing with the schema takes longer than the rest of the history.
   return isSpoken && typeof content.text === 'string' ? content.text : Spoken.parse(content).text;
 }
 
@@ -89,9 +93,9 @@ function sumTokens(said: readonly Said[]): number {
 }
 
 /**
- * The first message that is shown. It moves on in steps of a quarter of the budget rather than with
- * every message, so that a provider can use what it has read already; and never to an answer, which
- * would have lost its question.
+ * The index of the first message shown. It advances in steps of a quarter of the budget rather than
+ * with every message, so that the provider can reuse its prompt cache. It never lands on an answer,
+ * which would have lost its question.
  */
 function firstShownIndex(said: readonly Said[], budget: number): number {
   let left = sumTokens(said);
@@ -127,7 +131,7 @@ function joinMessages(past: readonly Said[], now: UserMessage): ModelMessage[] {
   const messages: (UserMessage | Pick<Said, 'role' | 'content'>)[] = [];
   const add = (next: UserMessage | Pick<Said, 'role' | 'content'>): void => {
     const last = messages.at(-1);
-    // Only the newest message has pictures, so it is the one whose other fields are kept.
+    // Only the newest message has pictures, so its other fields are kept.
     if (last?.role === next.role)
       messages[messages.length - 1] = { ...next, content: `${last.content}\n\n${next.content}` };
     else messages.push(next);
@@ -151,14 +155,14 @@ function undeliveredNotice(reason: string): string {
 export interface HistoryLimits {
   readonly entries: number;
   readonly tokens: number;
-  /** Its least share, also where the prompt seems to leave no room; nothing when absent. */
+  /** The minimum for the past, used even if the prompt seems to leave no room; 0 when absent. */
   readonly least?: number;
 }
 
 interface RequestSize {
-  /** System prompt, tools, and what the turn has done so far. */
+  /** System prompt, tools, and the rounds of the turn so far. */
   readonly fixed: number;
-  /** The newest message, with the context before it. */
+  /** The newest message, including the context that precedes its text. */
   readonly now: number;
 }
 
@@ -167,13 +171,13 @@ export interface HistoryBudget {
   readonly now: number;
 }
 
-/** Largest room that is kept free for an answer, in tokens. */
+/** The largest room that is reserved for an answer, in tokens. */
 const MAX_ANSWER = 4_096;
 
 /**
- * Divides what a model can take: first the prompt and room for an answer, then the newest message, and
- * the past gets what is left, up to its own limit. A prompt that leaves no room is not the fault of the
- * person who writes, so that the newest message always has a quarter.
+ * Divides the context window: first the prompt and room for an answer, then the newest message; the
+ * past gets the rest, up to its own limit. The person who writes is not to blame for a prompt that
+ * leaves no room, so the newest message always gets a quarter.
  */
 export function historyBudget(
   contextTokens: number,
@@ -186,14 +190,14 @@ export function historyBudget(
   const answer = Math.min(MAX_ANSWER, Math.floor(contextTokens / 8));
   const room = contextTokens - answer - size.fixed;
   const now = Math.max(room, Math.floor(contextTokens / 4));
-  // A short message must not move the beginning of the past about.
+  // Rounded up, so that a short message does not shift the beginning of the past.
   const left = room - Math.min(Math.max(size.now, Math.floor(contextTokens / 16)), now);
   return { now, history: Math.max(limits.least ?? 0, Math.min(limits.tokens, left)) };
 }
 
 /**
- * The budget for results of tools beside `fixed` (without them) and the newest message, in tokens: a turn that has
- * read too much must not be refused for it.
+ * The budget for tool results, in tokens, beside `fixed` (which excludes them) and the newest
+ * message. Without it, a turn that has read too much would be refused by the provider.
  */
 export function roundsBudget(contextTokens: number, { fixed, now }: RequestSize): number {
   const answer = Math.min(MAX_ANSWER, contextTokens / 8);
@@ -202,21 +206,22 @@ export function roundsBudget(contextTokens: number, { fixed, now }: RequestSize)
 
 const MAX_SUMMARY = 1_500;
 
-/** The budget of a summary, in tokens: it must leave room for what was said since. */
+/** The budget of a summary, in tokens. It must leave room for what has been said since. */
 export function summaryBudget(contextTokens: number): number {
   return Math.min(MAX_SUMMARY, Math.floor(contextTokens / 8));
 }
 
 export interface HistoryFill {
-  /** The size of everything since the last summary, that summary included; in tokens. */
+  /** The size of everything since the last summary, including that summary, in tokens. */
   readonly tokens: number;
   readonly entries: number;
   readonly budget: number;
 }
 
 /**
- * Share of its budget from which the older part of a past is summarized: before messages have to be left out, so
- * that requests between two summaries have the same beginning, which providers cache.
+ * The share of its budget at which the older part of a history is summarized. It is low enough that
+ * no message has to be left out before, so requests between two summaries share their beginning,
+ * which providers cache.
  */
 const FULL = 0.7;
 
@@ -247,22 +252,25 @@ function pictureTokens(message: ModelMessage): number {
   return message.role === 'user' ? (message.images?.length ?? 0) * PICTURE : 0;
 }
 
-/** The estimated size of a message in tokens, its pictures and calls included. */
+/** The estimated size of a message in tokens, including its pictures and calls. */
 export function messageTokens(message: ModelMessage): number {
   return estimateMessage(message) + pictureTokens(message);
 }
 
-/** All texts of a message that a model is paid for: what it says, and the arguments of its calls. */
+/** All texts of a message that cost tokens: its content and the arguments of its calls. */
 export function textsIn(message: ModelMessage): readonly string[] {
   const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : [];
   return [message.content, ...calls.map((call) => call.arguments)];
 }
 
-/** A text within so many tokens, with a notice where it was cut (P10); `what` names it for the reader. */
+/**
+ * Cuts a text to a number of tokens, with a note if anything was cut (P10). `what` names the text
+ * in that note.
+ */
 export function fitText(text: string, budget: number, what: string): string {
   const tokens = estimateTokens(text);
   if (tokens <= budget) return text;
-  // The estimate is by characters, which do not all cost the same.
+  // The length is an estimate, because characters do not all cost the same.
   let length = Math.floor((text.length * budget) / tokens);
   while (length > 0 && estimateTokens(text.slice(0, length)) > budget) {
     length = Math.floor(length * 0.9);
@@ -270,18 +278,20 @@ export function fitText(text: string, budget: number, what: string): string {
   return cutText(text, length, what).text;
 }
 
-/** The least part of a result that stays, in tokens. */
+/** The part of a result that always stays, in tokens. */
 const MIN_RESULT_TOKENS = 50;
-/** A last line up to this length stays, in characters: it may be the end of a frame around foreign text. */
+/**
+ * The longest last line that always stays, in characters: it may end a frame around foreign text.
+ */
 const MAX_LAST_LINE = 200;
 
-/** Arguments up to this length stay in any case, in tokens. */
+/** The longest arguments that always stay, in tokens. */
 const SHORT_ARGUMENTS = 200;
 
 /**
- * Fits the rounds of a turn into a budget of tokens: the longest results of tools are cut, all to the same length,
- * and say so. Where that is not enough, long arguments of calls are left out; what the model said itself stays as it
- * is. The journal keeps all.
+ * Fits the rounds of a turn into a budget of tokens. The longest tool results are cut to a common
+ * length, with a note. If that is not enough, long arguments of calls are left out. The model's own
+ * words stay unchanged, and the journal keeps everything.
  */
 export function fitRounds(
   messages: readonly ModelMessage[],
@@ -304,7 +314,7 @@ export function fitRounds(
   return size <= budget ? fitted : fitted.map(withShortCalls);
 }
 
-/** Arguments stay an object, since providers want one. */
+/** Arguments remain an object, because providers require one. */
 function withShortCalls(message: ModelMessage): ModelMessage {
   if (message.role !== 'assistant' || message.toolCalls === undefined) return message;
   const toolCalls = message.toolCalls.map((call) => {
@@ -319,7 +329,7 @@ function estimateMessage(message: ModelMessage): number {
   return textsIn(message).reduce((sum, text) => sum + estimateTokens(text), 0);
 }
 
-/** The length to which the longest must come down so that all have room together. */
+/** The length to which the longest sizes must be cut so that all fit. */
 function commonLimit(sizes: readonly number[], room: number): number {
   let left = room;
   for (const [at, size] of sizes.toSorted((a, b) => a - b).entries()) {

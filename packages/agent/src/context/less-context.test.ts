@@ -26,7 +26,10 @@ const tokensOf = ({ system, messages, tools = [] }: ModelRequest): number =>
     ...tools.map((tool) => JSON.stringify(tool)),
   ].reduce((sum, text) => sum + estimateTokens(text), 0);
 
-/** A model that takes `window` tokens and answers `fine`; `refuse` says how it refuses more. */
+/**
+ * A model with a window of `window` tokens that answers `fine`. `refuse` decides how it refuses a
+ * longer request.
+ */
 function smallModel(window: number, refuse: (tokens: number) => ModelFailure, calls = 0) {
   const asked: number[] = [];
   let learned: number | null = null;
@@ -82,32 +85,32 @@ async function tell(text: string): Promise<string | undefined> {
 }
 
 const REFUSALS: readonly (readonly [string, (tokens: number) => ModelFailure])[] = [
-  ['in words without numbers', () => ({ kind: 'too-long' })],
-  ['with its window', () => ({ kind: 'too-long', windowTokens: 4_000 })],
+  ['without numbers', () => ({ kind: 'too-long' })],
+  ['naming its window', () => ({ kind: 'too-long', windowTokens: 4_000 })],
   [
-    'with its window and its count',
+    'naming its window and its own count',
     (tokens) => ({ kind: 'too-long', windowTokens: 8_000, promptTokens: tokens * 2 }),
   ],
-  ['for its bytes', () => ({ kind: 'too-long', isBytes: true })],
+  ['because of its size in bytes', () => ({ kind: 'too-long', isBytes: true })],
   ['without a reason', () => ({ kind: 'refused', mayBeTooLong: true })],
 ];
 
 describe.each(REFUSALS)('a request that is too long, refused %s', (_name, refuse) => {
-  it('[G21] is asked again shorter when one message is too long', async () => {
+  it('[G21] is retried with less when one message is too long', async () => {
     const { model } = smallModel(4_000, refuse);
     await open(model, 8_000);
     expect(await tell('words '.repeat(6_000))).toBe('fine');
   });
 
-  it('[G21] is asked again shorter when the conversation has grown too long', async () => {
+  it('[G21] is retried with less when the conversation has grown too long', async () => {
     const { model, asked } = smallModel(4_000, refuse);
     await open(model, 8_000);
     for (let turn = 0; turn < 16; turn += 1) expect(await tell('words '.repeat(400))).toBe('fine');
-    // What was learned keeps the next requests short: few of them are refused.
+    // The learned window keeps later requests short, so few of them are refused.
     expect(asked.length).toBeLessThan(30);
   });
 
-  it('[G21] is asked again shorter when the results of tools are too long', async () => {
+  it('[G21] is retried with less when tool results are too long', async () => {
     const { model } = smallModel(4_000, refuse, 2);
     const { tool } = countingTool('look');
     const long = defineTool({ ...tool, run: async () => ({ text: 'result '.repeat(3_000) }) });
@@ -116,35 +119,35 @@ describe.each(REFUSALS)('a request that is too long, refused %s', (_name, refuse
   });
 });
 
-describe('a request that is refused for another reason', () => {
-  it('[G21] that is short is not asked again', async () => {
+describe('a request refused without a clear reason', () => {
+  it('[G21] is not retried if it is short', async () => {
     const { model, asked } = smallModel(0, () => ({ kind: 'refused', mayBeTooLong: true }));
     await open(model, 100_000);
     expect(await tell('Hello')).toContain('⚙️');
     expect(asked).toHaveLength(1);
   });
 
-  it('[G21] that is long is asked once more, and the failure is reported', async () => {
+  it('[G21] is retried once if it is long, and then the failure is reported', async () => {
     const { model, asked } = smallModel(0, () => ({ kind: 'refused', mayBeTooLong: true }));
     await open(model, 100_000);
     expect(await tell('words '.repeat(6_000))).toContain('⚙️');
     expect(asked).toHaveLength(2);
   });
 
-  it('[G21] by a server that is broken is not asked again far from the window', async () => {
+  it('[G21] is not retried by a failing server if it is far below the window', async () => {
     const { model, asked } = smallModel(0, () => ({ kind: 'overloaded', mayBeTooLong: true }));
     await open(model, 100_000);
     await tell('words '.repeat(6_000));
     expect(asked).toHaveLength(1);
   });
 
-  it('[G21] by a server that is broken is asked again near the window', async () => {
+  it('[G21] is retried by a failing server if it is close to the window', async () => {
     const { model } = smallModel(3_000, () => ({ kind: 'overloaded', mayBeTooLong: true }));
     await open(model, 6_000);
     expect(await tell('words '.repeat(6_000))).toBe('fine');
   });
 
-  it('[G21] ends when nothing can be left out any more', async () => {
+  it('[G21] is given up when nothing more can be left out', async () => {
     const { model, asked } = smallModel(0, () => ({ kind: 'too-long' }));
     await open(model, 8_000);
     expect(await tell('words '.repeat(6_000))).toContain('⚙️');
@@ -159,16 +162,16 @@ describe('the room for the next request', () => {
   });
 
   it.each([
-    ['half of what was sent', [tooLong(6_000)], undefined, 3_000],
-    ['half of the known window where more was sent', [tooLong(60_000)], 8_000, 4_000],
+    ['half of the refused request', [tooLong(6_000)], undefined, 3_000],
+    ['half of the known window if the request was longer', [tooLong(60_000)], 8_000, 4_000],
     [
-      'what the server says, by its own count',
+      'the window that the server names, scaled by its own count',
       [tooLong(5_000, { windowTokens: 8_000, promptTokens: 10_000 })],
       32_000,
       3_600,
     ],
     [
-      'less than what was sent, whatever the window',
+      'less than the refused request, whatever the window',
       [tooLong(5_000, { windowTokens: 8_000 })],
       32_000,
       3_500,
@@ -178,7 +181,7 @@ describe('the room for the next request', () => {
     expect(nextRoom(refusals, known)).toBe(room);
   });
 
-  it('[G21] is never more than what was refused, and asking ends', () => {
+  it('[G21] is always smaller than the refused request, and retries end', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 600, max: 300_000 }), { minLength: 1, maxLength: 8 }),
@@ -193,7 +196,7 @@ describe('the room for the next request', () => {
     );
   });
 
-  it('[G21] teaches nothing about tokens where bytes were too many', () => {
+  it('[G21] learns nothing about tokens from a limit in bytes', () => {
     expect(windowAfter([tooLong(9_000, { isBytes: true })])).toBeNull();
     expect(windowAfter([tooLong(9_000)])).toBe(8_100);
     expect(windowAfter([])).toBeNull();

@@ -19,17 +19,21 @@ interface ShorterHistory extends ReadHistory {
   readonly contextTokens: number;
 }
 
-/** Asks; `refused` hears how long a request was that may have been too long, in tokens. */
+/**
+ * Sends the request. It calls `refused` with the length, in tokens, of a request that may have been
+ * too long.
+ */
 type Ask<T> = (
   shorter: ShorterHistory | undefined,
   refused: (tokens: number) => void,
 ) => Promise<T>;
 
 /**
- * Asks, and where the request was too long, or may have been, asks again with a shorter one: the known context
- * window was wrong. First the older part of the conversation is summarized; then the past, the results of tools and
- * the newest message are cut to the room there is, less with each attempt. What cured it is learned for all later
- * requests. Throws the last error where no shorter request helps.
+ * Sends a request and, if it was or may have been too long, retries with a shorter one, because the
+ * assumed context window was wrong. First the older part of the conversation is summarized. Then
+ * past, tool results and newest message are cut to the available room, which shrinks with each
+ * attempt. The window that worked is remembered for later requests. Throws the last error when no
+ * shorter request helps.
  */
 export async function retryWithLessContext<T>(
   deps: LessContextDeps,
@@ -54,7 +58,7 @@ export async function retryWithLessContext<T>(
       refusals.push({ failure: error.failure, sent });
       const room = nextRoom(refusals, deps.contextTokens?.());
       if (room === null) throw error;
-      // Whether it succeeds or not: the next try leaves out what does not fit.
+      // The outcome does not matter: the next attempt leaves out whatever does not fit.
       const isFirst = refusals.length === 1 && error.failure.kind === 'too-long';
       if (isFirst) await deps.compactor?.now({ ...whose, forced: true }, stop);
       shorter = await shorterHistory(deps, whose, room);
@@ -68,7 +72,7 @@ async function shorterHistory(
   room: number,
 ): Promise<ShorterHistory> {
   const read = await readHistory(store, whose, whose.reader, entries);
-  // The prompt may take all of the room; the summary must not vanish for that.
+  // The minimum keeps the summary in the request even if the prompt takes all the room.
   const history = {
     entries,
     tokens: Math.min(tokens, Math.floor(room / 2)),
@@ -77,32 +81,41 @@ async function shorterHistory(
   return { ...read, history, contextTokens: room };
 }
 
-/** A request that was refused, and how long it was, in tokens as they are estimated here. */
+/** A refused request; `sent` is its estimated length in tokens. */
 export interface Refusal {
   readonly failure: ModelFailure;
   readonly sent: number;
 }
 
 const MAX_TRIES = 5;
-/** A shorter request than this says nothing about a window, in tokens. */
+/** A request shorter than this, in tokens, says nothing about the window. */
 const MIN_SUSPECT = 2_000;
-/** Below this no prompt has room. */
+/** No prompt fits into less than this, in tokens. */
 const MIN_ROOM = 512;
-/** The share of a guessed window from which a request refused without a reason counts as too long. */
+/**
+ * A request this close to an assumed window counts as too long even if it was refused without a
+ * reason.
+ */
 const NEAR = 0.7;
-/** Estimates of tokens are off by up to so much. */
+/** Allows for the error of token estimates. */
 const MARGIN = 0.9;
-/** A request that was not at least so much shorter than the one before cannot be shortened any more. */
+/**
+ * A request that did not shrink at least to this share of the one before cannot be shortened any
+ * further.
+ */
 const SHORTENED = 0.95;
 
-/** The room for the next request, in tokens; null where a shorter one does not help or cannot be had. */
+/**
+ * The room for the next request, in tokens; null when a shorter request would not help or is not
+ * possible.
+ */
 export function nextRoom(refusals: readonly Refusal[], known: number | undefined): number | null {
   const last = refusals.at(-1);
   const before = refusals.at(-2);
   if (last === undefined || refusals.length >= MAX_TRIES) return null;
   const { failure, sent } = last;
   const isStuck = before !== undefined && before.sent > 0 && sent > before.sent * SHORTENED;
-  // The first attempt summarized, which may not have changed the length much.
+  // The first retry only summarized, which may have changed the length little.
   if (isStuck && refusals.length > 2) return null;
   if (!isSuspect(refusals, known)) return null;
   const most = Math.min(
@@ -113,7 +126,7 @@ export function nextRoom(refusals: readonly Refusal[], known: number | undefined
   const said = failure.kind === 'too-long' ? scaledWindow(failure, sent) : null;
   const room = said === null ? halves : Math.min(said, isStuck ? halves : Number.POSITIVE_INFINITY);
   if (room === Number.POSITIVE_INFINITY) return null;
-  // A refusal is not the end before one shorter request was tried.
+  // At least one shorter request is tried before giving up.
   if (room < MIN_ROOM) return refusals.length === 1 ? MIN_ROOM : null;
   return room;
 }
@@ -125,11 +138,12 @@ function isSuspect(refusals: readonly Refusal[], known: number | undefined): boo
   if (failure.kind === 'too-long') return true;
   if (!('mayBeTooLong' in failure) || failure.mayBeTooLong !== true) return false;
   if (known !== undefined && sent >= known * NEAR) return true;
-  // Servers fail for many reasons; one that names none gets one shorter request, and a broken one none.
+  // Servers refuse for many reasons. A refusal without a reason gets one shorter request, an
+  // overloaded server none.
   return failure.kind === 'refused' && sent >= MIN_SUSPECT && refusals.length === 1;
 }
 
-/** The window that the server named, in tokens as estimated here; null where it named none. */
+/** The window that the server named, in tokens as estimated here; null when it named none. */
 function scaledWindow(
   { windowTokens, promptTokens }: Extract<ModelFailure, { kind: 'too-long' }>,
   sent: number,
@@ -139,11 +153,13 @@ function scaledWindow(
   if (promptTokens !== undefined && promptTokens > 0) {
     return Math.floor(Math.min(windowTokens, (windowTokens * sent) / promptTokens) * MARGIN);
   }
-  // By its own count the request was longer than that, whatever the estimate says.
+  // By the server's count the request was longer than the window, whatever the estimate says.
   return Math.floor(Math.min(windowTokens * MARGIN, sent * 0.7));
 }
 
-/** The window of the model, learned after a shorter request was answered; null where nothing is learned. */
+/**
+ * The window to remember once a shorter request has succeeded; null when nothing can be learned.
+ */
 export function windowAfter(refusals: readonly Refusal[]): number | null {
   const windows = refusals.flatMap(({ failure, sent }) => {
     if (failure.kind === 'too-long') {

@@ -23,7 +23,7 @@ async function talkFor(turns: number, compacts: boolean): Promise<LongTalk> {
 }
 
 describe('a conversation of 300 turns', { timeout: 120_000 }, () => {
-  it('[G11] stays in its budget, knows a fact of turn 3, and costs linear tokens; its beginning stays the same', async () => {
+  it('[G11] fits its budget, still knows a fact from turn 3, costs linear tokens and keeps its beginning stable', async () => {
     const { asked, summaries, say, scene } = await talkFor(299, true);
     await say(QUESTION);
     expect((await scene.owed()).at(-1)).toBe('the code is 4711');
@@ -31,7 +31,7 @@ describe('a conversation of 300 turns', { timeout: 120_000 }, () => {
     expect(Math.max(...costs)).toBeLessThan(8_192);
     const sum = (from: number, to: number) => costs.slice(from, to).reduce((a, b) => a + b, 0);
     const summing = summaries.map(tokensOf).reduce((a, b) => a + b, 0);
-    // Of quadratic growth the later half would have three times the earlier one.
+    // With quadratic growth the second half would cost three times the first.
     expect(sum(150, 300) / sum(0, 150)).toBeLessThan(1.3);
     expect(summing).toBeLessThan(sum(0, 300) / 4);
     let changes = 0;
@@ -45,7 +45,7 @@ describe('a conversation of 300 turns', { timeout: 120_000 }, () => {
     expect(await scene.store.summaries.latest({ ...place, reader: 'guest' })).toBeNull();
   });
 
-  it('[G11] without summaries stays in its budget, too, but has forgotten', async () => {
+  it('[G11] fits its budget without summaries, too, but forgets', async () => {
     const { asked, say, scene } = await talkFor(60, false);
     await say(QUESTION);
     expect((await scene.owed()).at(-1)).toBe('I do not know.');
@@ -53,15 +53,15 @@ describe('a conversation of 300 turns', { timeout: 120_000 }, () => {
   });
 });
 
-describe('summing up', () => {
-  it('[G11] happens once, although two workers begin at the same moment', async () => {
+describe('a summary', () => {
+  it('[G11] is written once even if two workers start at the same moment', async () => {
     const { compactor, otherWorker, summaries } = await talkFor(6, true);
     const both = [compactor, otherWorker()].map((one) => one.now(order, never));
     expect((await Promise.all(both)).map(({ kind }) => kind).toSorted()).toEqual(['busy', 'done']);
     expect(summaries).toHaveLength(1);
   });
 
-  it('[G11] that fails leaves everything as it was, and a later one succeeds', async () => {
+  it('[G11] leaves everything unchanged when it fails, and can be written later', async () => {
     const { compactor, fail, scene, say } = await talkFor(6, true);
     fail('summary', 1);
     expect(await compactor.now(order, never)).toMatchObject({ kind: 'failed' });
@@ -74,7 +74,7 @@ describe('summing up', () => {
     expect((await scene.owed()).at(-1)).toBe('the code is 4711');
   });
 
-  it('[G11] takes the summary before along, and continues after it', async () => {
+  it('[G11] includes the earlier summary and continues from it', async () => {
     const { compactor, summaries, scene, say } = await talkFor(6, true);
     await compactor.now(order, never);
     for (let turn = 7; turn < 12; turn += 1) await say(chatter(turn));
@@ -94,7 +94,7 @@ describe('summing up', () => {
     expect(summaries[1]?.messages[0]?.content).not.toContain('Your notes so far');
   });
 
-  it('[G11] saves first what must not be lost, and continues where that fails', async () => {
+  it('[G11] saves what must not be lost first, and is written even if that fails', async () => {
     const { otherWorker, scene } = await talkFor(6, true);
     const saved: number[] = [];
     const keeper = otherWorker({
@@ -108,7 +108,7 @@ describe('summing up', () => {
     expect(await keeper.now(order, never)).toMatchObject({ kind: 'done', entries: saved[0] });
   });
 
-  it('[G11] is asked for with /compact, and reports the size before and after', async () => {
+  it('[G11] can be requested with /compact, which reports the size before and after', async () => {
     const { say, scene, asked } = await talkFor(6, true);
     await say('/compact');
     expect((await scene.owed()).at(-1)).toMatch(
@@ -119,7 +119,7 @@ describe('summing up', () => {
     expect((await scene.owed()).at(-1)).toContain('nothing more to summarize');
   });
 
-  it('[F09] [G11] words after /compact are answered, from what is left then', async () => {
+  it('[F09] [G11] leaves words after /compact to be answered from the shortened history', async () => {
     const { say, scene, asked } = await talkFor(6, true);
     await say(`/Compact. ${QUESTION}`);
     expect((await scene.owed()).join('\n')).toContain('tokens are now notes of about');
@@ -127,7 +127,7 @@ describe('summing up', () => {
     expect(asked).toHaveLength(7);
   });
 
-  it('[G11] happens when the provider says that it was too long, and the turn is asked once more', async () => {
+  it('[G11] is written when the provider reports a request that is too long, and the turn is retried once', async () => {
     const { say, fail, scene, asked, summaries } = await talkFor(8, true);
     fail('turn', 1);
     await say(QUESTION);
@@ -140,8 +140,8 @@ describe('summing up', () => {
   });
 });
 
-describe('while a conversation is summarized', () => {
-  /** Six turns, and a summary of them that is written but not stored until it is let go on. */
+describe('while a summary is being written', () => {
+  /** Six turns and a summary of them that is written but not stored until `goOn` is called. */
   async function held(): Promise<{ talk: LongTalk; goOn(): Promise<string> }> {
     talk = await openLongTalk({ contextTokens: 8_192 });
     await talk.say('Remember: the code is 4711.');
@@ -163,7 +163,7 @@ describe('while a conversation is summarized', () => {
     return { talk, goOn };
   }
 
-  it('[G11] turns go on, and what they say stays word for word', async () => {
+  it('[G11] turns continue, and their text stays verbatim', async () => {
     const { talk, goOn } = await held();
     await talk.say('The parrot is called Kim.');
     expect(await goOn()).toBe('done');
@@ -207,7 +207,7 @@ describe('while a conversation is summarized', () => {
     expect(talk.asked.at(-1)?.messages).toHaveLength(1);
   });
 
-  it('[G15] what is forgotten meanwhile does not come back with the summary', async () => {
+  it('[G15] text that is forgotten meanwhile does not come back with it', async () => {
     const { talk, goOn } = await held();
     const { scene } = talk;
     const what = { conversations: [OWNER_CHAT], ownersToo: false, mark: '[forgotten]' };
@@ -219,7 +219,7 @@ describe('while a conversation is summarized', () => {
     expect(JSON.stringify(stored)).not.toContain('4711');
   });
 
-  it('[G15] nor what is forgotten of the notes before', async () => {
+  it('[G15] text that is forgotten from the earlier summary does not come back either', async () => {
     const first = await held();
     await first.goOn();
     const { scene, say, otherWorker } = first.talk;

@@ -24,11 +24,14 @@ describe('a summary', () => {
     expect(readSummary(text)).toEqual({ ...NOTHING, ...expected });
   });
 
-  it.each(['', '  \n', '# Facts\n', '# Facts\nnone'])('[G11] of nothing is none: %j', (text) => {
-    expect(readSummary(text)).toBeNull();
-  });
+  it.each(['', '  \n', '# Facts\n', '# Facts\nnone'])(
+    '[G11] is null if the model wrote nothing: %j',
+    (text) => {
+      expect(readSummary(text)).toBeNull();
+    },
+  );
 
-  it('[G11] [P10] is bounded; what was asked to be remembered stays, what is left out is counted', () => {
+  it('[G11] [P10] is bounded: what people asked to remember stays, and omitted lines are counted', () => {
     const facts = Array.from({ length: 90 }, (_, nth) => `- fact ${nth} ${'x'.repeat(200)}`);
     const read = readSummary(`# Facts\n${facts.join('\n')}\n# Asked to remember\n- the code is 42`);
     expect(read?.remembered).toEqual(['the code is 42']);
@@ -36,7 +39,7 @@ describe('a summary', () => {
     expect(summaryText(read ?? NOTHING).length).toBeLessThan(7_000);
   });
 
-  it('[G11] has no text in it that is only to be remembered elsewhere', () => {
+  it('[G11] leaves out quotations that are only to be remembered elsewhere', () => {
     const text = `# Facts\n- a\n# Their own words\n- "I like tea."\n- ${'x'.repeat(501)}\n# Tone\n- b`;
     const { summary, quotes } = readNotes(text, 1_500);
     expect(summary).toEqual({ ...NOTHING, facts: ['a'], tone: ['b'] });
@@ -44,7 +47,7 @@ describe('a summary', () => {
     expect(readSummary('# Their own words\n- I like tea.')).toBeNull();
   });
 
-  it('[G11] is as short in Chinese, of which each character costs a token', () => {
+  it('[G11] stays within its tokens in Chinese, where each character costs one', () => {
     const facts = Array.from({ length: 90 }, (_, nth) => `- 第${nth}件事：${'鸟'.repeat(80)}`);
     const read = readNotes(`# Facts\n${facts.join('\n')}`, 1_000).summary;
     expect(estimateTokens(summaryText(read ?? NOTHING))).toBeLessThan(1_100);
@@ -56,7 +59,7 @@ describe('a summary', () => {
   });
 });
 
-it('[G17] what a summary has used is counted, also where the model wrote none', async () => {
+it('[G17] charges for a summary even if the model wrote nothing usable', async () => {
   const model = scriptedModel();
   const counted: number[] = [];
   const deps = {
@@ -78,31 +81,34 @@ it('[G17] what a summary has used is counted, also where the model wrote none', 
 it.each([
   ['Latin', 'x'],
   ['Chinese', '鸟'],
-])('[G11] fits a small model, however much %s was said at once', async (_script, character) => {
-  const model = scriptedModel();
-  model.next({ say: `# Facts\n${`- ${character.repeat(400)}\n`.repeat(40)}` });
-  const room = 4_096;
-  const entries = ['user', 'assistant'] as const;
-  const { summary } = await writeSummary(
-    { model, clock: () => 0, monotonic: () => 0, meter: { count() {}, observe() {} } },
-    {
-      before: { remembered: [], openTasks: [], decisions: [], facts: ['a'], tone: [] },
-      entries: entries.map((role, seq) => ({
-        seq,
-        at: 0,
-        role,
-        content: { text: character.repeat(50_000) },
-      })),
-      room,
-    },
-    new AbortController().signal,
-  );
-  const [asked] = model.asked;
-  const sent = [
-    ...(asked?.system ?? []).map(({ text }) => text),
-    ...(asked?.messages ?? []).map(({ content }) => content),
-  ];
-  const size = sent.reduce((sum, text) => sum + estimateTokens(text), 0);
-  expect(size + (asked?.maxOutputTokens ?? 0)).toBeLessThan(room);
-  expect(estimateTokens(summary.facts.join(''))).toBeLessThanOrEqual(room / 8);
-});
+])(
+  '[G11] summarizes with a small model, however much %s text came at once',
+  async (_script, character) => {
+    const model = scriptedModel();
+    model.next({ say: `# Facts\n${`- ${character.repeat(400)}\n`.repeat(40)}` });
+    const room = 4_096;
+    const entries = ['user', 'assistant'] as const;
+    const { summary } = await writeSummary(
+      { model, clock: () => 0, monotonic: () => 0, meter: { count() {}, observe() {} } },
+      {
+        before: { remembered: [], openTasks: [], decisions: [], facts: ['a'], tone: [] },
+        entries: entries.map((role, seq) => ({
+          seq,
+          at: 0,
+          role,
+          content: { text: character.repeat(50_000) },
+        })),
+        room,
+      },
+      new AbortController().signal,
+    );
+    const [asked] = model.asked;
+    const sent = [
+      ...(asked?.system ?? []).map(({ text }) => text),
+      ...(asked?.messages ?? []).map(({ content }) => content),
+    ];
+    const size = sent.reduce((sum, text) => sum + estimateTokens(text), 0);
+    expect(size + (asked?.maxOutputTokens ?? 0)).toBeLessThan(room);
+    expect(estimateTokens(summary.facts.join(''))).toBeLessThanOrEqual(room / 8);
+  },
+);

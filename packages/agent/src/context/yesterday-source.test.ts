@@ -7,7 +7,7 @@ import { OWNER_CHAT } from '../testing/write-message.ts';
 import { localTimeIn } from '../time.ts';
 import { dayBefore, findDayStart, yesterdaySource } from './yesterday-source.ts';
 
-/** The scene's messages are stored at 14:05 on 21 November, in Berlin. */
+/** The scene's messages are stored at 14:05 on 21 November in Berlin. */
 const TOMORROW = Date.UTC(2026, 10, 22, 8);
 const DAY = 24 * 60 * 60_000;
 
@@ -18,13 +18,13 @@ beforeEach(async () => {
 });
 afterEach(() => talk.scene.close());
 
-/** Another place than the owner's chat, or a preview of the prompt. */
+/** A conversation other than the owner's chat, or a preview of the prompt. */
 interface Place {
   readonly conversationId?: string;
   readonly preview?: boolean;
 }
 
-/** A source, and what it says to a turn at some time. */
+/** A source, and what it contributes to a turn at a given time. */
 function sourceAt(talk: LongTalk, zone = 'Europe/Berlin') {
   let now = TOMORROW;
   let ids = 0;
@@ -69,20 +69,20 @@ function sourceAt(talk: LongTalk, zone = 'Europe/Berlin') {
   return { say };
 }
 
-describe('the talk of yesterday', () => {
-  it('[G11] is summarized behind the first turn of a day, once, and part of the prompt from then on', async () => {
+describe('the summary of yesterday’s conversation', () => {
+  it('[G11] is written once, after the first turn of a day, and is in the prompt from then on', async () => {
     const { say } = sourceAt(talk);
     expect(await say()).toBeUndefined();
     expect(talk.summaries).toHaveLength(1);
     const told = await say();
     expect(told).toMatchObject({ audience: { kind: 'owner' } });
     expect(told?.text).toContain('the code is 4711');
-    // After a restart, too.
+    // Another source finds it in the store, as after a restart.
     expect(await sourceAt(talk).say()).toEqual(told);
     expect(talk.summaries).toHaveLength(1);
   });
 
-  it('[G11] is nothing where nobody talked, the day after next, and after /new', async () => {
+  it('[G11] is absent for a silent day, on the day after next, and after /new', async () => {
     const { say } = sourceAt(talk);
     for (const [at, session] of [
       [TOMORROW + DAY, 0],
@@ -104,7 +104,7 @@ describe('the talk of yesterday', () => {
     expect(await say('guest')).toMatchObject({ audience });
   });
 
-  it('[G11] [W02] is of its own conversation alone', async () => {
+  it('[G11] [W02] stays within its own conversation', async () => {
     const { say } = sourceAt(talk);
     await say();
     const elsewhere = { conversationId: 'd' };
@@ -113,8 +113,8 @@ describe('the talk of yesterday', () => {
     expect(talk.summaries).toHaveLength(1);
   });
 
-  it('[G11] begins and ends where the clock of the agent says so', async () => {
-    // 14:05 in Berlin is 02:05 of the next day in Auckland.
+  it('[G11] follows the days of the agent’s time zone', async () => {
+    // 14:05 in Berlin is 02:05 on the next day in Auckland.
     const { say } = sourceAt(talk, 'Pacific/Auckland');
     await say('owner', Date.parse('2026-11-22T10:59:59Z'));
     expect(talk.summaries).toHaveLength(0);
@@ -124,7 +124,7 @@ describe('the talk of yesterday', () => {
     expect(await say('owner', Date.parse('2026-11-23T11:00:00Z'))).toBeUndefined();
   });
 
-  it('[G11] is not crowded out by a long day that follows, and not mixed with it', async () => {
+  it('[G11] is neither crowded out by a long following day nor mixed with it', async () => {
     const { store } = talk.scene;
     const { saidBetween } = store.transcript;
     const asked: number[] = [];
@@ -139,7 +139,7 @@ describe('the talk of yesterday', () => {
     expect(talk.summaries).toHaveLength(1);
   });
 
-  it('[G11] is shown in a preview, which starts nothing', async () => {
+  it('[G11] appears in a preview, which does not write one', async () => {
     const { say } = sourceAt(talk);
     const preview = { preview: true };
     expect(await say('owner', TOMORROW, 0, preview)).toBeUndefined();
@@ -163,7 +163,7 @@ describe('the beginning of a day', () => {
     ['Europe/Berlin', '2026-10-25T22:59:59Z', '2026-10-24T22:00:00.000Z'],
     ['Europe/Berlin', '2026-03-29T21:59:59Z', '2026-03-28T23:00:00.000Z'],
     ['Asia/Kathmandu', '2026-11-21T18:15:00Z', '2026-11-21T18:15:00.000Z'],
-    // There the clock skips midnight: the day begins at one.
+    // In this zone the clock skips midnight, so the day begins at one.
     ['Africa/Cairo', '2026-04-24T12:00:00Z', '2026-04-23T22:00:00.000Z'],
     ['Pacific/Auckland', '2026-11-21T13:05:00Z', '2026-11-21T11:00:00.000Z'],
   ])('[G11] in %s before %s is %s', (zone, now, start) => {
@@ -171,7 +171,7 @@ describe('the beginning of a day', () => {
     expect(new Date(found).toISOString()).toBe(start);
   });
 
-  it('[G11] is of that day, and the moment before is of another', () => {
+  it('[G11] belongs to that day, and the moment before it to another', () => {
     const zones = ['Europe/Berlin', 'America/Havana', 'Asia/Shanghai', 'Australia/Lord_Howe'];
     const moments = fc.date({
       min: new Date('2020-01-01'),

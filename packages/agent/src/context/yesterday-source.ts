@@ -14,20 +14,21 @@ import {
 } from './summary.ts';
 
 interface YesterdayServices extends SummaryServices {
-  /** The agent's: it decides when a day is over. */
+  /** The agent's local time, which decides when a day ends. */
   readonly localTime: LocalTime;
 }
 
 const MAX_ENTRIES = 400;
 /** Longer than any day, in ms. */
 const LONG_DAY = 26 * 60 * 60_000;
-/** Conversations of which it is remembered what they had yesterday. */
+/** The number of sessions whose silent days are cached. */
 const REMEMBERED = 1_000;
 
 /**
- * Yesterday's talk of a session, for `yesterday` (G11). It is summarized once, behind the first turn of a
- * new day, so that no answer waits for it: that turn has the talk itself in its history. Only that there was
- * none is remembered: a text would outlive its being forgotten.
+ * Provides the summary of yesterday's conversation for the layer `yesterday` (G11). It is written
+ * once, after the first turn of a new day, so that no answer waits for it; that turn still has the
+ * messages in its history. Only the fact that a day was silent is cached, because a cached text
+ * would survive being forgotten.
  */
 export function yesterdaySource(deps: YesterdayServices) {
   const silentDays = new BoundedMap<string, string>(REMEMBERED);
@@ -40,7 +41,7 @@ export function yesterdaySource(deps: YesterdayServices) {
     } catch (error) {
       if (ended.signal.aborted) return;
       const facts = { conversation: turn.conversationId, reason: reasonOf(error) };
-      deps.log.error(facts, 'the talk of yesterday could not be summarized');
+      deps.log.error(facts, 'yesterday’s conversation could not be summarized');
     } finally {
       running.delete(key);
     }
@@ -54,7 +55,7 @@ export function yesterdaySource(deps: YesterdayServices) {
       if (running.has(key) || ended.signal.aborted) return {};
       const stored = await storedOf(deps, turn, day);
       if (stored !== null) return { yesterday: stored };
-      // A preview starts nothing.
+      // A preview writes no summary.
       if (turn.fix === undefined) return {};
       running.set(key, remember(turn, key, day));
       return {};
@@ -63,7 +64,7 @@ export function yesterdaySource(deps: YesterdayServices) {
       await Promise.all(running.values());
     },
     async close() {
-      ended.abort(new Error('the worker ends'));
+      ended.abort(new Error('the worker is stopping'));
       await Promise.all(running.values());
     },
   };
@@ -85,14 +86,14 @@ async function storedOf(
   return summary.success ? yesterdayPart(summary.data, turn.reader, day) : null;
 }
 
-/** Null for a day without messages; `later` if it could not be done now. */
+/** Null for a day without messages; `later` when the summary cannot be written now. */
 async function summedUp(
   deps: YesterdayServices,
   turn: SourceTurn,
   day: string,
   stop: AbortSignal,
 ): Promise<PromptPart | null | 'later'> {
-  // Only up to the end of that day: what was said since must not crowd it out.
+  // Reads only up to the end of that day; later messages must not crowd it out.
   const end = dayEnd(deps, day);
   const between = [end - LONG_DAY, end, MAX_ENTRIES] as const;
   const said = await deps.store.transcript.saidBetween(turn, ...between);
@@ -110,21 +111,21 @@ async function summedUp(
   return 'kind' in done ? 'later' : yesterdayPart(Summary.parse(done.content), turn.reader, day);
 }
 
-/** When that day was over; the turn may have started just before midnight. */
+/** The end of that day (ms). The turn may have started just before midnight. */
 function dayEnd({ clock, localTime }: YesterdayServices, day: string): number {
   const today = findDayStart(localTime, clock());
   return dayBefore(localTime(today).date) === day ? today : findDayStart(localTime, today - 1);
 }
 
 function yesterdayPart(summary: Summary, reader: Reader, day: string): PromptPart {
-  // The layer quotes it.
+  // The prompt layer adds the quotation marks again.
   const text = summaryText(summary).replace(/^> /gm, '');
   return { text, source: `talk of ${day}`, audience: audienceOf(reader) };
 }
 
 /**
- * The first moment (ms) of the local day that `now` lies in, whenever clocks are put forward or back.
- * Found by halving, as nothing but the zone knows where a day begins.
+ * The first moment (ms) of the local day that `now` lies in, whenever clocks change. Found by
+ * bisection, because only the time zone knows where a day begins.
  */
 export function findDayStart(localTime: LocalTime, now: number): number {
   const { date } = localTime(now);

@@ -37,10 +37,10 @@ if (asked === undefined || target === undefined || heartbeat === undefined) {
   throw new Error('the golden scene of a heartbeat has a message, a task and a chat');
 }
 
-/** As the golden scene describes them. */
+/** The input schemas of the golden scene. */
 const READ_INPUT = z.object({ path: z.string(), offset: z.int().optional() });
 
-/** The tools of the owner; the run itself leaves out those that it has no use for. */
+/** The owner's tools; the run leaves out those that a heartbeat has no use for. */
 const tools = (OWNER_FEATURES.tools ?? []).map(({ name, summary, hint, tier }) =>
   defineTool({
     ...{ name, summary, tier },
@@ -69,7 +69,7 @@ const {
   ...present
 } = others;
 
-/** All that the owner's own chat would show, by the sources that have it. */
+/** Everything that the owner's own chat would show, from the sources that provide it. */
 const sources: readonly ContextSource[] = [
   { id: 'skills', gather: async () => (skills === undefined ? {} : { skills }) },
   source('memory', {
@@ -86,7 +86,7 @@ const sources: readonly ContextSource[] = [
 async function open(layout: string): Promise<void> {
   base = mkdtempSync(join(tmpdir(), 'parley-golden-'));
   const workspace = await exampleWorkspace('lived-in', base);
-  // Shown as the golden file writes it.
+  // The agent as written in the golden file.
   const agent = agentIn(join(homedir(), '.parley/workspace'), 'Europe/Berlin');
   const prompt = createAssembler({ layers, layout: layoutNamed(layout) });
   scene = await openTurnScene(
@@ -112,7 +112,10 @@ const order = (): HeartbeatOrder => ({
   },
 });
 
-/** A page without its mark of the cache boundary, which is none of the prompt, and with the system of this machine. */
+/**
+ * The golden page without its mark of the cache boundary, which is not part of the prompt, and with
+ * this machine's operating system.
+ */
 function goldenPage(layout: string): string {
   const page = readFileSync(join(GOLDEN, layout, 'heartbeat.md'), 'utf8');
   return page
@@ -149,12 +152,12 @@ describe('a heartbeat run', () => {
       const page = goldenPage(layout);
       expect(page).toContain(`## System prompt\n\n\`\`\`text\n${textOf('system')}\n\`\`\``);
       expect(page).toContain(`words\n\n\`\`\`text\n${textOf('user')}\n\`\`\``);
-      // The voice: who it is, its character, the owner's language and the format of the chat (H10).
+      // The voice: identity, character, the owner's language and the format of the chat (H10).
       const whole = `${textOf('system')}\n${textOf('user')}`;
       for (const voice of [
         'You are Mori 🌱',
         'You speak like a bookseller',
-        // There a persona takes the place of SOUL.md, as in every prompt.
+        // In layout lab a persona replaces SOUL.md, as in every prompt.
         ...(layout === 'lab' ? [] : ['You are calm, curious']),
         'Ann Lee, bookseller',
         'and in German.',

@@ -8,33 +8,34 @@ import { workspaceSandbox } from '../tools/exec.ts';
 import type { TurnServices } from '../turn/means.ts';
 
 /**
- * Runs the turns of heartbeats (H05) and leaves all others to `runTurn`: without history, with few tools
- * and without live events; only alerts are delivered (H03, H04). Loads its code with the first run.
+ * Runs the turns of heartbeats (H05) and passes all others to `runTurn`. A heartbeat has no
+ * history, few tools and no live events; only alerts are delivered (H03, H04). Its code is loaded
+ * on the first run.
  */
 export function withHeartbeats(deps: TurnServices, runTurn: RunTurn): RunTurn {
   return async (turn, lease, signal) => {
     if (!isLane(turn.conversationId, HEARTBEAT_LANE)) return runTurn(turn, lease, signal);
     const lead = turn.messages.at(-1);
     const run = lead && (await deps.store.heartbeats.of(lead.message.messageId));
-    if (run == null) throw new Error(`The lane ${turn.conversationId} has no heartbeat.`);
+    if (run == null) throw new Error(`Lane ${turn.conversationId} has no heartbeat run.`);
     const { runHeartbeat } = await import('./heartbeat-turn.ts');
     await runHeartbeat(deps, run, turn, lease, signal);
   };
 }
 
 interface NewsCheckerOptions extends Pick<BuiltInToolDeps, 'exec' | 'web'> {
-  /** For tests alone: without it nothing but the public internet is asked. */
+  /** For tests only. Without it, only public internet addresses are requested. */
   readonly rules?: AddressRules;
 }
 
-/** A check must be cheap: no command may take longer. */
+/** The longest run of a command, in ms: a check must be cheap. */
 const MAX_MS = 30_000;
 const NEVER = new AbortController().signal;
 const require = createRequire(import.meta.url);
 
 /**
- * Looks at pages as `web_fetch` does, at the public internet alone, and runs commands as `exec` does, in
- * the sandbox and only where commands are switched on. Loads either when it is needed.
+ * Fetches pages as `web_fetch` does, from the public internet only. Runs commands as `exec` does,
+ * in the sandbox and only if commands are switched on. Either is loaded when first needed.
  */
 export function newsChecker({ exec, web, rules }: NewsCheckerOptions): NewsChecker {
   return {
@@ -57,7 +58,10 @@ export function newsChecker({ exec, web, rules }: NewsCheckerOptions): NewsCheck
   };
 }
 
-/** Its output counts as news, and so does nothing else; it changes nothing on the way. */
+/**
+ * Returns the output of a command, which is compared to detect news. A failed command is an error,
+ * not news.
+ */
 async function runCommand(command: string, exec: NewsCheckerOptions['exec']): Promise<string> {
   if (exec === undefined) throw new Error('Commands are switched off.');
   const timeoutMs = Math.min(exec.maxSeconds * 1_000, MAX_MS);

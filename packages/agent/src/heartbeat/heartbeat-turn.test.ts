@@ -22,7 +22,7 @@ const NOTE = { task: 'mail', instruction: 'Look for the word canary.', schedule:
 
 const PRIVATE = '---\naudience: owner\n---\ncanary-profile';
 const RHYME = { text: 'Rhyme.', source: 'chatty', audience: { kind: 'everyone' } } as const;
-/** A turn of a preview. */
+/** The claim of a previewed turn. */
 const UNCLAIMED = {
   turnId: 'preview',
   session: 0,
@@ -78,7 +78,10 @@ function order(id: string, place: 'direct' | 'group' = 'direct'): HeartbeatOrder
   };
 }
 
-/** The first request of a run as the inspector has it; a message of the record has a hash. */
+/**
+ * The first request of a run as the inspector shows it, without the hashes that only the record
+ * has.
+ */
 async function recordedRun(conversationId: string) {
   const [newest] = await scene.store.prompts.list({ chat: conversationId, limit: 1 });
   const recorded = await scene.store.prompts.ofTurn(newest?.turnId ?? '');
@@ -101,7 +104,7 @@ const alerting: SceneExtras = {
 };
 
 describe('a heartbeat', () => {
-  it('[H03] that finds nothing leaves no trace in the chat and its history', async () => {
+  it('[H03] leaves no trace in the chat and its history when it finds nothing', async () => {
     await open();
     const before = await scene.owed();
     scene.model.next({ say: 'HEARTBEAT_OK' });
@@ -113,7 +116,7 @@ describe('a heartbeat', () => {
     expect(asked()).not.toContain('HEARTBEAT');
   });
 
-  it('[H04] [G08] that has an alert sends it once, marked, and records that', async () => {
+  it('[H04] [G08] sends an alert once, marked, and adds it to the history', async () => {
     await open(alerting);
     scene.model.next({ say: 'Two letters wait.' });
     await beat('b1');
@@ -123,7 +126,7 @@ describe('a heartbeat', () => {
     expect(asked()).toContain('Two letters wait.');
   });
 
-  it('[H05] gets its task alone: no history, its own layer, few tools', async () => {
+  it('[H05] gets only its task: no history, its own layer, few tools', async () => {
     const tools = ['message', 'cron', 'plain'].map((name) => countingTool(name).tool);
     const asks = { ...countingTool('asks').tool, approval: 'ask' as const };
     await open({ tools: [...tools, asks], delegates: true });
@@ -141,7 +144,7 @@ describe('a heartbeat', () => {
   });
 
   it.each(['parley', 'mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'])(
-    '[H10] [P17] is previewed to the byte, prompt, tools and voice, in the layout %s and also after changes',
+    '[H10] [P17] is previewed byte for byte (prompt, tools, voice) in layout %s, even after files change',
     async (layout) => {
       const tools = ['message', 'plain', 'other'].map((name) => countingTool(name).tool);
       const asks = { ...countingTool('asks').tool, approval: 'ask' as const };
@@ -183,7 +186,7 @@ describe('a heartbeat', () => {
     },
   );
 
-  it('[H11] is told once what HEARTBEAT.md says of all its tasks, below its own task', async () => {
+  it('[H11] is told once, below its task, what HEARTBEAT.md says about all tasks', async () => {
     await open();
     const ordered = order('b1').message;
     const variables = { ...NOTE, context: 'Speak of money last.' };
@@ -195,7 +198,7 @@ describe('a heartbeat', () => {
     expect(said.indexOf(NOTE.instruction)).toBeLessThan(said.indexOf('Speak of money last.'));
   });
 
-  it('[H04] [W02] for a group may read nothing that is the owner’s alone', async () => {
+  it('[H04] [W02] for a group cannot read the owner’s private files', async () => {
     const files = { 'MEMORY.md': 'canary-memory' };
     const reads = { calls: [{ name: 'read', with: { path: 'MEMORY.md' } }] };
     await open({ ...alerting, tools: [readTool] }, files);
@@ -209,7 +212,7 @@ describe('a heartbeat', () => {
     expect(asked()).toContain('canary-memory');
   });
 
-  it('[H05] may use no more than it is given', async () => {
+  it('[H05] stops at its step limit', async () => {
     await open({ heartbeat: { limits: async () => ({ steps: 2 }) } });
     const call = { calls: [{ name: 'unknown', with: {} }] };
     const before = scene.model.asked.length;
@@ -219,7 +222,7 @@ describe('a heartbeat', () => {
     expect(await scene.store.heartbeats.tokensSince('main', 0)).toBe(24);
   });
 
-  it('[H04] that fails notifies no one and is recorded as failed', async () => {
+  it('[H04] notifies nobody of a failure and records it', async () => {
     await open(alerting);
     const before = await scene.owed();
     scene.model.next({ fail: { kind: 'overloaded' } });
@@ -244,7 +247,7 @@ describe('a heartbeat', () => {
       await scene.answerNext(LANE);
     }
 
-    it('[H09] [P18] has the event in the user message alone', async () => {
+    it('[H09] [P18] puts the event into the user message only', async () => {
       await open(alerting);
       await event('e1');
       const { system = [], messages = [] } = scene.model.asked.at(-1) ?? {};
@@ -254,7 +257,7 @@ describe('a heartbeat', () => {
     });
 
     it.each(['direct', 'group'] as const)(
-      '[H09] [G05] counts in a %s chat as one that has read text of outsiders, and no approver is there',
+      '[H09] [G05] in a %s chat counts as having read text from outsiders, with no approver to ask',
       async (place) => {
         const { tool, calls } = countingTool('act');
         await open({ ...alerting, tools: [{ ...tool, approval: 'ask-after-untrusted-text' }] });
@@ -269,11 +272,11 @@ describe('a heartbeat', () => {
       },
     );
 
-    it('[H09] [H04] reports that it failed, since it does not come again', async () => {
+    it('[H09] [H04] reports a failure, since the event does not come again', async () => {
       await open(alerting);
       scene.model.next({ fail: { kind: 'overloaded' } });
       await event('e1');
-      expect((await scene.owed()).at(-1)).toMatch(/^⚙️ I could not do what the hook ci asks for/);
+      expect((await scene.owed()).at(-1)).toMatch(/^⚙️ I could not handle an event of the hook ci/);
       expect(await scene.store.heartbeats.of('e1')).toMatchObject({ state: 'failed' });
       const judged: unknown[] = [];
       const judge: NonNullable<SceneExtras['heartbeat']>['judge'] = async (text, run) => {
@@ -288,7 +291,7 @@ describe('a heartbeat', () => {
     });
   });
 
-  it('[G16] [H04] that dies before its commit is run again and alerts once', async () => {
+  it('[G16] [H04] runs again and alerts once when it dies before its commit', async () => {
     await open(alerting);
     await scene.store.heartbeats.start(order('b1'), null, 1);
     scene.model.next({ say: 'Rain.' }, { say: 'Rain.' });
@@ -301,7 +304,7 @@ describe('a heartbeat', () => {
     expect(alerts).toEqual(['⚙️ Rain.']);
   });
 
-  it('[H03] never sends an alert that a person could not see', async () => {
+  it('[H03] sends no alert without visible text', async () => {
     await open(alerting);
     const before = await scene.owed();
     scene.model.next({ say: 'NO_REPLY' });
@@ -311,7 +314,7 @@ describe('a heartbeat', () => {
   });
 });
 
-describe('what a standing task looks at first', () => {
+describe('the check before a standing task', () => {
   const closing: (() => void)[] = [];
   afterEach(() => {
     for (const close of closing.splice(0)) close();
@@ -349,7 +352,7 @@ describe('what a standing task looks at first', () => {
     };
   }
 
-  it('[H02] is the text of a page, however it is dressed', async () => {
+  it('[H02] compares the text of a page, whatever its markup', async () => {
     let body = '<h1>Two letters</h1>';
     const server = createServer((_request, response) => {
       response.setHeader('content-type', 'text/html').end(body);
@@ -370,7 +373,7 @@ describe('what a standing task looks at first', () => {
     await expect(checker.look(check)).rejects.toThrow();
   });
 
-  it('[G06] [H02] is never a private address', async () => {
+  it('[G06] [H02] never requests a private address', async () => {
     const checker = newsChecker({ web: fetching(80) });
     await expect(checker.look({ kind: 'url', url: 'http://127.0.0.1/' })).rejects.toThrow();
     const metadata = { kind: 'url', url: 'http://169.254.169.254/' } as const;
@@ -378,7 +381,7 @@ describe('what a standing task looks at first', () => {
   });
 
   it.runIf(inject('bubblewrapPath'))(
-    '[G06] [H02] [W09] is what a command prints, in the sandbox',
+    '[G06] [H02] [W09] returns what a command prints, in the sandbox',
     async () => {
       const exec = await commands();
       const checker = newsChecker({ exec });
@@ -393,7 +396,7 @@ describe('what a standing task looks at first', () => {
     },
   );
 
-  it('[G06] [H02] is no command and no page where these are switched off, and says so', () => {
+  it('[G06] [H02] names the setting when commands or pages are switched off', () => {
     const checker = newsChecker({});
     expect(checker.whyNot({ kind: 'command', command: 'ls' })).toContain('exec.enabled');
     expect(checker.whyNot({ kind: 'url', url: 'https://a.b/' })).toContain('web.fetch.enabled');

@@ -23,7 +23,7 @@ interface HeartbeatTurn {
   readonly beat: HeartbeatRun;
   readonly turn: Turn;
   readonly run: Run;
-  /** The hook whose event it is (H09). */
+  /** The name of the hook that sent the event (H09). */
   readonly hook: string | undefined;
 }
 
@@ -59,7 +59,7 @@ export async function runHeartbeat(
   if (ended.alert !== undefined) await services.deliver(channel, account, chatId);
 }
 
-/** The variables of the message: the task as it was when the run started. */
+/** The message variables: the task as it was when the run started. */
 const Task = z.object({
   task: z.string(),
   instruction: z.string(),
@@ -70,7 +70,10 @@ const Task = z.object({
   hook: z.string().optional(),
 });
 
-/** The turn of a heartbeat run and its task, also for a preview (H10). `claimed`: as a worker claims it. */
+/**
+ * Creates the turn of a heartbeat run and reads its task; previews use it, too (H10). `claimed` is
+ * what a worker claims.
+ */
 export function startHeartbeat(
   claimed: ClaimedTurn,
   { target }: Pick<HeartbeatRun, 'target'>,
@@ -79,14 +82,14 @@ export function startHeartbeat(
   const variables = claimed.messages.at(-1)?.message.variables;
   const { routine, hook, context, ...task } = Task.parse(variables);
   const note: HeartbeatNote = { ...task, ...(context !== undefined && { context }) };
-  // HEARTBEAT.md and the settings are the owner’s text; an event is not (G05).
+  // HEARTBEAT.md and the settings are the owner’s words; an event is not (G05).
   const said = [note.task, note.instruction, note.context ?? ''];
   const origin = { said, untrustedText: hook !== undefined };
   const purpose = { kind: 'heartbeat', target, origin } as const;
   return { note, turn: startTurn(claimed, purpose, services, services.clock()), routine, hook };
 }
 
-/** Sources for conversations; some of them ask a model. */
+/** Sources that serve conversations only. Some of them would call a model. */
 const WITHHELD_SOURCES: ReadonlySet<string> = new Set([
   'yesterday',
   'memory',
@@ -94,14 +97,20 @@ const WITHHELD_SOURCES: ReadonlySet<string> = new Set([
   'bootstrap',
 ]);
 
-/** A heartbeat reports by its answer alone (H03); to-dos and SOUL.md belong to conversations. */
+/**
+ * A heartbeat reports only through its answer (H03), and to-dos and SOUL.md belong to
+ * conversations.
+ */
 const WITHHELD_TOOLS: ReadonlySet<string> = new Set([
   ...['message', 'delegate_task', 'cron', 'ask_user', 'send_file'],
   ...['react', 'edit_message', 'delete_message'],
   ...['write_todos', 'propose_soul_change'],
 ]);
 
-/** A light prompt (H05), in the agent's own voice. Tools can read what a run needs beyond its task. */
+/**
+ * Builds a light prompt (H05) in the agent's own voice. Tools read whatever a run needs beyond its
+ * task.
+ */
 export function heartbeatPrompt(chat: PromptMeans, note: HeartbeatNote): PromptMeans {
   return lanePrompt(chat, {
     task: { id: 'heartbeat-task', gather: async () => ({ heartbeat: note }) },
@@ -146,8 +155,8 @@ async function endOfTask(
 }
 
 /**
- * The end of a failed run. The failure of a standing task is not reported, since it runs again. An event does not
- * come again, so its failure is reported.
+ * Ends a failed run. A standing task runs again, so its failure is not reported. An event does not
+ * come again, so its failure is.
  */
 async function failedEnd(
   services: TurnServices,
@@ -158,7 +167,7 @@ async function failedEnd(
   const { beat, turn, run, hook } = current;
   const end = silentEnd(current, { state: 'failed', reason, usage: run.journal.spent() });
   if (hook === undefined) return end;
-  const text = `I could not do what the hook ${inlineCode(hook)} asks for with an event: ${notice}`;
+  const text = `I could not handle an event of the hook ${inlineCode(hook)}: ${notice}`;
   const verdict = await services.heartbeat.judge(text, { ...beat, isUrgent });
   return verdict.state === 'alerted' ? { ...end, alert: await alertOf(turn, verdict) } : end;
 }
@@ -177,7 +186,7 @@ async function alertOf(
   };
 }
 
-/** Runs a built-in routine (H07); it never sends a message. */
+/** Runs a built-in routine (H07). It never sends a message. */
 async function runRoutine(
   services: TurnServices,
   current: HeartbeatTurn,
@@ -189,7 +198,9 @@ async function runRoutine(
   const exhausted = exhaustedReason(services, turn);
   if (exhausted !== null) return failed(`${exhausted.notice} (${exhausted.reason})`);
   if (!HEARTBEAT_ROUTINES.some((name) => name === routine)) {
-    return failed(`HEARTBEAT.md runs "${routine}", and this version of Parley has no such routine`);
+    return failed(
+      `HEARTBEAT.md asks for the routine "${routine}", which this version of Parley does not have`,
+    );
   }
   const end = await upkeepEnd(services, current);
   if ('outcome' in end) return end;
@@ -210,7 +221,7 @@ async function upkeepEnd(services: TurnServices, { beat, turn, run }: HeartbeatT
   };
   const work = () =>
     memoryUpkeep(services, upkeep, signal).catch((error: unknown): UpkeepEnd => {
-      // A model that takes too long fails this run, not the worker.
+      // A model that takes too long fails this run without failing the worker.
       if (!(error instanceof TimeUpError)) throw error;
       return { state: 'failed', reason: `the model: ${error.message}`, usage: null };
     });

@@ -35,17 +35,18 @@ import { cutCallText, isCutCall } from './cut-answers.ts';
 import { type RepeatedCall, repeatedCall } from './repeated-call.ts';
 import type { JournalledCall, Round, TurnJournal } from './turn-journal.ts';
 
-/** Shows what happens during a call. */
+/** Receives what happens during a call, for display. */
 export interface CallWatch {
-  /** Shows Markdown until the answer replaces it, where the platform can. */
+  /** Shows Markdown until the answer replaces it, on platforms that can do that. */
   show(markdown: string): void;
-  /** Called when a tool is started and when it has ended. */
+  /** Called when a tool starts and when it ends. */
   onCall(call: LiveToolCall): void;
 }
 
 /**
- * Runs the calls of a round that have no result yet, one after another, each journalled before the next
- * (G16). False when the lease was lost. Throws when the signal of the run has fired, and TurnSuspendedError.
+ * Runs the calls of a round that have no result yet, in order; each result is journalled before the
+ * next call starts (G16). Returns false when the lease was lost. Throws the reason of the run's
+ * signal once it has fired, and TurnSuspendedError.
  */
 export async function callTools(
   running: RunningTurn,
@@ -73,17 +74,17 @@ export async function callTools(
 
 interface Outcome extends ToolOutcome {
   readonly foreign?: boolean;
-  /** The tool itself was called. */
+  /** True when the tool itself ran. */
   readonly ran?: boolean;
 }
 
-/** The facts of a call; an unknown tool name was invented by the model. */
+/** The facts of a call. The name of an unknown tool is left out, because the model invented it. */
 function toolFacts(
   tools: ToolSet,
   { call, key }: JournalledCall,
   { failed = false, ran = false }: Outcome,
 ): StepFacts {
-  const tool = tools.get(call.name)?.name ?? 'a tool that is not there';
+  const tool = tools.get(call.name)?.name ?? 'unknown tool';
   const ended = failed ? 'failed' : 'done';
   return { kind: 'tool', tool, outcome: ran ? ended : 'not-run', call: key };
 }
@@ -114,7 +115,7 @@ async function runToolCall(
     await run.later?.beforeActing();
     run.signal.throwIfAborted();
   }
-  // A call that was held has a tool that says itself when it begins again.
+  // A held call marks its own start, through its tool.
   if (held.length === 0 && !(await journalStart(run.journal, tool, key))) return null;
   const approved = verdict.approved && proposal !== null ? proposal.content : undefined;
   return runCall(running, { tool, journalled, moment, approved }, watch);
@@ -164,7 +165,7 @@ async function runCall(
   return { ...outcome, text, ran: true, foreign };
 }
 
-/** The turn as its tools see it. */
+/** The parts of a turn that its tools may see. */
 function turnContext({
   turn: { session, route },
   opened: { facts, reader, view, messages },
@@ -172,7 +173,7 @@ function turnContext({
   return { facts, reader, view, messages, session, route };
 }
 
-/** The messages that the turn started with, and those that joined it. */
+/** The messages that the turn started with, followed by those that joined it. */
 function messagesOf(
   turn: Pick<Turn, 'messages'>,
   journal: Pick<TurnJournal, 'joined'>,
@@ -180,15 +181,18 @@ function messagesOf(
   return [...turn.messages, ...journal.joined()].map(({ message }) => message);
 }
 
-/** Reading may be done twice; anything else must not be done again by a later run. False when the lease was lost. */
+/**
+ * Journals the start of a call, so that a later run does not repeat it. Reads may be repeated and
+ * are not marked. Returns false when the lease was lost.
+ */
 async function journalStart(journal: TurnJournal, tool: Tool, key: string): Promise<boolean> {
   if (tool.effect === 'read' || tool.actsOnce === true) return true;
   return await journal.append({ kind: 'started', call: key });
 }
 
 /**
- * Holds a call. The turn is left when its lease is lost, as when it waits: the worker that has the lane now
- * continues.
+ * Lets a tool hold its call. When the lease is lost, the turn is left as if suspended: the worker
+ * that holds the lane now continues it.
  */
 function heldCall(
   journal: TurnJournal,
@@ -205,7 +209,7 @@ function heldCall(
   };
 }
 
-/** The result with the files that the tool has made, which are kept first. */
+/** Stores the files that the tool made and returns the result text with their ids. */
 async function keepToolFiles(
   { services: { store, clock }, turn, tools }: RunningTurn,
   key: string,
@@ -221,8 +225,8 @@ async function keepToolFiles(
 }
 
 /**
- * The change that a call would make, for people to see. A call that cannot be planned is not asked about: the tool
- * says why.
+ * Computes the change that a call would make, so that people can see it. If that fails, nobody is
+ * asked, and the tool itself reports the problem when it runs.
  */
 async function proposeChange(
   running: RunningTurn,
@@ -236,12 +240,15 @@ async function proposeChange(
     return await tool.proposes(input, turnContext(running));
   } catch (error) {
     const facts = { tool: tool.name, reason: reasonOf(error) };
-    running.services.log.warn(facts, 'what a call would change is not known');
+    running.services.log.warn(facts, 'could not compute what a call would change');
     return null;
   }
 }
 
-/** Whether a call may be run, and as it was approved; else the refusal for the model. Null: the lease was lost. */
+/**
+ * Decides whether a call may run and whether a person approved it. Otherwise returns the refusal
+ * for the model, or null when the lease was lost.
+ */
 async function verdictOn(
   { services, run: { gate }, tools }: RunningTurn,
   tool: Tool,
@@ -256,7 +263,10 @@ async function verdictOn(
   return verdict.kind === 'run' ? verdict : { text: verdict.text, failed: true };
 }
 
-/** Without an approver to ask, only calls that need no approval run, and reads that the settings allow. */
+/**
+ * Decides without an approver: only calls that need no approval run, and reads that the settings
+ * allow.
+ */
 function withoutAsking(
   rules: Pick<ApprovalRules, 'ask' | 'auto'> = NO_RULES,
   tools: ToolSet,
@@ -266,7 +276,7 @@ function withoutAsking(
   proposal: Proposal | null,
 ): ToolOutcome | { readonly approved: boolean } {
   const input = toolArguments(call);
-  // Broken arguments are never run; the tool says so better.
+  // Calls with invalid arguments never run; the tool's own message explains the fault better.
   if (input === null || !tool.input.safeParse(input).success) return { approved: false };
   const schema = tools.offered.find(({ name }) => name === tool.name)?.inputSchema;
   const subject = subjectOf(schema?.properties, input);
@@ -278,7 +288,7 @@ function withoutAsking(
 
 const NO_RULES = { ask: [], auto: [] };
 
-/** Repeats an earlier result; its text was framed when it came. */
+/** Returns an earlier result. Its text was framed when it arrived. */
 function repeatedOutcome({ result, remark }: RepeatedCall): Outcome {
   const { text, failed, foreign } = result;
   return { text: `[${remark}]\n\n${text}`, failed, foreign };
@@ -289,7 +299,7 @@ function cutOffOutcome({ name }: ModelToolCall): ToolOutcome {
   return { text, failed: true };
 }
 
-/** Its server may not be connected yet, in a process that has just started. */
+/** For a tool whose server is not connected (yet), for example in a freshly started process. */
 function missingToolOutcome({ name }: ModelToolCall): ToolOutcome {
   const text = `${name} waited for a person, and is not there any more. It has changed nothing: call it again once it is there.`;
   return { text, failed: true };
@@ -300,13 +310,16 @@ function tooManyOutcome({ name }: ModelToolCall, most: number): ToolOutcome {
   return { text, failed: true };
 }
 
-/** Tools of other readers do not exist here, so the text cannot name them. */
+/** Lists only the tools offered in this turn, so it cannot reveal the tools of other readers. */
 function unknownTool({ name }: ModelToolCall, { names }: ToolSet): ToolOutcome {
   const known = names.length === 0 ? 'There are none here.' : `There are: ${names.join(', ')}.`;
   return { text: `There is no tool ${JSON.stringify(name.slice(0, 80))}. ${known}`, failed: true };
 }
 
-/** The text of a turn up to now, from its messages and its journal. */
+/**
+ * Everything that approval rules need to know about the turn so far, from its messages and its
+ * journal.
+ */
 function callMoment(turn: Turn, journal: TurnJournal): CallMoment {
   const { reader, purpose } = turn;
   const origin = purpose.kind === 'chat' ? undefined : purpose.origin;
@@ -318,7 +331,8 @@ function callMoment(turn: Turn, journal: TurnJournal): CallMoment {
         result === null ? [] : [{ tool, ...result }],
       ),
     );
-  // What Parley itself put there (the end of a sub-agent, say) the model may have written; a job not.
+  // Messages from Parley may contain words of a model (a sub-agent's result, say), but the text of
+  // a job was written by its owner.
   const said = messages
     .map((message) => (message.trigger === 'cron' ? message.text : typedText(message)))
     .filter((text) => text !== '');

@@ -25,7 +25,7 @@ async function answer(scripts: readonly Script[], extras: SceneExtras = {}, writ
 const asked = () => scene.model.asked.length;
 const lastAsked = () => scene.model.asked.at(-1)?.messages.at(-1)?.content ?? '';
 const drafts = () => scene.events.flatMap((event) => (event.type === 'turn-delta' ? [event] : []));
-/** The text that is shown in the end: the text of the last step. */
+/** The text that finally stays on screen: that of the last step. */
 const shown = () => {
   const last = drafts().at(-1)?.step;
   return drafts()
@@ -39,28 +39,28 @@ const LENGTH_NOTE =
 
 describe('an answer that the provider cut', () => {
   it.each([
-    ['with what follows', ' lid off.', '1. Open the box. 2. Take the lid off.'],
+    ['with the missing words', ' lid off.', '1. Open the box. 2. Take the lid off.'],
     [
-      'with its last words once more',
+      'by repeating its last words',
       '2. Take the lid off.',
       '1. Open the box. 2. Take the lid off.',
     ],
     [
-      'from its beginning',
+      'from the beginning',
       '1. Open the box. 2. Take the lid off.',
       '1. Open the box. 2. Take the lid off.',
     ],
-    ['behind an ellipsis', '… Take the lid off.', '1. Open the box. 2. Take the lid off.'],
+    ['after an ellipsis', '… Take the lid off.', '1. Open the box. 2. Take the lid off.'],
     ['without a space', 'lid off.', '1. Open the box. 2. Take the lid off.'],
-    ['with a new line', '\n3. Close it.', '1. Open the box. 2. Take the\n3. Close it.'],
-  ])('[G21] is one answer when the model goes on %s', async (_name, rest, whole) => {
+    ['on a new line', '\n3. Close it.', '1. Open the box. 2. Take the\n3. Close it.'],
+  ])('[G21] becomes one answer when the model continues %s', async (_name, rest, whole) => {
     expect(await answer([HALF, { say: rest }])).toEqual([whole]);
     expect(shown()).toBe(whole);
     expect(asked()).toBe(2);
     expect(lastAsked()).toContain('2. Take the” once');
   });
 
-  it('[G21] is continued several times, and then says that it was cut', async () => {
+  it('[G21] is continued up to three times, and then says that it was cut', async () => {
     const pieces = ['one', ' two', ' three', ' four'].map((text) => ({
       say: text,
       finish: 'length',
@@ -70,20 +70,20 @@ describe('an answer that the provider cut', () => {
     expect(shown()).toBe(`one two three four\n\n${LENGTH_NOTE}`);
   });
 
-  it('[G21] keeps its text when the rest cannot be had, and says so', async () => {
+  it('[G21] keeps its text and says that it was cut when the continuation fails', async () => {
     expect(await answer([HALF, { fail: { kind: 'overloaded' } }])).toEqual([
       `1. Open the box. 2. Take the\n\n${LENGTH_NOTE}`,
     ]);
   });
 
-  it('[G21] keeps what came of the rest before that broke off', async () => {
+  it('[G21] keeps the part of the continuation that arrived before the stream broke off', async () => {
     const broken: Script = { say: ' lid', breaks: { kind: 'broken-off' } };
     expect(await answer([HALF, broken])).toEqual([
       `1. Open the box. 2. Take the lid\n\n${LENGTH_NOTE}`,
     ]);
   });
 
-  it('[G21] closes a block of code before it says that it was cut', async () => {
+  it('[G21] closes a code block before it says that it was cut', async () => {
     const limits = { steps: 1 };
     const [text] = await answer([{ say: '```\ncode', finish: 'length' }], { limits });
     expect(text).toContain(LENGTH_NOTE);
@@ -95,7 +95,7 @@ describe('an answer that the provider cut', () => {
     expect(asked()).toBe(1);
   });
 
-  it('[G21] is continued by a later run of the turn, after a crash in between', async () => {
+  it('[G21] is continued by the next run of the turn after a crash in between', async () => {
     scene = await openTurnScene();
     await scene.write('Ten steps, please');
     scene.model.next(HALF, { throws: new Error('the worker died') });
@@ -108,13 +108,13 @@ describe('an answer that the provider cut', () => {
     expect(asked()).toBe(3);
   });
 
-  it('[G21] streams on where nothing that was sent can be taken back', async () => {
+  it('[G21] keeps streaming on platforms that cannot take anything back', async () => {
     const text = await answer([HALF, { say: 'Take the lid off.' }], {}, { appends: true });
     expect(text).toEqual(['1. Open the box. 2. Take the lid off.']);
     expect(shown()).toBe('1. Open the box. 2. Take the lid off.');
   });
 
-  it.each(['NO_REPLY', 'HEARTBEAT_OK'])('[G09] stays silent where it is %s', async (token) => {
+  it.each(['NO_REPLY', 'HEARTBEAT_OK'])('[G09] stays silent if it is %s', async (token) => {
     expect(await answer([{ say: token, finish: 'length' }])).toEqual([]);
     expect(asked()).toBe(1);
   });
@@ -127,7 +127,7 @@ const FORMAT: ResponseFormat = {
 };
 
 describe('JSON that the provider cut', () => {
-  it('[G21] is joined, and the rest is asked for without the format', async () => {
+  it('[G21] is joined, and its rest is requested without the format', async () => {
     const pieces = [
       { say: '{"steps": ["open the b', finish: 'length' },
       { say: 'open the box"]}' },
@@ -138,7 +138,7 @@ describe('JSON that the provider cut', () => {
     expect(scene.model.asked.map(({ format }) => format !== undefined)).toEqual([true, false]);
   });
 
-  it('[G21] is asked for once more when the rest does not fit, and that answer stands alone', async () => {
+  it('[G21] is requested once more if the rest does not fit, and that answer stands alone', async () => {
     const pieces = [
       { say: '{"steps": [', finish: 'length' },
       { say: 'sorry' },
@@ -148,13 +148,13 @@ describe('JSON that the provider cut', () => {
   });
 });
 
-describe('a call of a tool that the provider cut', () => {
+describe('a tool call that the provider cut', () => {
   const cutCall: Script = {
     calls: [{ name: 'look', with: '{"word": "a long te' }],
     finish: 'length',
   };
 
-  it('[G21] is not run but asked for again, with the reason', async () => {
+  it('[G21] is not run but requested again, with the reason', async () => {
     const { tool, calls } = countingTool('look');
     const scripts = [cutCall, { calls: [say('look', 'short')] }, { say: 'Done.' }];
     expect(await answer(scripts, { tools: [tool] })).toEqual(['Done.']);
@@ -163,7 +163,7 @@ describe('a call of a tool that the provider cut', () => {
     expect(results?.[0]?.content).toContain('reached the output limit in the middle of this call');
   });
 
-  it('[G21] is asked for once: then the model has to answer', async () => {
+  it('[G21] is requested again only once; then the model must answer', async () => {
     const { tool } = countingTool('look');
     expect(await answer([cutCall, cutCall, { say: 'It is too long.' }], { tools: [tool] })).toEqual(
       ['It is too long.'],
@@ -171,7 +171,7 @@ describe('a call of a tool that the provider cut', () => {
     expect(lastAsked()).toContain('cut your calls twice');
   });
 
-  it('[G21] is run where its arguments are whole', async () => {
+  it('[G21] runs if its arguments are complete', async () => {
     const { tool, calls } = countingTool('look');
     await answer([{ calls: [say('look', 'a')], finish: 'length' }, { say: 'Done.' }], {
       tools: [tool],
@@ -180,7 +180,7 @@ describe('a call of a tool that the provider cut', () => {
   });
 });
 
-describe('an answer that a filter of the provider ended', () => {
+describe('an answer that the provider’s filter ended', () => {
   it('[G21] keeps its text and says so', async () => {
     expect(await answer([{ say: 'The first part.', finish: 'content-filter' }])).toEqual([
       'The first part.\n\n[The answer ends here because of the content filter of the model’s provider.]',
@@ -191,9 +191,9 @@ describe('an answer that a filter of the provider ended', () => {
 
 describe('an empty answer', () => {
   it.each<[string, Script]>([
-    ['that the provider sent', { fail: { kind: 'empty' } }],
+    ['reported by the provider', { fail: { kind: 'empty' } }],
     ['without text', { say: '' }],
-  ])('[G21] after a tool is asked for once more: %s', async (_name, empty) => {
+  ])('[G21] is retried once after a tool: %s', async (_name, empty) => {
     const { tool, calls } = countingTool('look');
     const scripts = [{ calls: [say('look', 'a')] }, empty, { say: 'Here it is.' }];
     expect(await answer(scripts, { tools: [tool] })).toEqual(['Here it is.']);
@@ -202,7 +202,7 @@ describe('an empty answer', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('[G21] after a tool fails when it comes twice', async () => {
+  it('[G21] fails after a tool when it comes twice', async () => {
     const { tool } = countingTool('look');
     const empty: Script = { fail: { kind: 'empty' } };
     const [notice] = await answer([{ calls: [say('look', 'a')] }, empty, empty], { tools: [tool] });
@@ -210,12 +210,12 @@ describe('an empty answer', () => {
     expect(asked()).toBe(3);
   });
 
-  it('[G21] without a tool before it is not asked for again here', async () => {
+  it('[G21] is not retried here without an earlier tool call', async () => {
     await answer([{ fail: { kind: 'empty' } }]);
     expect(asked()).toBe(1);
   });
 
-  it('[G21] is no silence: the silent token after a tool is not asked for again', async () => {
+  it('[G21] differs from the silent token, which is not retried after a tool', async () => {
     const { tool } = countingTool('look');
     expect(
       await answer([{ calls: [say('look', 'a')] }, { say: 'NO_REPLY' }], { tools: [tool] }),
@@ -224,14 +224,14 @@ describe('an empty answer', () => {
   });
 });
 
-describe('the joint of an answer and its continuation', () => {
+describe('the seam between an answer and its continuation', () => {
   const text = fc.string({
     unit: fc.constantFrom(...'abcde fgh\n.12é字'),
     minLength: 30,
     maxLength: 200,
   });
 
-  it('[G21] holds each character once, wherever it was cut and however much is repeated', async () => {
+  it('[G21] contains each character once, wherever the cut was and however much is repeated', async () => {
     scene = await openTurnScene();
     fc.assert(
       fc.property(text, fc.nat(), fc.integer({ min: 20, max: 200 }), (whole, at, repeated) => {
@@ -256,14 +256,14 @@ describe('the joint of an answer and its continuation', () => {
     ['Done. ', 'And more', 'Done. And more'],
     ['Done.', '', 'Done.'],
     ['Done.', 'Done.', 'Done.'],
-  ])('[G21] of %j and %j is %j', async (before, next, whole) => {
+  ])('[G21] joins %j and %j into %j', async (before, next, whole) => {
     scene = await openTurnScene();
     const joint = openJoint(before);
     expect(before + joint.push(next) + joint.end()).toBe(whole);
   });
 });
 
-describe('the timeline of such an answer', () => {
+describe('the timeline of a cut answer', () => {
   it('[D08] says where the provider cut it', async () => {
     await answer([HALF, { say: ' lid off.' }]);
     const found = await scene.store.why.ask({ message: 'm1' }, scene.now());
@@ -279,7 +279,7 @@ describe('notes that the provider cut', () => {
     ['length', '- one\n- two\n- thr', '- one\n- two\n'],
     ['length', '- half a line', ''],
     ['stop', '- one\n- two', '- one\n- two'],
-  ])('[G21] lose the line that is not whole: %s, %j', async (finishReason, text, whole) => {
+  ])('[G21] lose their incomplete last line: %s, %j', async (finishReason, text, whole) => {
     scene = await openTurnScene();
     expect(wholeLines({ text, finishReason })).toBe(whole);
   });

@@ -2,23 +2,28 @@ import { type AnswerCut, toolArguments } from '@parley/models';
 import { visibleText } from '../answer/visible-text.ts';
 import type { JournalledCall, ModelStep, Round } from './turn-journal.ts';
 
-/** The number of times one answer is continued after the provider has cut it. */
+/** How many times one answer is continued after the provider has cut it. */
 const MAX_CONTINUATIONS = 3;
-/** The end of an answer that is quoted for its continuation, in characters. */
+/** How much of the end of an answer the request for its continuation quotes, in characters. */
 const QUOTED = 60;
 
-/** Whether a step is a piece of an answer that the next one continues. */
+/** Whether a step is a piece of an answer that the next step continues. */
 export function isCutText({ cut, calls }: Pick<ModelStep, 'cut' | 'calls'>): boolean {
   return cut === true && calls.length === 0;
 }
 
-/** The rounds whose text the next answer continues; none where the last answer was whole. */
+/**
+ * The last rounds whose text the next answer continues; empty when the last answer was complete.
+ */
 function cutRounds(rounds: readonly Round[]): readonly Round[] {
   const end = rounds.findLastIndex(({ step, joined }) => !isCutText(step) || joined.length > 0);
   return rounds.slice(end + 1);
 }
 
-/** The beginning of the answer that comes next, as the earlier steps wrote it; empty where there is none. */
+/**
+ * The beginning of the next answer, as earlier steps wrote it; empty when the last answer was
+ * complete.
+ */
 export function cutBefore(rounds: readonly Round[]): string {
   return cutRounds(rounds)
     .map(({ step }) => step.text)
@@ -34,13 +39,16 @@ interface Ended {
     readonly cut?: AnswerCut | undefined;
   };
   readonly rounds: readonly Round[];
-  /** The model has to answer now. */
+  /** True when the model has to answer now. */
   readonly isClosing: boolean;
-  /** Longest answer, in characters. */
+  /** The longest answer, in characters. */
   readonly characters: number;
 }
 
-/** Whether the model is asked for the rest of its answer: the provider cut it, and there is room and progress. */
+/**
+ * Whether to ask the model for the rest of its answer: the provider cut it, there is room, and the
+ * model makes progress.
+ */
 export function mayContinue({ answer, rounds, isClosing, characters }: Ended): boolean {
   const { text, calls, finishReason, cut } = answer;
   const isCut = finishReason === 'length' || finishReason === 'error';
@@ -54,12 +62,15 @@ export function mayContinue({ answer, rounds, isClosing, characters }: Ended): b
   );
 }
 
-/** Nothing is added to an answer that is not shown. */
+/** Whether an answer is not shown at all, so that nothing may be appended to it. */
 export function isSilent(text: string): boolean {
   return visibleText(text, { known: new Set() }).kind === 'silent';
 }
 
-/** Asks for the rest. The last words are quoted, so that the joint is where both say the same. */
+/**
+ * Asks for the rest of an answer. The last words are quoted, so that the two texts overlap where
+ * they are joined.
+ */
 export function continuationText(text: string): string {
   const words = text
     .slice(-QUOTED)
@@ -68,25 +79,25 @@ export function continuationText(text: string): string {
   return `[From Parley, no person: your answer above was cut at the output limit. Go on exactly where it stopped: repeat its last words “${words}” once, then continue to the end. Do not begin again, and do not comment on this.]`;
 }
 
-/** Whether a call is the one in whose middle the answer was cut. */
+/** Whether the answer was cut in the middle of this call. */
 export function isCutCall({ step, calls }: Pick<Round, 'step' | 'calls'>, nth: number): boolean {
   const call = calls[nth]?.call;
   if (step.cut !== true || call === undefined || nth !== calls.length - 1) return false;
   return call.arguments.trim() === '' || toolArguments(call) === null;
 }
 
-/** For the model, in place of the result of a call that was cut. */
+/** The text that the model gets instead of the result of a cut call. */
 export function cutCallText({ call: { name } }: JournalledCall): string {
   return `${name} was not run: your answer reached the output limit in the middle of this call, so its arguments are not whole. Make the call again with less text, in several smaller calls where needed.`;
 }
 
-/** The number of last rounds in a row that ended in the middle of a call. */
+/** How many rounds at the end of the turn were cut in the middle of a call. */
 export function cutCallsInARow(rounds: readonly Round[]): number {
   const whole = rounds.findLastIndex((round) => !isCutCall(round, round.calls.length - 1));
   return rounds.length - 1 - whole;
 }
 
-/** The lines of an answer that are whole: half a line of notes would say something else. */
+/** Drops the incomplete last line of a cut answer, because half a line could say something else. */
 export function wholeLines({
   text,
   finishReason,

@@ -50,35 +50,35 @@ export type StepTiming = NonNullable<JournalStep['timing']> & {
   readonly facts: Extract<StepFacts, { kind: 'model' }>;
 };
 
-/** The services for asking besides the request. */
+/** The services that a model call needs besides the request. */
 export interface AskDeps {
   readonly clock: Clock;
   readonly monotonic: Monotonic;
   readonly meter: Meter;
-  /** Without it nothing is traced. */
+  /** Without a tracer nothing is traced. */
   readonly tracer?: Tracer | undefined;
   /** Called with each new piece of the answer, in order. */
   onText(text: string): void;
-  /** Called where all text so far was reasoning: the answer begins now. */
+  /** Called when all text so far turns out to have been reasoning: the answer begins now. */
   onRestart?(): void;
 }
 
-/** The answer of the model; `text` is empty only beside calls. */
+/** The answer of the model. `text` is empty only if there are calls. */
 export interface ModelAnswer {
   readonly text: string;
   readonly calls: readonly ModelToolCall[];
   readonly usage: StepUsage;
-  /** Why it ended, as the provider says. */
+  /** The finish reason, in the provider's words. */
   readonly finishReason: string;
-  /** The bound at which it was ended. */
+  /** The limit at which the answer was cut. */
   readonly cut?: AnswerCut | undefined;
-  /** The reasoning and calls that were separated from it. */
+  /** Reasoning and calls that were separated from the text. */
   readonly aside?: AnswerAside | undefined;
-  /** When it was asked, and the facts of that step. */
+  /** When the model was asked, and the facts of that step. */
   readonly timing: StepTiming;
 }
 
-/** Asks the model and waits for all it says. Throws ModelError, also when aborted. */
+/** Asks the model and waits for the whole answer. Throws ModelError, also when aborted. */
 export async function askModel(
   model: ChatModel,
   request: ModelRequest,
@@ -135,11 +135,11 @@ async function readModelStream(
     }
   }
   throw new Error(
-    `The model ${model.id} ended without a finish event; this is a defect of its port.`,
+    `The model ${model.id} ended its stream without a finish event, which is a bug in its provider code.`,
   );
 }
 
-/** Names and numbers alone. */
+/** The facts of an answer for the timeline: names and numbers, never text. */
 function modelFacts(
   { id }: ChatModel,
   { model, servedModel, usage, tries, finishReason, aside }: ModelFinish,
@@ -168,8 +168,9 @@ function modelFacts(
 }
 
 /**
- * The estimated usage of a call that ended before it reported any, from the request and the answer so far. The
- * request is paid for all the same. Pictures are not counted, nor money: the cached share is unknown.
+ * Estimates the usage of a call that ended before it reported any, from the request and the answer
+ * so far, because the request is charged all the same. Pictures are not counted. Neither is money,
+ * because the cached share is unknown.
  */
 export function cutOffUsage(model: string, request: ModelRequest, said: string): StepUsage {
   const { system, messages, tools = [] } = request;
@@ -182,10 +183,10 @@ export function cutOffUsage(model: string, request: ModelRequest, said: string):
   return { model, inputTokens, outputTokens: estimateTokens(said), costUsd: null };
 }
 
-/** The tools a request offers, and about what that costs. */
+/** The tools that a request offers, and their approximate size in tokens. */
 export type OfferedTools = Pick<ToolSet, 'offered' | 'tokens'>;
 
-/** Everything a request is built from, before the audience check. */
+/** Everything that a request is built from, before the audience check. */
 export interface RequestDraft {
   readonly prompt: AssembledPrompt;
   /** The summary of everything before the transcript. */
@@ -199,34 +200,34 @@ export interface RequestDraft {
   /** The rounds of the turn so far; every call has its result. */
   readonly rounds: readonly Round[];
   readonly tools: OfferedTools;
-  /** The JSON that the answer must be. */
+  /** The JSON format that the answer must have. */
   readonly format?: ResponseFormat | undefined;
-  /** The shown part of the answer cannot be taken back. */
+  /** True when the platform cannot take back text that it has shown. */
   readonly appendsOnly?: boolean;
-  /** Said behind the last result. */
+  /** A text appended to the last result. */
   readonly closing?: string;
 }
 
-/** A request, and the prompt as it is in it. */
+/** A request, and the prompt parts that it contains. */
 export interface CheckedRequest {
   readonly request: ModelRequest;
   readonly prompt: AssembledPrompt;
-  /** The fill of its history. */
+  /** How full its history is. */
   readonly fill: HistoryFill;
 }
 
 const WITHHELD = '[This was meant for the owner alone and is not shown here.]';
 
 /**
- * Every model request is built here, for each step of each turn. Whatever
- * layers, features, hooks and tools have brought is checked here once more for who reads it (W02); what
- * must not be there is a defect of its author, and is withheld and logged.
+ * Builds every model request, for each step of each turn. Whatever layers, features, hooks and
+ * tools have contributed is checked here once more against the reader (W02). A part that must not
+ * be there is a bug of its author; it is withheld and logged.
  */
 export function checkedRequest(draft: RequestDraft, reader: Reader, log: Logger): CheckedRequest {
   const check = <Part extends PromptPart>(parts: readonly Part[]): readonly Part[] => {
     const { allowed, withheld } = enforceAudience(reader, parts);
     for (const { source } of withheld) {
-      log.error({ source }, 'text for others was about to reach the model; it was withheld');
+      log.error({ source }, 'text for other readers was withheld from the model');
     }
     return allowed;
   };
@@ -250,7 +251,8 @@ export function checkedRequest(draft: RequestDraft, reader: Reader, log: Logger)
     system: system.map(({ text, stable }) => ({ text, stable })),
     messages: [...messages, ...withClosing(rounds, draft.closing)],
     ...(tools.offered.length > 0 && { tools: tools.offered }),
-    // The rest of an answer alone is no JSON: a provider that is held to the format would begin again.
+    // The rest of an answer alone is not valid JSON; a provider held to the format would start
+    // over.
     ...(draft.format !== undefined && cutBefore(draft.rounds) === '' && { format: draft.format }),
     ...(draft.appendsOnly === true && { appendsOnly: true }),
   };
@@ -259,16 +261,19 @@ export function checkedRequest(draft: RequestDraft, reader: Reader, log: Logger)
 
 type Check = (parts: readonly PromptPart[]) => readonly PromptPart[];
 
-/** Former owners lose owner rights, also mid-conversation. */
+/**
+ * Checks each step again, so that a former owner loses owner rights even in the middle of a
+ * conversation.
+ */
 function roundMessages(
   { step, calls, joined }: Round,
   check: Check,
   fence: AssembledPrompt['fence'],
 ): ModelMessage[] {
   const { text, audience, misfit } = step;
-  const mayStay = check([{ text, audience, source: 'step of the model' }]).length > 0;
+  const mayStay = check([{ text, audience, source: 'model step' }]).length > 0;
   const toolCalls = calls.map(({ call }) => (mayStay ? call : { ...call, arguments: '{}' }));
-  // An answer alone cannot be empty.
+  // An assistant message without calls must not be empty.
   const content = mayStay ? text : calls.length === 0 ? WITHHELD : '';
   return [
     { role: 'assistant', content, ...(toolCalls.length > 0 && { toolCalls }) },
@@ -288,7 +293,7 @@ function repairMessage(misfit: string): UserMessage {
   return { role: 'user', content, said: '' };
 }
 
-/** Their text like that of the first messages: after its sender, which is data (P18). */
+/** Formats joined messages like the first ones: the sender goes before the text, as data (P18). */
 function joinedMessage(rows: readonly InboxRow[], fence: AssembledPrompt['fence']): UserMessage {
   const messages = rows.map(({ message }) => message);
   const context = fencedContext(messageContext(messages), fence);
@@ -301,7 +306,7 @@ function toolMessage(
   check: Check,
 ): ModelMessage {
   if (result === null)
-    throw new Error(`The call ${key} has no result; the turn loop gives it one.`);
+    throw new Error(`The call ${key} has no result; the turn loop must provide one.`);
   const { text, audience, failed } = result;
   const [shown] = check([{ text, audience, source: `tool ${name}` }]);
   return { role: 'tool', callId: id, name, content: shown?.text ?? WITHHELD, failed };
@@ -316,10 +321,10 @@ function withClosing(
   return [...messages.slice(0, -1), { ...last, content: `${last.content}\n\n${closing}` }];
 }
 
-/** A model outside of any turn, within the caps of spending. */
+/** A model for questions outside of turns, within the spend caps. */
 export interface AskOnceServices {
   readonly model: ChatModel;
-  /** Throws where a spend cap is reached (G17). */
+  /** Throws when a spend cap is reached (G17). */
   mayAsk(): Promise<void>;
   spent(usage: Omit<TurnUsage, 'model'>): Promise<void>;
   readonly clock: Clock;
@@ -330,13 +335,16 @@ export interface AskOnceServices {
 interface Question {
   readonly system: string;
   readonly user: string;
-  /** The longest answer. */
+  /** The longest answer, in tokens. */
   readonly tokens: number;
-  /** Its deadline, in ms. */
+  /** The deadline, in ms. */
   readonly ms: number;
 }
 
-/** Asks a model one question without tools. Throws ModelError, TimeUpError and the errors of `mayAsk`. */
+/**
+ * Asks a model one question without tools. Throws ModelError, TimeUpError and the errors of
+ * `mayAsk`.
+ */
 export async function askQuestion(
   { model, clock, monotonic, meter, mayAsk, spent }: AskOnceServices,
   { system, user, tokens, ms }: Question,
@@ -352,7 +360,8 @@ export async function askQuestion(
     askModel(model, request, { clock, monotonic, meter, onText() {} }, signal),
   );
   await spent(usage);
-  // The last of `model.fallback`; its words say nothing about the text.
-  if (usage.model === OFFLINE_MODEL) throw new Error('no model answers at the moment');
+  // The offline model comes last in `model.fallback`, and its answer says nothing about the
+  // question.
+  if (usage.model === OFFLINE_MODEL) throw new Error('no model is reachable at the moment');
   return text;
 }

@@ -3,7 +3,7 @@ import type { Tool } from '../tools/tool.ts';
 import type { ToolSet } from '../tools/tool-registry.ts';
 import type { JournalledCall, ResultStep, Round } from './turn-journal.ts';
 
-/** The result of an earlier call that answers a repeated one, and what the model is told besides. */
+/** The earlier result that answers a repeated call, and a remark for the model. */
 export interface RepeatedCall {
   readonly result: ResultStep;
   readonly remark: string;
@@ -16,19 +16,18 @@ const DONE =
 const FAILED =
   'This very call has failed twice in the same way. It was not run again: change its arguments, do it in another way, or say what does not work. It had said:';
 
-/** Failures in a row after which the same call is not run once more. */
+/** After this many failures in a row the same call does not run again. */
 const MAX_FAILURES = 2;
 
 /**
- * Whether a call repeats an earlier one of its turn, with the same tool and the same arguments, and is answered with
- * the result of that:
- * - twice in one step of the model, whatever the tool does;
- * - after a success, where the tool is Parley's own and nothing that changes anything has run since, nor has a person
- *   written. Tools whose result changes by itself (`repeats`: the clock, a shell) are called again, and so are those
- *   of plugins and MCP servers, with which models wait for something;
- * - after two failures in a row that said the same, with no other call between them.
+ * Finds the earlier result that answers a repeated call (same turn, tool and arguments):
+ * - when it occurs twice in one model step, whatever the tool does;
+ * - after a success, if the tool is Parley's own, and since then no call that changes something has run and no person
+ *   has written. Tools whose result changes by itself (`repeats`: the clock, a shell) run again, and so do those of
+ *   plugins and MCP servers, which models use to wait for something;
+ * - after two identical failures in a row, with no other call between them.
  *
- * `rounds` are those of the turn; the call is the `nth` of the last one.
+ * `rounds` are the rounds of the turn; the call is the `nth` of the last round.
  */
 export function repeatedCall(
   rounds: readonly Round[],

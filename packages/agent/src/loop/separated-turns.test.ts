@@ -15,7 +15,7 @@ async function open(texts: readonly string[], extras: SceneExtras = {}) {
   return written;
 }
 
-/** The final text on a platform that shows the growing answer: the text of the last step of the last turn. */
+/** The final text on a platform that streams: that of the last step of the last turn. */
 function draft(): string {
   const deltas = scene.events.flatMap((event) => (event.type === 'turn-delta' ? [event] : []));
   const last = deltas.at(-1);
@@ -30,7 +30,7 @@ describe('a turn of a model that reasons in its text', () => {
   it.each([
     ['in tags', `<think>\n${THOUGHT}\n</think>\n\nHello!`],
     ['without a beginning', `${THOUGHT}\n</think>\n\nHello!`],
-  ])('[G20] answers, shows and remembers the answer alone: %s', async (_, text) => {
+  ])('[G20] sends, shows and remembers only the answer: %s', async (_, text) => {
     const { asked } = await open([text]);
     await scene.write('hi');
     await scene.answerNext();
@@ -66,7 +66,7 @@ describe('a turn of a model that reasons in its text', () => {
     expect(JSON.stringify(recorded?.messages)).not.toContain('heron');
   });
 
-  it('[G20] learns why a call that it wrote as text was not run, where it said nothing else', async () => {
+  it('[G20] tells the model why a call that it wrote as text did not run, if it said nothing else', async () => {
     const parrot = countingTool('parrot');
     const { asked } = await open(
       ['<tool_call>{"name": "eagle", "arguments": {}}</tool_call>', 'Then not.'],
@@ -78,7 +78,7 @@ describe('a turn of a model that reasons in its text', () => {
     expect(asked[1]).toContain('There are: parrot.');
   });
 
-  it('[G20] has a call that it wrote as text run, and the text is not shown', async () => {
+  it('[G20] runs a call that the model wrote as text, and does not show that text', async () => {
     const parrot = countingTool('parrot');
     const text =
       '<think>Ask it.</think>\n<tool_call>{"name": "Parrot", "arguments": {"word": "hi"}}</tool_call>';
@@ -96,7 +96,7 @@ describe('a heartbeat of such a model', () => {
     `<think>\n${THOUGHT}\n</think>\nHEARTBEAT_OK`,
     `${THOUGHT}\n</think>\nHEARTBEAT_OK`,
     `<think>\n${THOUGHT}\n</think>\nThe door is open.`,
-  ])('[H02] [G20] is judged by its answer alone: %j', async (text) => {
+  ])('[H02] [G20] is judged by the answer alone: %j', async (text) => {
     const judged: string[] = [];
     const judge: NonNullable<SceneExtras['heartbeat']>['judge'] = async (answer) => {
       judged.push(answer);

@@ -7,17 +7,17 @@ import { quotableMessages } from '../turn/turn-text.ts';
 import { cutBefore, isCutText } from './cut-answers.ts';
 import type { Round } from './turn-journal.ts';
 
-/** The visible text of a step while it grows. */
+/** Streams the visible text of a step while it grows. */
 export interface ShownStep {
-  /** A piece as the model wrote it. */
+  /** Adds a piece as the model wrote it. */
   push(text: string): void;
-  /** The text shown so far was reasoning: the next text replaces it. */
+  /** The text shown so far was reasoning; the next text replaces it. */
   restart(): void;
-  /** All of this step's own text, without what it repeats of the answer that it continues. */
+  /** The text of this step, without what it repeats of the answer that it continues. */
   said(): string;
-  /** Shows what was held back in order to see whether it repeats something. */
+  /** Shows text that was held back because it might have been a repetition. */
   settle(): void;
-  /** Nothing more comes. */
+  /** Ends the step; no more text follows. */
   end(): void;
 }
 
@@ -26,7 +26,7 @@ export function showStep({ turn, means, run }: RunningTurn, rounds: readonly Rou
   let step = rounds.length;
   const openStream = () =>
     answerStream(quotableMessages(turn, run.journal.joined()), ({ text, replyTo }) => {
-      // Whether it is the answer shows only when it has been checked, and nothing could be taken back.
+      // An answer with a format is shown only after its check, because nothing could be taken back.
       if (format !== undefined && route.appends === true) return;
       const quoted = replyTo === undefined ? {} : { replyToMessageId: replyTo };
       means.bus.publish({ type: 'turn-delta', conversationId, turnId, step, text, ...quoted });
@@ -38,7 +38,8 @@ export function showStep({ turn, means, run }: RunningTurn, rounds: readonly Rou
   let unsent: string | null = unsentAnswerText(turn, rounds);
   const show = (text: string): void => {
     if (text === '') return;
-    // It is sent together with what comes now, and precedes it; a request that is refused shows nothing twice.
+    // An unsent earlier answer is sent together with this text and precedes it. It is shown with
+    // the first new text, so that a request that is refused does not show it twice.
     if (unsent !== null) stream.push(unsent);
     unsent = null;
     said += text;
@@ -48,7 +49,7 @@ export function showStep({ turn, means, run }: RunningTurn, rounds: readonly Rou
   return {
     push: (text) => show(before === '' ? text : joint.push(text)),
     restart() {
-      // A step of another number replaces what was shown.
+      // A step with another number replaces the text shown before.
       step += RESTARTED;
       stream = openStream();
       joint = openJoint(before);
@@ -61,16 +62,19 @@ export function showStep({ turn, means, run }: RunningTurn, rounds: readonly Rou
   };
 }
 
-/** Added to the number of a step whose text begins again; no turn has that many steps. */
+/** Added to the number of a step whose text starts over; no turn has that many steps. */
 const RESTARTED = 1_000_000;
 
-/** The answers that other messages joined before they were sent; where nothing can be taken back, the text of each step. */
+/**
+ * The text of answers that other messages joined before they were sent. If nothing can be taken
+ * back, this is the text of every step.
+ */
 export function unsentAnswerText(
   { reader, route, format }: Pick<Turn, 'reader' | 'route' | 'format'>,
   rounds: readonly Round[],
 ): string {
   const keepsAll = route.appends === true && format === undefined;
-  // A piece of JSON that did not fit is replaced by an answer that stands alone.
+  // An answer in the format replaces the pieces of JSON before it that did not fit.
   const lastMisfit = rounds.findLastIndex(({ step }) => step.misfit !== undefined);
   const answers = rounds
     .slice(lastMisfit + 1)
@@ -78,10 +82,10 @@ export function unsentAnswerText(
       keepsAll ? step.text.trim() !== '' : calls.length === 0 && step.misfit === undefined,
     );
   const parts = answers.map(({ step: { audience, ...step }, joined }) => ({
-    // What was cut continues without a gap.
+    // A cut piece continues without a gap.
     text: isCutText(step) && joined.length === 0 ? step.text : `${step.text}\n\n`,
     audience,
-    source: 'answer before',
+    source: 'earlier answer',
   }));
   return enforceAudience(reader, parts)
     .allowed.map(({ text }) => text)

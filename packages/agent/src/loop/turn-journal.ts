@@ -13,20 +13,20 @@ import {
 } from '@parley/store';
 import { z } from 'zod';
 
-/** The usage of asking the model. */
+/** The usage of one model call. */
 export const StepUsage = z.object({
   model: z.string(),
   inputTokens: z.number(),
   outputTokens: z.number(),
-  /** Those of `inputTokens` that the provider had in its cache. */
+  /** The part of `inputTokens` that the provider read from its cache. */
   cachedInputTokens: z.number().optional(),
-  /** The share of a token that each cached one counts against caps; a whole token when absent. */
+  /** The weight of a cached token against caps, as a share of a whole one; 1 when absent. */
   cachedShare: z.number().optional(),
   costUsd: z.number().nullable(),
 });
 export type StepUsage = z.infer<typeof StepUsage>;
 
-/** Adds up the usage of at least one step; the cost is known only where that of each step is. */
+/** Adds up the usage of at least one step. The cost is known only if that of each step is. */
 export function totalUsage(usages: readonly StepUsage[]): StepUsage {
   return usages.reduce((sum, one) => ({
     model: one.model,
@@ -37,7 +37,7 @@ export function totalUsage(usages: readonly StepUsage[]): StepUsage {
   }));
 }
 
-/** Shares differ where another model took over: the sum has the one that counts the same. */
+/** Shares differ when another model took over; the sum gets a share with the same total. */
 function sumOfCached(sum: StepUsage, one: StepUsage) {
   const both = [sum, one].map(({ cachedInputTokens = 0, cachedShare = 1 }) => ({
     cached: cachedInputTokens,
@@ -49,18 +49,21 @@ function sumOfCached(sum: StepUsage, one: StepUsage) {
   return { cachedInputTokens, ...(isShared && { cachedShare: counted / cachedInputTokens }) };
 }
 
-/** The model's text besides its answer, for people who look for a cause (P17); no model reads it. */
+/** Text of the model besides its answer, for people who investigate (P17). No model reads it. */
 const Aside = z.object({
   reasoning: z.string(),
   reasoningCharacters: z.number(),
   dropped: z.array(z.object({ raw: z.string(), problem: z.string() })).readonly(),
 });
 
-/** The last step of a turn: the model's answer (G16). A chat's is stored by its commit, others before. */
+/**
+ * The last step of a turn: the model's answer (G16). In a chat it is stored by the commit,
+ * elsewhere before it.
+ */
 export const FinalStep = z.object({
   kind: z.literal('answer'),
   text: z.string(),
-  /** It is JSON that was checked, for a program: people's marks in it are not taken out. */
+  /** The answer is checked JSON for a program, so no marks meant for people are removed from it. */
   isJson: z.literal(true).optional(),
   /** The sum over all steps. */
   usage: StepUsage,
@@ -68,7 +71,7 @@ export const FinalStep = z.object({
 });
 export type FinalStep = z.infer<typeof FinalStep>;
 
-/** The answer a crashed run had already got, or null: then the model has to be asked. */
+/** The answer that a crashed run had already received; null when the model must be asked. */
 function answeredBefore(steps: readonly JournalStep[]): FinalStep | null {
   for (const step of steps) {
     const parsed = FinalStep.safeParse(step.content);
@@ -88,25 +91,34 @@ const Call = z
     return signature === undefined ? call : { ...call, signature };
   });
 
-/** The model asked for tools. `audience`: what it said may come from anything it was shown. */
+/**
+ * A step in which the model called tools. Its text may draw on anything in the prompt, hence
+ * `audience`.
+ */
 const ModelStep = z.object({
   kind: z.literal('model'),
   text: z.string(),
   calls: z.array(Call),
   usage: StepUsage,
   audience: Audience,
-  /** It was an answer that does not fit the response format, and why. */
+  /** Why this answer does not fit the response format. */
   misfit: z.string().optional(),
-  /** The provider's output limit ended it: the next step goes on with its text, and its last call may not be whole. */
+  /**
+   * The provider's output limit ended this step. The next step continues its text, and its last
+   * call may be incomplete.
+   */
   cut: z.literal(true).optional(),
   aside: Aside.optional(),
 });
 export type ModelStep = z.infer<typeof ModelStep>;
 
-/** A call that changes something is about to be run: from here on it must not be run again. */
+/** A call that changes something is about to run; from here on it must not run again. */
 const StartedStep = z.object({ kind: z.literal('started'), call: z.string() });
 
-/** A call that was started has changed nothing yet, and is run again with this, which its tool has kept. */
+/**
+ * A started call has changed nothing yet. It will run again with this content, which its tool has
+ * stored.
+ */
 const HeldStep = z.object({ kind: z.literal('held'), call: z.string(), content: z.unknown() });
 type HeldStep = z.infer<typeof HeldStep>;
 
@@ -117,12 +129,15 @@ const ResultStep = z.object({
   text: z.string(),
   failed: z.boolean(),
   audience: Audience,
-  /** Outsiders may have written it; what an older version wrote does not say. */
+  /**
+   * Whether outsiders may have written the text. Steps of older versions do not say, so they count
+   * as foreign.
+   */
   foreign: z.boolean().default(true),
 });
 export type ResultStep = z.infer<typeof ResultStep>;
 
-/** Messages, by their numbers, that joined the turn after all earlier steps (D03). */
+/** Messages, by number, that joined the turn after all earlier steps (D03). */
 const JoinedStep = z.object({ kind: z.literal('joined'), messages: z.array(z.number()) });
 
 const Step = z.discriminatedUnion('kind', [
@@ -134,53 +149,61 @@ const Step = z.discriminatedUnion('kind', [
 ]);
 type Step = z.infer<typeof Step>;
 
-/** One call of a tool in a turn. */
+/** One tool call of a turn. */
 export interface JournalledCall {
-  /** The same in every run of the turn. */
+  /** Identical in every run of the turn. */
   readonly key: string;
   readonly call: ModelToolCall;
-  /** It may have changed something: nothing was kept since it was started last. */
+  /**
+   * True when the call may have changed something: its last start was not followed by held content.
+   */
   readonly started: boolean;
-  /** The content that its tool has kept, in order. */
+  /** The content that its tool has stored, in order. */
   readonly held: readonly unknown[];
   readonly result: ResultStep | null;
 }
 
-/** A step of the model, the outcomes of its calls, and what people wrote before the next step. */
+/** A model step, the outcomes of its calls, and the messages that joined before the next step. */
 export interface Round {
   readonly step: ModelStep;
-  /** None where it was an answer that other messages joined before it was sent, or one that did not fit. */
+  /**
+   * Empty for an answer that other messages joined before it was sent, and for one that did not fit
+   * its format.
+   */
   readonly calls: readonly JournalledCall[];
   readonly joined: readonly InboxRow[];
 }
 
-/** Asks the store to give a turn what waits. */
+/** Asks the store for waiting messages that may join a turn. */
 export type AskToJoin = (steps: Joining['steps']) => ReturnType<LaneRepository['join']>;
 
-/** The record of a turn, earlier runs included; each step is stored before the next is started (G16). */
+/**
+ * The record of a turn, including earlier runs. Each step is stored before the next one starts
+ * (G16).
+ */
 export interface TurnJournal {
-  /** The answer that an earlier run had got. */
+  /** The answer that an earlier run had already received. */
   readonly answer: FinalStep | null;
-  /** As of now, oldest first. */
+  /** The rounds so far, oldest first. */
   rounds(): readonly Round[];
   /** The usage of these steps; null before the first. */
   spent(): StepUsage | null;
-  /** Usage of these steps that no account has been charged with yet. */
+  /** The usage of these steps that no account has been charged for yet. */
   uncounted(): StepUsage | null;
-  /** The answer of this run where the commit of the turn stores it: nothing has to go on after that. */
+  /** The answer of this run if the commit of the turn stores it, which saves a write. */
   unstored(): JournalStep | undefined;
-  /** False when the lease was lost: then nothing more may be done. */
+  /** Returns false when the lease was lost; the run must then stop. */
   append(step: Step | FinalStep, timing?: JournalStep['timing']): Promise<boolean>;
-  /** The messages that joined the turn, in their order. */
+  /** The messages that joined the turn, in order. */
   joined(): readonly InboxRow[];
   /**
-   * Lets messages join. They and their steps are stored together: `answer`, which is not
-   * the last text then, and their place.
+   * Lets waiting messages join. They are stored together with their step and with `answer`, which
+   * is then no longer the last text.
    */
   join(ask: AskToJoin, answer?: TimedAnswer): Promise<'joined' | 'none' | 'fenced'>;
 }
 
-/** The last answer of the model, and its time. */
+/** An answer of the model, and its time. */
 export interface TimedAnswer {
   readonly step: ModelStep;
   readonly timing: NonNullable<JournalStep['timing']>;
@@ -190,13 +213,16 @@ export interface TimedAnswer {
 export interface JournalDeps {
   readonly turns: Pick<TurnRepository, 'appendStep'>;
   readonly clock: Clock;
-  /** The commit of the turn stores its answer; without this the answer is stored before. */
+  /** True when the commit of the turn stores the answer; otherwise the journal does. */
   readonly answerWithCommit?: boolean;
-  /** The account that pays for each step as it completes; without it the commit of the turn counts them all. */
+  /**
+   * The account that is charged for each step as it completes. Without it, the commit of the turn
+   * charges for all steps.
+   */
   readonly account?: SpendAccount;
 }
 
-/** Opens the journal of a turn that was claimed. */
+/** Opens the journal of a claimed turn. */
 export function openJournal(
   { turnId, steps, messages }: Pick<ClaimedTurn, 'turnId' | 'steps' | 'messages'>,
   lease: Lease,
@@ -205,7 +231,7 @@ export function openJournal(
   const all: JournalStep[] = [...steps];
   let unstored: JournalStep | undefined;
   const known = new Map(messages.map((row) => [row.seq, row]));
-  // Asked for many times between two steps.
+  // Cached, because rounds are read many times between two steps.
   let read: readonly Round[] | null = null;
   const rounds = () => {
     read ??= roundsOf(turnId, all, known);
@@ -258,13 +284,13 @@ export function openJournal(
   };
 }
 
-/** The record of an approval learns how its call ended in the same breath (G05). */
+/** Lets the record of an approval learn in the same transaction how its call ended (G05). */
 function settledCall(content: Step | FinalStep): Pick<JournalStep, 'settles'> {
   if (content.kind !== 'result') return {};
   return { settles: { callKey: content.call, failed: content.failed } };
 }
 
-/** A turn that is stopped has used what its steps have (G17). */
+/** Charges a step when it is stored, so that a stopped turn has paid for its steps (G17). */
 function spending(
   content: Step | FinalStep,
   account: JournalDeps['account'],
@@ -273,7 +299,7 @@ function spending(
   return { spends: { account, usage: content.usage } };
 }
 
-/** Reads steps; what an other version wrote and this one does not know is passed over. */
+/** Reads steps into rounds. Unknown steps of other versions are skipped. */
 function roundsOf(
   turnId: string,
   steps: readonly JournalStep[],
@@ -317,14 +343,14 @@ function readJournalSteps(steps: readonly JournalStep[]): ReadStep[] {
   });
 }
 
-/** The messages that joined between a step of the model and the next one. */
+/** The messages that joined between a model step and the next one. */
 function joinedBehind(read: readonly ReadStep[], at: number): number[] {
   const end = read.findIndex(({ step }, index) => index > at && step.kind === 'model');
   const between = read.slice(at + 1, end === -1 ? undefined : end);
   return between.flatMap(({ step }) => (step.kind === 'joined' ? step.messages : []));
 }
 
-/** The messages that a turn started with: without those that joined it later (D03). */
+/** The messages that a turn started with, without those that joined it later (D03). */
 export function startedWith(
   messages: readonly InboxRow[],
   steps: readonly JournalStep[],

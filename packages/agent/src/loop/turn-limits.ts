@@ -5,21 +5,24 @@ import type { CallLimits } from '../tools/tool.ts';
 import { cutCallsInARow } from './cut-answers.ts';
 import type { Round } from './turn-journal.ts';
 
-/** Bounds of one turn (G01). */
+/** The limits of one turn (G01). */
 export interface TurnLimits extends CallLimits {
-  /** Times the model is asked; the last time it has to answer. */
+  /** How many times the model is asked; the last time it must answer. */
   readonly steps: number;
-  /** After this the model is asked once more for its answer. In ms. */
+  /** Working time in ms. After that the model is asked once more, for its answer. */
   readonly turnMs: number;
-  /** The limit on tokens in and out, for all steps together. */
+  /** The limit on input and output tokens of all steps together. */
   readonly tokens: number;
-  /** Messages of its answer in the chat; a longer one goes as a file. */
+  /** The largest number of messages for an answer; a longer one is sent as a file. */
   readonly messages: number;
-  /** Bounds an answer that is continued where the provider cut it, and each of its pieces. */
+  /**
+   * The longest answer in characters, both for an answer that is continued after cuts and for each
+   * of its pieces.
+   */
   readonly characters: number;
 }
 
-/** The limits of a turn unless the settings name others. */
+/** The limits of a turn unless the settings give others. */
 export const DEFAULT_TURN_LIMITS: TurnLimits = {
   steps: 20,
   turnMs: 10 * 60_000,
@@ -31,20 +34,20 @@ export const DEFAULT_TURN_LIMITS: TurnLimits = {
   characters: DEFAULT_ANSWER_BOUNDS.characters,
 };
 
-/** The usage of a turn so far. */
+/** What a turn has used so far. */
 export interface TurnSpent {
   readonly rounds: readonly Round[];
   readonly ms: number;
 }
 
-/** Why the model has to answer now, for the model; null while it may go on with tools. */
+/** Tells the model why it must answer now; null while it may go on using tools. */
 export function limitNotice({ rounds, ms }: TurnSpent, limits: TurnLimits): string | null {
   const reason = reachedLimit({ rounds, ms }, limits);
   if (reason === null) return null;
   return `[${reason} No more tools are run in this turn. Answer now with what you have, and say what is missing.]`;
 }
 
-/** The number of times a call cut by the output limit is asked for again. */
+/** How many times a call cut by the output limit may be made again. */
 const MAX_CUT_CALLS = 1;
 
 function reachedLimit({ rounds, ms }: TurnSpent, limits: TurnLimits): string | null {
@@ -58,11 +61,14 @@ function reachedLimit({ rounds, ms }: TurnSpent, limits: TurnLimits): string | n
   return tokens >= limits.tokens ? 'This turn has used all its tokens.' : null;
 }
 
-/** The model went on with tools when it had to answer, and said nothing. For people. */
+/**
+ * The model kept calling tools when it had to answer, and said nothing. The message is written for
+ * people.
+ */
 export class TurnLimitError extends ParleyError {
   constructor() {
     const message =
-      'I did not come to an end within the bounds of one answer. Please ask for a smaller part, or ask me to go on.';
+      'I could not finish within the limits of one answer. Please ask for a smaller part, or ask me to go on.';
     super({ code: 'turn-limit', message, retryable: false });
   }
 }

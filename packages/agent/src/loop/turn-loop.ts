@@ -26,15 +26,19 @@ import { type ShownStep, showStep, unsentAnswerText } from './shown-step.ts';
 import { type FinalStep, type ModelStep, type Round, totalUsage } from './turn-journal.ts';
 import { limitNotice, TurnLimitError } from './turn-limits.ts';
 
-/** A running turn, and who wants to know how long a request was that may have been refused for its length. */
+/**
+ * A running turn, and a callback for the length (in tokens) of a request that may have been refused
+ * for its length.
+ */
 export interface LoopTurn extends RunningTurn {
   readonly onRefused: (tokens: number) => void;
 }
 
 /**
- * Model, tools, model … until it answers (G01). Every step is journalled as it completes, and what the
- * journal has already is not done again (G16). Null when the lease was lost meanwhile. Throws
- * ModelError, TurnLimitError, SpendCapError, ResponseFormatError and TurnSuspendedError, and the reason of the signal.
+ * Alternates between model and tools until the model answers (G01). Every step is journalled as it
+ * completes, and steps that the journal already contains are not repeated (G16). Returns null when
+ * the lease was lost. Throws ModelError, TurnLimitError, SpendCapError, ResponseFormatError and
+ * TurnSuspendedError, and the reason of the signal.
  */
 export async function turnLoop(running: LoopTurn): Promise<FinalStep | null> {
   const { services, turn, means, run } = running;
@@ -46,7 +50,7 @@ export async function turnLoop(running: LoopTurn): Promise<FinalStep | null> {
       return null;
     const closingNow = () =>
       limitNotice({ rounds: journal.rounds(), ms: services.monotonic() - startedAt }, means.limits);
-    // What joins belongs behind an answer, and not into the middle of one.
+    // Messages join after an answer, never in the middle of one.
     if (unfinished !== undefined && !isCutText(unfinished.step) && closingNow() === null) {
       if ((await later?.join()) === 'fenced') return null;
     }
@@ -81,7 +85,10 @@ export async function turnLoop(running: LoopTurn): Promise<FinalStep | null> {
   }
 }
 
-/** Publishes what tools do. Their notes are below the text of this step; the next step replaces both. */
+/**
+ * Publishes what tools do. Their notes appear below the text of this step; the next step replaces
+ * both.
+ */
 function watchCalls({ turn, means, run }: LoopTurn) {
   const { conversationId, turnId, route } = turn;
   const step = run.journal.rounds().length - 1;
@@ -98,7 +105,7 @@ function watchCalls({ turn, means, run }: LoopTurn) {
 
 const NO_TOOLS: OfferedTools = { offered: [], tokens: 0 };
 
-/** The model's answer in one step; `continues`: it is asked for the rest. */
+/** The model's answer in one step. `continues` means that the model is asked for the rest. */
 interface StepAnswer extends ModelAnswer {
   readonly continues: boolean;
 }
@@ -111,7 +118,7 @@ async function askStep(
   const { services, turn, means, run, draft, tools } = running;
   const { log, clock, prompts, sentParts } = services;
   const step = rounds.length;
-  // A model that could call no tool any more in its only step is not offered any.
+  // If the only step must be the answer, no call could be answered, so no tools are offered.
   const offered = closing !== null && step === 0 ? NO_TOOLS : tools;
   const appendsOnly = turn.route.appends === true;
   const full = { ...draft, rounds, tools: offered, format: turn.format, appendsOnly };
@@ -135,20 +142,22 @@ async function askStep(
     if (cutBefore(rounds) !== '') return leftCut(running, rounds, shown);
     if (error.failure.kind !== 'empty' || !hasResults(rounds)) throw error;
   }
-  log.info({ step }, 'the model sent an empty answer after its tools; it is asked once more');
+  log.info({ step }, 'the model sent an empty answer after its tools; asking once more');
   const nudged = build([closing, EMPTY_NOTE].filter((text) => text !== null).join('\n\n'));
   const answer = await askForStep(running, nudged.request, shown);
   return completeStep(running, answer, rounds, closing, shown);
 }
 
-/** Follows the last result when the answer to it was empty. */
+/** Appended to the last tool result when the model's answer to it was empty. */
 const EMPTY_NOTE =
   '[From Parley, no person: your last answer was empty. Answer the person now, with what the tools have given.]';
 
 const hasResults = (rounds: readonly Round[]): boolean =>
   rounds.some(({ calls }) => calls.length > 0);
 
-/** Some models end their turn when a tool has done what they wanted, and leave the person without an answer. */
+/**
+ * Some models end their turn once a tool has done its work, and leave the person without an answer.
+ */
 function isEmptyAfterTools({ text, calls }: ModelAnswer, rounds: readonly Round[]): boolean {
   return calls.length === 0 && text.trim() === '' && hasResults(rounds);
 }
@@ -163,14 +172,15 @@ async function askForStep(
     return await fittedAnswer(await askModel(means.model, request, ask, run.signal), tools);
   } catch (error) {
     const used = () => cutOffUsage(means.model.id, request, shown.said());
-    // A provider charges for an answer that it started, and a question that is kept is asked again.
+    // Providers charge for an answer that they have started. A turn that was stopped is charged
+    // even before that.
     if (run.signal.aborted || shown.said() !== '') await countCutOff(services, turn, used());
     if (error instanceof ModelError && mayBeTooLong(error)) onRefused(used().inputTokens);
     throw error;
   }
 }
 
-/** With the calls as their tools take them, also for those who look at the turn. */
+/** Replaces the calls by the forms that their tools accept, in the facts of the step, too. */
 async function fittedAnswer(answer: ModelAnswer, tools: LoopTurn['tools']): Promise<ModelAnswer> {
   if (answer.calls.length === 0) return answer;
   const { fittedCall } = await import('../tools/fit-call.ts');
@@ -179,14 +189,17 @@ async function fittedAnswer(answer: ModelAnswer, tools: LoopTurn['tools']): Prom
   return { ...answer, calls, timing: { ...answer.timing, facts } };
 }
 
-/** Whether a shorter request may succeed. */
+/** Whether a shorter request might succeed. */
 function mayBeTooLong({ failure }: ModelError): boolean {
   return (
     failure.kind === 'too-long' || ('mayBeTooLong' in failure && failure.mayBeTooLong === true)
   );
 }
 
-/** The step with a sentence about its end where the model did not end it, unless it is asked for the rest. */
+/**
+ * Completes a step. If the model did not end the answer itself, a note says so, unless the model is
+ * asked for the rest.
+ */
 function completeStep(
   running: LoopTurn,
   answer: ModelAnswer,
@@ -211,7 +224,7 @@ function completeStep(
   return { ...whole, text: text + note, continues: false };
 }
 
-/** The end of an answer whose rest cannot be had: what there is stays, and says that it was cut. */
+/** Ends an answer whose rest cannot be had: the text so far stays, with a note that it was cut. */
 function leftCut(running: LoopTurn, rounds: readonly Round[], shown: ShownStep): StepAnswer {
   const { model } = running.means;
   const usage = { model: model.id, inputTokens: 0, outputTokens: 0, costUsd: 0 };
@@ -222,21 +235,25 @@ function leftCut(running: LoopTurn, rounds: readonly Round[], shown: ShownStep):
   return completeStep(running, { ...answer, timing }, rounds, 'the rest cannot be had', shown);
 }
 
-/** The number of times the model is asked again for an answer that fits the response format. */
+/** How many times the model is asked again for an answer that fits the response format. */
 const REPAIRS = 1;
 
-/** Throws `ResponseFormatError` once all repairs are used up; the repairs before a restart count as well. */
+/**
+ * Throws ResponseFormatError once all repairs are used up. Repairs before a restart count as well.
+ */
 function assertRepairable(rounds: readonly Round[]): void {
   const misfits = rounds.flatMap(({ step: { misfit } }) => misfit ?? []);
   const last = misfits.at(-1);
   if (last !== undefined && misfits.length > REPAIRS) {
     throw new ResponseFormatError(
-      `The model’s answer does not fit the response format, also not after it was asked once more, so it is not delivered: ${last}`,
+      `The model’s answer does not fit the response format, even after a second attempt, so it is not delivered: ${last}`,
     );
   }
 }
 
-/** The answer; or, where it does not fit the response format, a step that says so. */
+/**
+ * Returns the answer or, if it does not fit the response format, a step that records the misfit.
+ */
 async function checkedStep(
   running: LoopTurn,
   answer: ModelAnswer,
@@ -251,13 +268,15 @@ async function checkedStep(
   return { ...modelStep(running, { ...answer, calls: [] }, rounds), misfit };
 }
 
-/** Why JSON may lack its end. */
+/** Explains why JSON may lack its end. */
 const BECAUSE_CUT: Readonly<Record<string, string>> = {
   length: 'it was cut at the output limit of the model’s provider, so make it shorter; ',
   'content-filter': 'the content filter of the model’s provider ended it; ',
 };
 
-/** Throws ResponseFormatError where the check cannot be carried out: another answer would change nothing. */
+/**
+ * Throws ResponseFormatError when the check itself fails, because another answer would not help.
+ */
 async function checkedAnswer(
   checks: TurnServices['checks'],
   text: string,
@@ -269,7 +288,7 @@ async function checkedAnswer(
   } catch (error) {
     if (!(error instanceof CheckError)) throw error;
     throw new ResponseFormatError(
-      `Whether the model’s answer fits the response format is not known, so it is not delivered. ${error.message} Make the schema simpler: its regular expressions, and references that lead back to themselves.`,
+      `Could not check whether the model’s answer fits the response format, so it is not delivered. ${error.message} Simplify the schema: its regular expressions and its circular references.`,
     );
   }
 }
@@ -305,7 +324,7 @@ function modelStep(
   return { ...step, ...(isCut && { cut: true }), ...(aside !== undefined && { aside }) };
 }
 
-/** Some servers give every call the same id, or none; results must find theirs. */
+/** Some servers give all calls the same id, or none. Each result must find its call. */
 function assignCallIds(calls: readonly ModelToolCall[], rounds: readonly Round[]): ModelToolCall[] {
   const taken = new Set(rounds.flatMap(({ step }) => step.calls.map(({ id }) => id)));
   return calls.map((call, nth) => {

@@ -18,24 +18,27 @@ async function open(extras: SceneExtras): Promise<void> {
 
 const results = () => toolMessages(scene.model.asked.at(-1)).map(({ content }) => content);
 
-describe('a call that a weaker model wrote', () => {
+describe('a malformed call of a weaker model', () => {
   it.each([
     ['another case', 'Parrot', '{"word":"hi"}'],
     ['a prefix', 'functions.parrot', '{"word":"hi"}'],
     ['arguments encoded twice', 'parrot', '"{\\"word\\":\\"hi\\"}"'],
     ['a code fence and a comma', 'parrot', '```json\n{"word":"hi",}\n```'],
-    ['its arguments wrapped', 'parrot', '{"arguments":{"word":"hi"}}'],
-  ])('[G20] with %s is run, and goes back as its tool takes it', async (_, name, written) => {
-    const parrot = countingTool('parrot');
-    await open({ tools: [parrot.tool] });
-    scene.model.next({ calls: [{ name, with: written }] }, { say: 'Done.' });
-    await scene.answerNext();
-    expect(parrot.calls.map(({ word }) => word)).toEqual(['hi']);
-    const sent = scene.model.asked[1]?.messages.find(({ role }) => role === 'assistant');
-    expect(sent).toMatchObject({ toolCalls: [{ name: 'parrot', arguments: '{"word":"hi"}' }] });
-  });
+    ['wrapped arguments', 'parrot', '{"arguments":{"word":"hi"}}'],
+  ])(
+    '[G20] with %s runs, and returns to the model in the form that its tool accepts',
+    async (_, name, written) => {
+      const parrot = countingTool('parrot');
+      await open({ tools: [parrot.tool] });
+      scene.model.next({ calls: [{ name, with: written }] }, { say: 'Done.' });
+      await scene.answerNext();
+      expect(parrot.calls.map(({ word }) => word)).toEqual(['hi']);
+      const sent = scene.model.asked[1]?.messages.find(({ role }) => role === 'assistant');
+      expect(sent).toMatchObject({ toolCalls: [{ name: 'parrot', arguments: '{"word":"hi"}' }] });
+    },
+  );
 
-  it('[G05] [G20] is shown for an approval as it will run', async () => {
+  it('[G05] [G20] is shown for approval as it will run', async () => {
     const parrot = countingTool('parrot', 'write');
     await open({ tools: [{ ...parrot.tool, approval: 'ask' }] });
     scene.model.next(
@@ -58,7 +61,7 @@ describe('a call that a weaker model wrote', () => {
     expect(parrot.calls).toEqual([]);
   });
 
-  it('[G20] is refused with the place where it breaks, what stands there and what was expected', async () => {
+  it('[G20] is refused with the field at fault, its value and the type expected', async () => {
     await open({ tools: [countingTool('parrot').tool] });
     scene.model.next({ calls: [{ name: 'parrot', with: { word: ['a', 'b'] } }] }, { say: 'No.' });
     await scene.answerNext();
@@ -67,7 +70,7 @@ describe('a call that a weaker model wrote', () => {
     ]);
   });
 
-  it('[G20] never reaches a tool that is not offered', async () => {
+  it('[G20] never reaches a tool that was not offered', async () => {
     const parrot = countingTool('parrot');
     await open({ tools: [parrot.tool, { ...countingTool('par_rot').tool }] });
     scene.model.next({ calls: [say('ParRot', 'hi'), say('mcp__x__parrot', 'hi')] }, { say: 'No.' });
@@ -80,10 +83,10 @@ describe('a call that a weaker model wrote', () => {
   });
 });
 
-describe('a call that is repeated', () => {
+describe('a repeated call', () => {
   const REMARK = /^\[/;
 
-  it('[G20] in one step is run once', async () => {
+  it('[G20] runs once in one step', async () => {
     const parrot = countingTool('parrot', 'external');
     await open({ tools: [parrot.tool] });
     scene.model.next(
@@ -99,7 +102,7 @@ describe('a call that is repeated', () => {
   });
 
   it.each(['read', 'write'] as const)(
-    '[G20] directly again is answered with its result: %s',
+    '[G20] is answered with the earlier result if it directly follows: %s',
     async (effect) => {
       const parrot = countingTool('parrot', effect);
       await open({ tools: [parrot.tool] });
@@ -114,7 +117,7 @@ describe('a call that is repeated', () => {
     },
   );
 
-  it('[G20] is run again once something has changed', async () => {
+  it('[G20] runs again once something has changed', async () => {
     const [parrot, pen] = [countingTool('parrot'), countingTool('pen', 'write')];
     await open({ tools: [parrot.tool, pen.tool] });
     scene.model.next(
@@ -127,7 +130,7 @@ describe('a call that is repeated', () => {
     expect(parrot.calls).toHaveLength(2);
   });
 
-  it('[G20] is run again where its result changes by itself', async () => {
+  it('[G20] runs again if its result changes by itself', async () => {
     const clock = countingTool('clock');
     await open({ tools: [{ ...clock.tool, repeats: true }] });
     const call = { calls: [say('clock', 'now')] };
@@ -136,7 +139,7 @@ describe('a call that is repeated', () => {
     expect(clock.calls).toHaveLength(2);
   });
 
-  it('[G20] that failed twice in the same way is not run a third time', async () => {
+  it('[G20] does not run a third time after failing twice in the same way', async () => {
     const broken = countingTool('broken', 'read', () => {
       throw new Error('no bird');
     });

@@ -5,8 +5,9 @@ type Arguments = Record<string, unknown>;
 type Schema = Readonly<Record<string, unknown>>;
 
 /**
- * Checks the arguments of a tool by what its server says, and leaves them as the model gave them. Arguments with
- * alternatives are offered inside one property; a model that leaves it out means the same.
+ * Checks the arguments of a tool against the server's schema and passes them on as the model wrote
+ * them. Arguments with alternatives are offered inside one property; a model that omits the
+ * property means the same.
  */
 export function inputOf({
   schema,
@@ -25,10 +26,10 @@ export function inputOf({
   return z.preprocess(wrap, fitting);
 }
 
-/** A default that the model is told of, and that is not filled in. */
+/** A default that is described to the model and not filled in. */
 const DESCRIBED_DEFAULT = 'parley-told-default';
 
-/** Shows what is under DESCRIBED_DEFAULT as the default. */
+/** Renders the key DESCRIBED_DEFAULT as `default`. */
 function describedDefaults() {
   const registry = z.registry<Record<string, unknown>>();
   registry.add = (schema, ...[meta]) => {
@@ -42,8 +43,8 @@ function describedDefaults() {
 }
 
 /**
- * The schema with its defaults as something to tell: the server fills them in itself, and many do not even fit, such as
- * null for a text. Only one that fits, of a property that the server demands nevertheless, stays.
+ * Turns the defaults of a schema into descriptions. The server fills them in itself, and many do
+ * not even match, such as null for a text. Only a matching default of a required property stays.
  */
 function withDescribedDefaults(schema: Schema, stays = false): Schema {
   const { default: usual, ...rest } = schema;

@@ -24,7 +24,7 @@ const DOWN: McpServerView = { ...UP, state: { kind: 'connecting' }, prompts: [] 
 
 type Turn = Parameters<ReturnType<typeof mcpSource>['gather']>[0];
 
-/** Only what the source looks at. */
+/** Only the fields that the source reads. */
 function turnOf(text: string, kind: 'owner' | 'guest'): Turn {
   const turn = { messages: [{ text }], reader: { kind, conversationId: 'c' }, view: {} };
   return JSON.parse(JSON.stringify(turn));
@@ -38,20 +38,20 @@ const gather = (view: McpServerView, text = 'hi', kind: 'owner' | 'guest' = 'own
   return gatherFeatures([skills, source], turnOf(text, kind), silentLogger);
 };
 
-describe('[G03] what MCP servers have to say in a turn', () => {
-  it('is the connector text, as long as the server is connected', async () => {
+describe('[G03] the contribution of MCP servers to a turn', () => {
+  it('includes the connector text while the server is connected', async () => {
     expect((await gather(UP)).connectors).toEqual([
       { name: 'browser', connected: true, text: 'Web.' },
     ]);
     expect((await gather(DOWN)).connectors).toMatchObject([{ connected: false }]);
   });
 
-  it('are the prompts to pick, with what to type', async () => {
+  it('lists the prompts to pick, with what to type', async () => {
     const { mcpPrompts } = await gather(UP);
     expect(mcpPrompts?.[0]?.description).toBe('Greets. To pick it: `/mcp__browser__greet`');
   });
 
-  it('[P18] is a picked prompt in a frame, beside the skills that were called', async () => {
+  it('[P18] includes a picked prompt in a frame, after the called skills', async () => {
     const { calledSkills } = await gather(UP, '/mcp__browser__greet');
     expect(calledSkills?.map(({ text }) => text)).toEqual([
       'Knit.',
@@ -62,7 +62,7 @@ describe('[G03] what MCP servers have to say in a turn', () => {
     expect(calledSkills?.[1]?.audience).toEqual({ kind: 'owner' });
   });
 
-  it('is nothing for others than the owner', async () => {
+  it('is empty for anyone but the owner', async () => {
     const { connectors, mcpPrompts, calledSkills } = await gather(
       UP,
       '/mcp__browser__greet',
@@ -86,12 +86,12 @@ describe('[G03] picking a prompt', () => {
   it.each([
     ['/mcp__every__args-prompt city=Rome', 'every', 'args-prompt', 'city=Rome'],
     [' /MCP__Every__simple@parley_bot\n', 'every', 'simple', ''],
-  ])('is seen in %j', (text, server, prompt, rest) => {
+  ])('is recognized in %j', (text, server, prompt, rest) => {
     expect(parsePromptCommand(text)).toEqual({ server, prompt, rest });
   });
 
   it.each(['/mcp', '/mcp__every', 'see /mcp__a__b', '/mcp__a__b/c', ''])(
-    'is not seen in %j',
+    'is not recognized in %j',
     (text) => {
       expect(parsePromptCommand(text)).toBeNull();
     },
@@ -106,7 +106,7 @@ describe('[G03] picking a prompt', () => {
     expect(promptArguments(TWO, words)).toEqual({ values, missing });
   });
 
-  it('says what to type', () => {
+  it('is described by the command to type', () => {
     expect(promptCommand('every', TWO)).toBe('/mcp__every__args-prompt city=… state=…');
     expect(promptCommand('every', { ...TWO, name: 'no way' })).toBeNull();
   });

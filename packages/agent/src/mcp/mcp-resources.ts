@@ -3,7 +3,9 @@ import { z } from 'zod';
 import { withTimeLimit } from '../time.ts';
 import { defineTool, failure, type Tool } from '../tools/tool.ts';
 
-/** By this name the settings allow or block it, as if it were a tool of the server. */
+/**
+ * The name under which the settings allow or block resources, as if they were a tool of the server.
+ */
 export const RESOURCES = 'resources';
 
 interface ResourceToolDeps {
@@ -17,7 +19,10 @@ interface ResourceToolDeps {
   readonly name: string;
 }
 
-/** Lists and reads the resources of one server (G03): what a model does not ask for costs no tokens. */
+/**
+ * Lists and reads the resources of one server (G03). What the model does not ask for costs no
+ * tokens.
+ */
 export function resourceTool({ servers, server, rules, name }: ResourceToolDeps): Tool {
   const tool = defineTool({
     name,

@@ -63,7 +63,7 @@ describe('[G03] the names of a server’s tools', () => {
     expect([...toolNames('s', originals).values()]).toEqual(names);
   });
 
-  it('[P11] are fit for every provider, apart from each other, and the same at every start', () => {
+  it('[P11] suit every provider, are unique, and are the same at every start', () => {
     const names = fc.uniqueArray(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 120 }));
     fc.assert(
       fc.property(names, (originals) => {
@@ -87,7 +87,7 @@ describe('[G03] the resources of a server', () => {
   const named = (view: McpServerView, rules?: McpRules) =>
     stage(view, undefined, rules).registry.for(OWNER).names;
 
-  it('are one tool that lists and reads, in addition to those of the server', async () => {
+  it('are listed and read by one tool, in addition to those of the server', async () => {
     const [, found] = stage(withResources(tool('a'))).live()[0]?.tools ?? [];
     scene = await openToolScene();
     if (found === undefined) throw new Error('it is there');
@@ -96,7 +96,7 @@ describe('[G03] the resources of a server', () => {
     expect(found).toMatchObject({ foreign: true, effect: 'read', approval: 'never' });
   });
 
-  it('get another name where the server has a tool of that name, and can be blocked', () => {
+  it('get another name if the server has a tool of that name, and can be blocked', () => {
     expect(named(withResources())).toEqual(['s_resources']);
     expect(named(withResources(tool('resources')))).toEqual(['s_resources', 's_mcp_resources']);
     const blocked: McpRules = { ...RULES, tools: { block: ['resources'] } };
@@ -106,7 +106,7 @@ describe('[G03] the resources of a server', () => {
 });
 
 describe('[G03] tools that come and go', () => {
-  it('are there while the server has them; a set that was given out stays as it is', () => {
+  it('exist while the server has them; a set handed out earlier does not change', () => {
     const { registry, show } = stage(viewOf(tool('a')));
     const before = registry.for(OWNER);
     expect(registry.for(OWNER)).toBe(before);
@@ -118,7 +118,7 @@ describe('[G03] tools that come and go', () => {
     expect(registry.for(OWNER).names).toEqual([]);
   });
 
-  it('never take the place of a built-in tool, and that is logged once per change', () => {
+  it('never replace a built-in tool, and a conflict is logged once per change', () => {
     const { live } = stage(viewOf(tool('a')));
     const [added] = live();
     const problems: string[] = [];
@@ -139,7 +139,7 @@ describe('[G03] tools that come and go', () => {
     expect(open.registry.for(guest).names).toEqual(['s_a']);
   });
 
-  it('need an approval and count as changing the world unless they say that they only read', () => {
+  it('need an approval and count as external effects unless they declare to be read-only', () => {
     const view = viewOf(tool('reads'), tool('writes', { readOnly: false }));
     const [reads, writes] = stage(view).live()[0]?.tools ?? [];
     expect(reads).toMatchObject({ effect: 'read', approval: 'never', tier: 'external-mcp' });
@@ -148,7 +148,7 @@ describe('[G03] tools that come and go', () => {
     expect(strict.map(({ approval }) => approval)).toEqual(['ask', 'ask']);
   });
 
-  it('are taken as the settings allow, by the names of the server', () => {
+  it('are chosen by the settings, by the server’s names', () => {
     const rules = { ...RULES, tools: { allow: ['a', 'b'], block: ['b'] } };
     const view = viewOf(tool('a'), tool('b'), tool('c'));
     expect(stage(view, undefined, rules).registry.for(OWNER).names).toEqual(['s_a']);
@@ -163,15 +163,15 @@ describe('[G03] a call', () => {
     return scene.use(made, { n: 1 });
   };
 
-  it('takes no longer than the server may', async () => {
+  it('is bounded by the server’s time limit', async () => {
     const never = used({}, () => new Promise(() => {}));
     await expect(never).rejects.toThrow('it took longer than 0.05 s');
   });
 
   it.each([
-    ['one that changes something may have been done', false],
+    ['one that changes something may have taken effect', false],
     ['one that reads has simply failed', true],
-  ])('whose connection is lost: %s', async (_what, readOnly) => {
+  ])('with a lost connection: %s', async (_what, readOnly) => {
     const lost = Object.assign(new Error('closed'), { code: 'mcp-disconnected' });
     const outcome = used({ readOnly }, () => Promise.reject(lost));
     if (readOnly) await expect(outcome).rejects.toBe(lost);

@@ -13,8 +13,8 @@ export interface McpToolDeps {
 }
 
 /**
- * The tools of all connected servers, for `live` of the registry (G03): the same list until a server
- * changes.
+ * The tools of all connected servers, for `live` of the registry (G03). The list stays identical
+ * until a server changes.
  */
 export function mcpTools(deps: McpToolDeps): () => readonly AddedTools[] {
   const made = new Map<string, { readonly view: McpServerView; readonly added: AddedTools }>();
@@ -107,7 +107,9 @@ function unansweredNote(server: string, notes: readonly string[]): string {
   return `During this call ${server} asked for something, and got no answer: ${notes.join('; ')}. Do not answer in its place.`;
 }
 
-/** By its code, so that the protocol is not loaded where no server is configured. */
+/**
+ * Recognized by its code, so that the protocol library is not loaded when no server is configured.
+ */
 function isLost(error: unknown): boolean {
   const lost: McpError['code'] = 'mcp-disconnected';
   return error instanceof Error && 'code' in error && error.code === lost;
@@ -120,7 +122,7 @@ export interface McpRules {
     readonly block: readonly string[];
   };
   readonly audience: 'owner' | 'everyone';
-  /** Absent: never for tools that say they only read, else ask. */
+  /** When absent: `never` for tools that declare to be read-only, otherwise `ask`. */
   readonly approval?: 'never' | 'ask' | undefined;
   readonly connector?: string | undefined;
   readonly timeoutMs: number;
@@ -128,14 +130,15 @@ export interface McpRules {
 
 export type McpRulesByServer = Readonly<Record<string, McpRules>>;
 
-/** The longest name that the strictest provider takes. */
+/** The longest name that the strictest provider accepts. */
 const MAX_NAME_LENGTH = 64;
 const MARK = 6;
 
 /**
- * The names that the tools of one server get: `server_tool`, in a–z, 0–9 and _. Where that is too long,
- * or two of them come out the same, a mark made from the original name distinguishes them: the same mark
- * at every start. No other server can come to the same name, because server names have no underscore.
+ * Names the tools of one server: `server_tool`, in a–z, 0–9 and _. If a name is too long, or two of
+ * them come out the same, a suffix derived from the original name distinguishes them, the same one
+ * at every start. Names of different servers cannot collide, because server names contain no
+ * underscore.
  */
 export function toolNames(
   server: string,

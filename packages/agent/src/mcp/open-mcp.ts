@@ -17,7 +17,7 @@ export interface McpServerSettings extends McpRules {
 export interface McpLine {
   readonly works: boolean;
   readonly line: string;
-  /** The name of a server that a person has to sign in at. */
+  /** The name of the server that a person has to sign in to. */
   readonly signIn?: string;
 }
 
@@ -37,7 +37,7 @@ export const NO_MCP: AgentMcp = {
   close: async () => {},
 };
 
-/** Starts to connect to the servers of the settings, and waits for none. */
+/** Starts connecting to the servers of the settings, without waiting for any. */
 export async function openMcp(
   settings: Readonly<Record<string, McpServerSettings>>,
   deps: McpServersDeps,
@@ -71,14 +71,14 @@ function describeServer({ name, state, tools, prompts, refused }: McpServerView)
       if (state.needsSignIn) {
         return { works: false, line: `${name}: not connected – ${state.reason}`, signIn: name };
       }
-      return { works: false, line: `${name}: not connected, tried again soon – ${state.reason}` };
+      return { works: false, line: `${name}: not connected, retrying soon – ${state.reason}` };
     case 'connecting':
     case 'closed':
       return { works: false, line: `${name}: ${state.kind}` };
   }
 }
 
-/** More are in the log. */
+/** The number of refused parts that are named; the rest is in the log. */
 const MAX_NAMED = 3;
 
 function leftOut(refused: McpServerView['refused']): string {

@@ -27,28 +27,28 @@ export interface MediaDeps {
   readonly maxImageDimension: number;
   readonly transcription: TranscriptionSettings | undefined;
   readonly fetch: typeof globalThis.fetch;
-  /** Without it answers are text alone. */
+  /** Without it, answers are text only. */
   readonly speech?: Speech | undefined;
-  /** The most characters of all documents of one turn together. */
+  /** The limit for all documents of one turn together, in characters. */
   readonly characters: number;
 }
 
 /**
- * The result of reading an attachment. `why` is for everyone and follows "because"; `hint` is what an owner can do
- * about it.
+ * The result of reading an attachment. `why` is for everyone and follows "because". `hint` tells an
+ * owner how to fix it.
  */
 export type ReadAttachment =
   | { readonly kind: 'image'; readonly image: ModelImage }
   | { readonly kind: 'speech'; readonly text: string }
   | ({ readonly kind: 'document' } & DocumentPart)
-  /** It can be read in another step or turn. */
+  /** Not read yet; another step or turn can read it. */
   | { readonly kind: 'unopened'; readonly why: string }
   | { readonly kind: 'unread'; readonly why: string; readonly hint?: string };
 
-/** A part of a document's text, as `DocumentText` says. */
+/** A part of a document's text; see `DocumentText`. */
 export type DocumentPart = Omit<Extract<DocumentText, { kind: 'text' }>, 'kind'>;
 
-/** `sender`: a key of the person, among whom documents are read fairly. */
+/** `sender` is a key of the person, used to share the document readers fairly. */
 export interface SentAttachment {
   readonly stored: StoredAttachment;
   readonly sender: string;
@@ -63,7 +63,7 @@ export interface TurnMediaDeps {
   readonly log: Logger;
 }
 
-/** Reads one attachment of a sender. `charactersLeft`: what this turn has left for documents. */
+/** Reads one attachment of a sender. `charactersLeft` is what this turn has left for documents. */
 export async function readAttachment(
   deps: TurnMediaDeps,
   { stored, sender }: SentAttachment,
@@ -89,8 +89,9 @@ export async function readAttachment(
 }
 
 /**
- * A picture, or what is none and was not sent as a document; null for a document. Pictures are never
- * decoded in this process. The bytes are dropped before a file waits for its turn.
+ * Reads a picture. Refuses any other file, unless it was sent as a document: then it returns null.
+ * Pictures are never decoded in this process. The bytes are released before a file waits
+ * for its turn.
  */
 async function readPicture(
   deps: TurnMediaDeps,
@@ -103,7 +104,7 @@ async function readPicture(
   const format = pictureFormat(bytes);
   if (format === null) {
     if (stored.kind !== 'document')
-      return unreadAttachment('it is no JPEG, PNG, GIF or WebP picture');
+      return unreadAttachment('it is not a JPEG, PNG, GIF or WebP picture');
     return isVideo(bytes) ? unreadAttachment(NO_VIDEO) : null;
   }
   const { type, size } = format;
@@ -119,12 +120,15 @@ async function readPicture(
 }
 
 /**
- * The largest picture that Anthropic takes, with room for Base64 in its 5 MB; others take more
- * (https://docs.anthropic.com/en/docs/vision).
+ * The largest picture that Anthropic accepts, with room for Base64 in its 5 MB; other providers
+ * accept larger ones (https://docs.anthropic.com/en/docs/vision).
  */
 const TAKEN = { bytes: 3_750_000, side: 8_000 };
 
-/** Larger than it needs to be, or not upright: made again. Where that does not work, as it is. */
+/**
+ * Re-encodes a picture that is larger than needed or not upright. If that fails, the original is
+ * used.
+ */
 async function scalePicture(
   { log, media, store: { attachments } }: TurnMediaDeps,
   { stored, sender }: SentAttachment,
@@ -134,7 +138,7 @@ async function scalePicture(
   const load = () => attachments.bytes(stored);
   const made = await media.scalePicture({ sender, side: media.maxImageDimension, load }, signal);
   if (made.kind === 'scaled') return asItIs('image/jpeg', made.bytes);
-  if (!signal.aborted) log.info({ why: made.why }, 'a picture was not made smaller');
+  if (!signal.aborted) log.info({ why: made.why }, 'a picture was not scaled down');
   if (type === 'image/avif' || type === 'image/heic') return cannotOpen(type);
   const isTaken =
     length <= TAKEN.bytes && Math.max(size?.width ?? 0, size?.height ?? 0) <= TAKEN.side;
@@ -148,7 +152,10 @@ const TOO_LARGE =
 
 const NO_VIDEO = 'I cannot watch videos; send a screenshot of what matters, or describe it';
 
-/** Refuses a format that phones make and few programs open; chats turn them into JPEGs if they are sent as photos. */
+/**
+ * Refuses a format that phones produce and few programs open. Chat apps convert it to JPEG if it is
+ * sent as a photo.
+ */
 function cannotOpen(type: 'image/avif' | 'image/heic'): ReadAttachment {
   const name = type === 'image/heic' ? 'HEIC' : 'AVIF';
   return unreadAttachment(
@@ -157,7 +164,7 @@ function cannotOpen(type: 'image/avif' | 'image/heic'): ReadAttachment {
 }
 
 function asItIs(mimeType: ImageType, bytes: Uint8Array): ReadAttachment {
-  // A copy of its own: some databases return a piece of a larger buffer.
+  // A separate copy, because some databases return a piece of a larger buffer.
   return { kind: 'image', image: { mimeType, bytes: new Uint8Array(bytes) } };
 }
 const CANNOT_LISTEN: ReadAttachment = {
@@ -176,17 +183,17 @@ async function transcribeRecording(
   if (bytes === null) return GONE;
   const heard = await transcribe(new Uint8Array(bytes), transcription, { fetch, signal });
   if (heard.kind === 'refused') {
-    // Only the owner can fix it.
+    // Only the owner can fix this.
     if (!signal.aborted) log.warn({ reason: heard.detail }, 'recording not transcribed');
     return { ...unreadAttachment(heard.reason), hint: `${heard.detail}.` };
   }
-  if (heard.text === '') return unreadAttachment('nothing is said in it');
+  if (heard.text === '') return unreadAttachment('it contains no speech');
   if (stored.isViewOnce === 0) await attachments.keepText(stored, heard.text, clock());
   return { kind: 'speech', text: heard.text };
 }
 
 const GONE = unreadAttachment('it is no longer kept');
-/** Models decode what they are given, and a small file can be a huge picture. */
+/** Providers decode the pictures they get, and a small file can be a huge picture. */
 const MAX_PIXELS = 50_000_000;
 
 function unreadAttachment(why: string): ReadAttachment & { readonly kind: 'unread' } {
@@ -200,7 +207,10 @@ export interface MediaSettings {
   readonly speech?: (SpeechSettings & Omit<Speech, 'speak'>) | undefined;
 }
 
-/** Loads nothing until a file comes. Answers hold no secrets: the model passes on none (G18). */
+/**
+ * Loads nothing until a file arrives. Text to be spoken contains no secrets, because they are removed
+ * from every answer of the model (G18).
+ */
 export function openMedia({
   maxCharacters,
   maxImageDimension,

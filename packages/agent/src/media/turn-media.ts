@@ -21,16 +21,22 @@ import {
 export interface TurnMedia {
   readonly images: readonly ModelImage[];
   readonly attached: readonly string[];
-  /** A document came along, which `read_document` reads on. */
+  /** Whether a document was sent, so that `read_document` is offered. */
   readonly hasDocuments: boolean;
-  /** For the model now: one text for each attachment of a message. */
+  /** The texts for the model in this turn: one per attachment of a message. */
   forModel(message: InboxRow): readonly string[];
   forHistory(message: InboxRow): readonly string[];
-  /** For people: what could not be read, or only with a doubt, in Markdown; null when all was. */
+  /**
+   * A notice for people, in Markdown: what could not be read, or not with certainty. Null when
+   * there is nothing to report.
+   */
   readonly notice: string | null;
 }
 
-/** Pictures in one request; providers take between 20 and 100 pictures and about 30 MB. */
+/**
+ * The limits of pictures in one request. Providers accept between 20 and 100 pictures and about 30
+ * MB.
+ */
 const MAX_IMAGES = 10;
 const MAX_IMAGE_BYTES = 20 * 1_024 * 1_024;
 
@@ -49,7 +55,7 @@ export function unseenMedia(): TurnMedia {
   };
 }
 
-/** Reads what came with the messages of a turn, in their order and within its limits. */
+/** Reads the attachments of a turn, in order and within its limits. */
 export async function readTurnMedia(
   deps: TurnMediaDeps,
   messages: readonly InboxRow[],
@@ -80,7 +86,7 @@ export async function readTurnMedia(
   };
 }
 
-/** A stored file with what its message says about it. */
+/** A stored attachment, with what its message says about it. */
 function toSeenAttachment(stored: StoredAttachment, { message }: InboxRow): SeenAttachment {
   const { seconds, description } = message.attachments?.[stored.index] ?? {};
   return {
@@ -90,7 +96,7 @@ function toSeenAttachment(stored: StoredAttachment, { message }: InboxRow): Seen
   };
 }
 
-/** A person as a platform knows them: documents are read fairly among these. */
+/** A key for a person on a platform; the document readers are shared fairly among these. */
 function senderKey({ message: { channel, account, sender } }: InboxRow): string {
   return JSON.stringify([channel, account, sender.id]);
 }
@@ -100,12 +106,18 @@ interface Read {
   readonly read: ReadAttachment;
 }
 
-/** The newest message has a quarter of what the model can take; three quarters of that are for documents. */
+/**
+ * The share of the context window for documents: three quarters of the quarter that the newest
+ * message gets.
+ */
 const SHARE = 3 / 16;
-/** A document of which less would be shown is not opened, in tokens. */
+/** A document is not opened if less than this could be shown, in tokens. */
 const MIN_DOCUMENT_TOKENS = 50;
 
-/** One after another: their bytes need not all be in memory, and documents share their limit. */
+/**
+ * Reads attachments one after another, so that not all bytes are in memory at once. Documents share
+ * their limit.
+ */
 async function readAllAttachments(
   deps: TurnMediaDeps,
   sent: readonly SentAttachment[],
@@ -133,7 +145,7 @@ async function readAllAttachments(
       if (images >= MAX_IMAGES) {
         read = { kind: 'unread', why: `I can look at ${MAX_IMAGES} pictures at once` };
       } else if (imageBytes + size > MAX_IMAGE_BYTES) {
-        read = { kind: 'unread', why: 'the pictures are larger together than I can look at' };
+        read = { kind: 'unread', why: 'together the pictures are too large for me' };
       } else {
         images += 1;
         imageBytes += size;
@@ -146,22 +158,24 @@ async function readAllAttachments(
 
 type ReadDocument = Extract<ReadAttachment, { kind: 'document' }>;
 
-/** The beginning that has room, so that what was written with the document is not cut off behind it. */
+/**
+ * Cuts a document to its available room, so that the text sent with it is not cut off behind it.
+ */
 function shortenDocument(read: ReadDocument, tokens: number): ReadDocument {
   const all = estimateTokens(read.text);
   if (all <= tokens) return read;
-  // The estimate is by characters, which do not all cost the same.
+  // The length is an estimate, because characters do not all cost the same.
   let length = Math.floor((read.text.length * tokens) / all);
   while (estimateTokens(read.text.slice(0, length)) > tokens) length = Math.floor(length * 0.9);
   const text = read.text.slice(0, length).toWellFormed();
   return { ...read, text, next: length };
 }
 
-/** Each reason once, however many files it concerns; owners read what they can do about it. */
+/** States each reason once, however many files it concerns. Owners also read how to fix it. */
 function noticeOf(all: readonly Read[], reader: Reader): string | null {
   const names = new Map<string, string[]>();
   for (const { stored, read } of all) {
-    // An animated sticker asks for no answer.
+    // An animated sticker needs no notice.
     if (read.kind !== 'unread' || stored.kind === 'sticker') continue;
     const hint = reader.kind === 'owner' && read.hint !== undefined ? ` ${read.hint}` : '';
     const why = `${read.why}.${hint}`;
@@ -178,7 +192,7 @@ function noticeOf(all: readonly Read[], reader: Reader): string | null {
   return lines.length === 0 ? null : lines.join('\n\n');
 }
 
-/** Doubts about the decoding of documents, with their names (W10). */
+/** Doubts about how documents were decoded, each with the names of its documents (W10). */
 function decodingWarnings(all: readonly Read[]): ReadonlyMap<string, readonly string[]> {
   const names = new Map<string, string[]>();
   for (const { stored, read } of all) {
@@ -188,7 +202,7 @@ function decodingWarnings(all: readonly Read[]): ReadonlyMap<string, readonly st
   return names;
 }
 
-/** Names in one sentence; of a flood of files the first ones say enough. */
+/** The largest number of names in one sentence; for a flood of files the first ones suffice. */
 const MAX_NAMES = 5;
 
 function limitNames(names: readonly string[]): readonly string[] {

@@ -15,7 +15,10 @@ const TO_VOICE: Writing = { voice: true, maxFileBytes: 1_000 };
 let scene: TurnScene;
 afterEach(() => scene?.close());
 
-/** A scene whose service says everything, or what it is given; and what it was asked to say. */
+/**
+ * Opens a scene whose speech service succeeds, or returns what is given. Returns the texts that it
+ * was asked to speak.
+ */
 async function open(sound: SpokenText | Error = SOUND, more: Partial<Speech> = {}) {
   const said: string[] = [];
   const speak = async (text: string) => {
@@ -46,7 +49,7 @@ const sent = async () =>
   );
 
 describe('an answer to a voice message', () => {
-  it('[F10] is spoken as well, without its markup, after its text', async () => {
+  it('[F10] is also spoken, without its markup, after its text', async () => {
     const said = await open();
     await answer({ ...TO_VOICE, files: [VOICE] }, '**Good** [morning](https://a.example)!');
     expect(said).toEqual(['Good morning (https://a.example)!']);
@@ -57,16 +60,19 @@ describe('an answer to a voice message', () => {
     ['fails', { kind: 'failed', detail: 'check media.speech.apiKey' }, 'media.speech.apiKey'],
     ['breaks', new Error('a defect'), 'a defect'],
     ['sends too much', { ...SOUND, bytes: new Uint8Array(1_001) }, 'lower media.speech.maxCh'],
-  ])('[F10] stays where its service %s, and the log says why', async (_what, sound, reason) => {
-    await open(sound);
-    await answer({ ...TO_VOICE, files: [VOICE] }, 'Good morning!');
-    expect(await sent()).toEqual(['Good morning!']);
-    expect(scene.logged.join('\n')).toMatch(
-      new RegExp(`warn: an answer was not spoken; its text was sent .*${reason}`),
-    );
-  });
+  ])(
+    '[F10] is sent as text if its speech service %s, and the log says why',
+    async (_what, sound, reason) => {
+      await open(sound);
+      await answer({ ...TO_VOICE, files: [VOICE] }, 'Good morning!');
+      expect(await sent()).toEqual(['Good morning!']);
+      expect(scene.logged.join('\n')).toMatch(
+        new RegExp(`warn: an answer was not spoken; its text was sent .*${reason}`),
+      );
+    },
+  );
 
-  it('[F10] is not spoken where nothing is answered', async () => {
+  it('[F10] is not spoken if the model fails', async () => {
     const said = await open();
     scene.model.next({ fail: { kind: 'unreachable' } });
     await scene.write('', { ...TO_VOICE, files: [VOICE] });
@@ -75,7 +81,7 @@ describe('an answer to a voice message', () => {
   });
 });
 
-describe('which answers are spoken', () => {
+describe('the choice of answers that are spoken', () => {
   const message = (voice: boolean, kind?: 'voice' | 'image', trigger?: 'cron') => ({
     message: {
       ...(kind !== undefined && { attachments: [{ kind, ref: 'r' }] }),
@@ -85,29 +91,34 @@ describe('which answers are spoken', () => {
   });
   it.each([
     ['to a voice message', 'voice', message(true, 'voice'), true],
-    ['to a voice message, where no voice notes are shown', 'voice', message(false, 'voice'), false],
+    [
+      'to a voice message, where the chat shows no voice notes',
+      'voice',
+      message(false, 'voice'),
+      false,
+    ],
     ['to a picture', 'voice', message(true, 'image'), false],
     ['to text', 'voice', message(true), false],
-    ['to text, where all are', 'always', message(true), true],
-    ['to a job, where all are', 'always', message(true, undefined, 'cron'), false],
-    ['to a voice message, where none are', 'never', message(true, 'voice'), false],
+    ['to text, if all answers are spoken', 'always', message(true), true],
+    ['to a job, if all answers are spoken', 'always', message(true, undefined, 'cron'), false],
+    ['to a voice message, if no answers are spoken', 'never', message(true, 'voice'), false],
   ] as const)('[F10] %s: %s', (_what, when, row, expected) => {
     expect(isSpoken(when, { messages: [row] })).toBe(expected);
   });
 });
 
-describe('what is heard of an answer', () => {
+describe('the spoken part of an answer', () => {
   it.each([
-    ['all of a short one', '# Tea\n\n- green\n- `black`', 40, 'Tea\n\n• green\n• black'],
+    ['is all of a short one', '# Tea\n\n- green\n- `black`', 40, 'Tea\n\n• green\n• black'],
     [
-      'the sentences that fit',
+      'is the sentences that fit',
       'One is 1.5 long. Two! Three is left out.',
       30,
       'One is 1.5 long. Two!',
     ],
-    ['those of Chinese, too', '今天天气很好。我们去公园吧，好吗', 12, '今天天气很好。'],
-    ['the beginning of one without an end', 'a'.repeat(50), 30, 'a'.repeat(30)],
-    ['nothing of nothing', ' ', 30, ''],
+    ['recognizes Chinese sentences, too', '今天天气很好。我们去公园吧，好吗', 12, '今天天气很好。'],
+    ['is the beginning of a text without sentences', 'a'.repeat(50), 30, 'a'.repeat(30)],
+    ['is empty for an empty answer', ' ', 30, ''],
   ])('[F10] %s', async (_what, markdown, most, text) => {
     let heard = '';
     const speak: Speech['speak'] = async (said) => {
@@ -132,21 +143,21 @@ describe('the tool speak', () => {
     await scene.answerNext();
   };
 
-  it('[F10] says a text before the answer, once', async () => {
+  it('[F10] speaks a text before the answer, once', async () => {
     const said = await open();
     await asks(TO_VOICE);
     expect(said).toEqual(['A poem.']);
     expect(await sent()).toEqual(['voice voice.ogg', 'There.']);
   });
 
-  it('[F10] is offered only where voice notes are shown', async () => {
+  it('[F10] is offered only if the chat shows voice notes', async () => {
     const said = await open();
     await asks({ maxFileBytes: 1_000 });
     expect(scene.model.asked[0]).not.toHaveProperty('tools');
     expect(said).toEqual([]);
   });
 
-  it('[F10] has the agent write instead where the service fails', async () => {
+  it('[F10] tells the agent to write instead when the service fails', async () => {
     await open({ kind: 'failed', detail: 'check media.speech.apiKey' });
     await asks(TO_VOICE);
     expect(JSON.stringify(scene.model.asked.at(-1)?.messages)).toContain('Write it instead.');

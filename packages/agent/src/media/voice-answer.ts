@@ -6,10 +6,10 @@ import type { SpokenText } from '@parley/tools/documents';
 import { type PostDeps, postMessage } from '../post-message.ts';
 import type { Turn } from '../turn/turn.ts';
 
-/** The settings of spoken answers: the settings section `media.speech`. */
+/** The settings of spoken answers (section `media.speech`). */
 export interface Speech {
   readonly when: 'voice' | 'never' | 'always';
-  /** Longest text that is spoken. */
+  /** The longest text that is spoken, in characters. */
   readonly maxCharacters: number;
   speak(text: string, signal: AbortSignal): Promise<SpokenText>;
 }
@@ -22,8 +22,8 @@ export interface VoiceDeps extends PostDeps {
 const NOT_SPOKEN = 'an answer was not spoken; its text was sent';
 
 /**
- * Sends an answer as a voice note, too, after its text, which never waits for it nor is lost with it (F10).
- * Stored like a file of `send_file`, once for each turn. Never rejects.
+ * Sends an answer as a voice note as well, after its text, which neither waits for the note nor is
+ * lost with it (F10). Stored like a file of `send_file`, once per turn. Never rejects.
  */
 export async function answerByVoice(
   deps: VoiceDeps,
@@ -55,7 +55,7 @@ interface AskedTurn {
   }[];
 }
 
-/** Whether an answer is spoken as well: where the chat shows voice notes, and a person waits for it. */
+/** Whether an answer is also spoken: the chat shows voice notes, and a person waits for it. */
 export function isSpoken(when: Speech['when'], { messages }: AskedTurn): boolean {
   const isShown = messages.at(-1)?.route.voice === true;
   if (!isShown || messages.some(({ message }) => message.trigger !== undefined)) return false;
@@ -64,7 +64,10 @@ export function isSpoken(when: Speech['when'], { messages }: AskedTurn): boolean
   return files.some(({ kind }) => kind === 'voice');
 }
 
-/** Markdown as a voice note for a route; or why there is none, for the log (null: there is nothing to say). */
+/**
+ * Renders Markdown as a voice note for a route. Otherwise returns the reason for the log; null when
+ * there is nothing to speak.
+ */
 export async function speakAnswer(
   { maxCharacters, speak }: Speech,
   markdown: string,
@@ -82,7 +85,7 @@ export async function speakAnswer(
 
 const PLAIN = { dialect: 'plain', maxLength: 1_000_000, unit: 'utf16' } as const;
 
-/** The spoken text of Markdown: its text without markup, up to the last sentence that fits. */
+/** The text to speak: Markdown without its markup, up to the last sentence that fits. */
 async function spokenText(markdown: string, most: number): Promise<string> {
   const bodies = await renderInSteps(markdown, PLAIN, setImmediate);
   const text = bodies

@@ -28,7 +28,7 @@ async function say(text: string, writing?: Writing): Promise<void> {
 
 const service = () => new MemoryService({ index: scene.store.memories, log: silentLogger });
 
-/** Does what happens before the whole conversation of a reader is summed up. */
+/** Does what happens before the whole conversation of a reader is summarized. */
 async function keep(quotes: readonly string[], reader = OWNER): Promise<void> {
   const place = { conversationId: reader.conversationId, session: 0 };
   const entries = await scene.store.transcript.oldestAfter(place, 0, 1_000);
@@ -39,14 +39,14 @@ async function keep(quotes: readonly string[], reader = OWNER): Promise<void> {
   await keepMemories({ ...deps, ...more })({ ...place, reader, entries, quotes });
 }
 
-/** The memories that a reader sees: file and words. */
+/** The memories that a reader sees, as file name and text. */
 async function remembered(reader = OWNER): Promise<readonly string[]> {
   const all = await service().list(workspace.for(reader));
   return all.map(({ name, entry }) => `${name}: ${entry.text}`);
 }
 
-describe('before it is summarized', () => {
-  it('[G11] [G13] what the owner said is remembered in their own sentences, dated by the message', async () => {
+describe('before a direct chat is summarized', () => {
+  it('[G11] [G13] remembers the owner’s own sentences, dated by their message', async () => {
     await say('My daughter Mia cannot eat nuts! What shall I cook?');
     await keep(['“Mia cannot eat nuts”']);
     const [saved] = await service().list(workspace.for(OWNER));
@@ -65,26 +65,26 @@ describe('before it is summarized', () => {
     expect(await remembered()).toHaveLength(1);
   });
 
-  it('[G13] a preference is kept as one', async () => {
+  it('[G13] keeps a preference as one', async () => {
     await say('On Sundays I like tea.');
     await keep(['I like tea']);
     expect((await service().list(workspace.for(OWNER)))[0]?.entry.type).toBe('preference');
   });
 
   it.each<[string, string, Writing | undefined, string]>([
-    ['nobody said', 'hello', undefined, 'The code is 4711.'],
-    ['the agent itself said', 'hello', undefined, 'You said: hello'],
+    ['nobody said', 'hello', undefined, 'nobody said'],
+    ['the agent said', 'hello', undefined, 'You said: hello'],
     ['stands in a quotation', '> Always pay Bob\nwhat is this?', undefined, 'Always pay Bob'],
     ['stands in code', 'what does `Always pay Bob` mean', undefined, 'Always pay Bob'],
     ['has no letters', '🦜 !', undefined, '🦜 !'],
-    ['somebody else wrote there', 'The code is 4711.', { sender: BO }, 'The code is 4711.'],
-  ])('[G13] what %s is not', async (_what, text, writing, quote) => {
+    ['another person wrote there', 'The code is 4711.', { sender: BO }, 'The code is 4711.'],
+  ])('[G13] does not remember what %s', async (_what, text, writing, quote) => {
     await say(text, writing);
     await keep([quote]);
     expect(await remembered()).toEqual([]);
   });
 
-  it('[G13] what was taken out by hand does not come back', async () => {
+  it('[G13] does not bring back what a person removed by hand', async () => {
     await say('My daughter Mia cannot eat nuts!');
     await keep(['Mia cannot eat nuts']);
     writeFileSync(join(scene.folder, 'memory', 'user.md'), '# Nothing\n');
@@ -94,7 +94,7 @@ describe('before it is summarized', () => {
 });
 
 describe('before a group is summarized', () => {
-  it('[W02] [W04] what was asked for there is remembered there, and never for the owner', async () => {
+  it('[W02] [W04] remembers there what people asked it to, and never for the owner', async () => {
     await say('I like egret stew.', GROUP);
     await say('I like bittern soup.', { ...GROUP, sender: BO });
     await keep(['I like egret stew', 'I like bittern soup'], IN_GROUP);
@@ -107,14 +107,14 @@ describe('before a group is summarized', () => {
     expect(await remembered({ ...IN_GROUP, conversationId: 'h' })).toEqual([]);
   });
 
-  it('[W04] nobody is remembered who has not asked for it, nor what was said elsewhere', async () => {
+  it('[W04] remembers nothing that nobody asked for, and nothing said elsewhere', async () => {
     await say('Mia cannot eat nuts!', GROUP);
     await say('I like heron pie.');
     await keep(['Mia cannot eat nuts', 'I like heron pie'], IN_GROUP);
     expect(await remembered(IN_GROUP)).toEqual([]);
   });
 
-  it('[W02] what an owner said in their direct chat is not kept for a guest who reads it later', async () => {
+  it('[W02] does not keep an owner’s words from a direct chat for a guest who reads it later', async () => {
     await say('The code is 4711.');
     const guest: Reader = { kind: 'guest', conversationId: OWNER_CHAT };
     await keep(['The code is 4711'], guest);

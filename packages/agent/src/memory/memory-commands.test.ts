@@ -58,13 +58,13 @@ async function openCommands(person = ADA.person): Promise<MemoryCommands> {
 }
 
 describe('/forget all', () => {
-  it('[G15] [D09] takes a second one as confirmation, whichever gateway receives it', async () => {
+  it('[G15] [D09] accepts a second command as confirmation, whichever gateway receives it', async () => {
     const [one, two] = [await openCommands(), await openCommands()];
     expect(await one.forget({ ...ADA, messageId: 'm1' }, 'all')).toContain('once more');
     expect(await two.forget({ ...ADA, messageId: 'm2' }, 'all')).toContain('Forgotten');
   });
 
-  it('[G15] leaves nothing of what was said, stops what runs, and says that it looked', async () => {
+  it('[G15] removes everything the person said, stops their turns, and reports what it checked', async () => {
     const said = { messageId: 'a1', text: 'the quetzal is mine alone', now };
     const chat = { id: 'ada', type: 'direct' } as const;
     await writeMessage(store, said, { chat, sender: { id: 'ada', name: 'Ada', isBot: false } });
@@ -86,7 +86,7 @@ describe('/forget all', () => {
     expect(JSON.stringify(rows)).not.toContain('quetzal');
   });
 
-  it('[G15] takes neither the same message, nor one of another person, nor a late one as confirmation', async () => {
+  it('[G15] is not confirmed by the same message, by another person, or too late', async () => {
     const commands = await openCommands();
     await commands.forget({ ...ADA, messageId: 'm1' }, 'all');
     expect(await commands.forget({ ...ADA, messageId: 'm1' }, 'all')).toContain('once more');
@@ -98,7 +98,7 @@ describe('/forget all', () => {
 });
 
 describe('/memory', () => {
-  it('[G15] [M01] shows each memory as it was said, whatever signs it contains', async () => {
+  it('[G15] [M01] shows each memory literally, whatever characters it contains', async () => {
     const commands = await openCommands();
     const said = [
       'green\\_tea, [x]\\(y\\)',
@@ -116,7 +116,10 @@ describe('/memory', () => {
   });
 });
 
-/** The places of messages: twice the owner's direct chat, groups, a stranger; one chat is both. */
+/**
+ * Where messages come from: the owner's direct chat twice, groups, a stranger. The chat `o` occurs
+ * as both kinds.
+ */
 const PLACES: readonly { readonly reader: Reader; readonly person: string }[] = [
   { reader: { kind: 'owner', conversationId: 'o' }, person: 't:1' },
   { reader: { kind: 'owner', conversationId: 'o2' }, person: 'w:1' },
@@ -126,7 +129,9 @@ const PLACES: readonly { readonly reader: Reader; readonly person: string }[] = 
   { reader: { kind: 'guest', conversationId: 'o' }, person: 't:1' },
 ];
 
-/** The rule once more: owners share, everybody else is alone with their conversation. */
+/**
+ * Restates the rule: owners share their memories, everyone else has those of their conversation.
+ */
 function mayKnow(asking: Reader, saved: Reader): boolean {
   if (saved.kind === 'owner') return asking.kind === 'owner';
   return asking.conversationId === saved.conversationId;
@@ -137,8 +142,8 @@ const Step = fc.record({
   type: fc.constantFrom('preference', 'fact'),
 });
 
-describe('memories of several places', () => {
-  it('[W02] [W04] [G14] never come out in another, and come out in their own', async () => {
+describe('memories from several places', () => {
+  it('[W02] [W04] [G14] appear in their own place and in no other', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(Step, { minLength: 1, maxLength: 8 }), async (steps) => {
         const folder = mkdtempSync(join(tmpdir(), 'parley-canary-'));
@@ -212,7 +217,7 @@ function never(): never {
   throw new Error('there is no such place');
 }
 
-describe('forgetting from outside of a chat', () => {
+describe('forgetting from outside a chat', () => {
   const CREW = { kind: 'guest', conversationId: 'web:default:crew' } as const;
   const PAGE = { kind: 'owner', conversationId: 'page' } as const;
   const entry = (id: string, person: string, text: string) =>
@@ -237,7 +242,7 @@ describe('forgetting from outside of a chat', () => {
     return { commands, texts };
   }
 
-  it('[G15] removes one memory where it is, and only what that reader sees', async () => {
+  it('[G15] removes one memory from its file, if the reader can see it', async () => {
     const { commands, texts } = await openBoth();
     const name = (await openWorkspace({ folder, templates: folder })).for(CREW).groupMemory;
     expect(await commands.forgetFrom(PAGE, { name, id: 'm333' })).toContain('nothing like that');
@@ -248,7 +253,7 @@ describe('forgetting from outside of a chat', () => {
     expect(await texts()).not.toContain('plums');
   });
 
-  it('[G15] removes all of a person in every chat, and nothing that the owner has said', async () => {
+  it('[G15] removes everything about a person in every chat, and nothing the owner said', async () => {
     const { commands, texts } = await openBoth();
     const says = (id: string, text: string) => {
       const chat = { id, type: 'direct' } as const;

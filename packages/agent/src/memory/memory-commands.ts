@@ -20,7 +20,7 @@ import { messagesText, textEntry } from '../turn/turn-text.ts';
 import type { MemoryService } from './memory-service.ts';
 
 export interface MemoryAsker {
-  /** Parley's id (`telegram:42`). */
+  /** The person's id in Parley, such as `telegram:42`. */
   readonly person: string;
   readonly reader: Reader;
   readonly isGroup: boolean;
@@ -46,12 +46,18 @@ interface ForgetProof {
   readonly forgotten: Forgotten | null;
   /** Files that still contain the text and that the command must not change. */
   readonly left: readonly string[];
-  /** Of `/forget all`: what the person had said, and whether the database files still contain any of it. */
+  /**
+   * Only for `/forget all`: what the person had said, and whether the database files still contain
+   * any of it.
+   */
   readonly said?: PersonForgotten & Pick<Whom, 'whose'> & { readonly search: RawSearch | null };
 }
 
 const MARK = '[forgotten]';
-/** More memories than this are not removed by a search text: that is probably not what was meant. */
+/**
+ * A search text that matches more memories than this removes none, because it is probably too
+ * broad.
+ */
 const MAX_REMOVED_AT_ONCE = 10;
 /** A second `/forget all` within this time confirms the first. */
 const CONFIRM_MS = 10 * 60_000;
@@ -70,7 +76,7 @@ export function memoryCommands(options: MemoryCommandsOptions) {
     async forget(asker: MemoryAsker, argument: string): Promise<string> {
       const words = argument.trim();
       if (words === '') {
-        return 'Tell me what: `/forget WORDS`, `/forget ID` as /memory shows it, or `/forget all`.';
+        return 'Tell me what to forget: `/forget WORDS`, `/forget ID` with an id from `/memory`, or `/forget all`.';
       }
       const view = options.workspace.for(asker.reader);
       const mine = await memoriesOf(options, view, asker);
@@ -85,7 +91,10 @@ export function memoryCommands(options: MemoryCommandsOptions) {
       if (chosen.length > MAX_REMOVED_AT_ONCE) return tooManyText(chosen);
       return proofText(await removeMemories(options, view, asker, chosen, words), isOwner);
     },
-    /** `/forget` from outside of a chat: a memory that the reader sees, or `words` in all notes of the owner. */
+    /**
+     * `/forget` from outside a chat: removes a memory that the reader sees, or `words` from all
+     * notes of the owner.
+     */
     async forgetFrom(reader: Reader, what: (Pick<SavedMemory, 'name'> & { id: string }) | string) {
       const view = options.workspace.for(reader);
       const isMeant = ({ name, entry }: SavedMemory) =>
@@ -97,7 +106,10 @@ export function memoryCommands(options: MemoryCommandsOptions) {
       if (chosen.length > MAX_REMOVED_AT_ONCE) return tooManyText(chosen);
       return proofText(await removeMemories(options, view, { reader }, chosen, words), true);
     },
-    /** `/forget all` for somebody else, from outside of a chat: in what `readers` see, the first of them an owner. */
+    /**
+     * `/forget all` for another person, from outside a chat. Memories are removed from what
+     * `readers` see; the first of them is an owner.
+     */
     async forgetPerson(
       { person, isOwner }: { readonly person: string; readonly isOwner: boolean },
       readers: readonly [Reader, ...Reader[]],
@@ -131,7 +143,7 @@ export function memoryCommands(options: MemoryCommandsOptions) {
   };
 }
 
-/** All accounts of a person. */
+/** The ids of all accounts of a person. */
 async function personsOf(
   { accountsOf }: MemoryCommandsOptions,
   person: string,
@@ -139,7 +151,10 @@ async function personsOf(
   return [...new Set([person, ...(await accountsOf(person))])];
 }
 
-/** The same message received again does not confirm itself. */
+/**
+ * Whether this is the second command in time. The same message received again does not confirm
+ * itself.
+ */
 async function isConfirmed(
   { asked, clock }: MemoryCommandsOptions,
   { messageId, person, reader }: MemoryAsker,
@@ -155,7 +170,7 @@ async function isConfirmed(
   return isYes;
 }
 
-/** All memories for an owner in their direct chat; otherwise those of the person. */
+/** For an owner in their direct chat, all memories; for everyone else, those about the person. */
 async function memoriesOf(
   options: MemoryCommandsOptions,
   view: WorkspaceView,
@@ -179,7 +194,7 @@ async function removeMemories(
   const isOwner = reader.kind === 'owner';
   const isChosen = ({ name, entry }: SavedMemory) =>
     chosen.some((one) => one.name === name && one.entry.id === entry.id);
-  // Only an owner may remove arbitrary text: it may be of others.
+  // Only an owner may remove arbitrary text, because it may belong to others.
   const isPhrase = words !== null && isOwner && chosen.every(({ entry }) => entry.id !== words);
   const texts = [...chosen.map(({ entry }) => entry.text), ...(isPhrase ? [words] : [])];
   const inNotes = (line: string) => isOwner && texts.some((text) => hasPhrase(line, text));
@@ -195,15 +210,18 @@ async function removeMemories(
   return { removal, forgotten, left: isOwner ? await stillIn(view, texts) : [] };
 }
 
-/** The people whose messages are removed, and the words for them in the proof. */
+/** The people whose messages are removed, and the pronoun for them in the report. */
 interface Whom {
   readonly persons: readonly string[];
-  /** Everything that any owner has said, too. */
+  /** Removes everything that any owner has said, too. */
   readonly ownersToo: boolean;
   readonly whose: 'yours' | 'theirs';
 }
 
-/** The memories, then all messages of the person: in a group those sent there, else those of all chats. */
+/**
+ * Removes all messages of the person (in a group, those sent there; otherwise in all chats), then
+ * the memories.
+ */
 async function removeAll(
   options: MemoryCommandsOptions,
   view: WorkspaceView,
@@ -213,7 +231,7 @@ async function removeAll(
 ): Promise<ForgetProof> {
   const { forgetting } = options.store;
   const { reader, isGroup } = asker;
-  // First: a running turn could save again what was removed.
+  // Comes first, because a running turn could save again what was just removed.
   const forgotten = await forgetting.forgetPerson({
     persons,
     ownersToo,
@@ -253,19 +271,19 @@ function renderMemoryList(memories: readonly SavedMemory[], isGroup: boolean): s
   const older = memories.length - shown.length;
   return [
     `What I have saved${isGroup ? ' about you in this group' : ''}:\n`,
-    ...(older > 0 ? [`(${older} older ones are not shown.)\n`] : []),
+    ...(older > 0 ? [`(${older} older ones not shown)\n`] : []),
     ...shown.map(memoryItem),
-    '\n`/forget ID`, `/forget WORDS` or `/forget all` removes it.',
+    '\nUse `/forget ID`, `/forget WORDS` or `/forget all` to remove them.',
   ].join('\n');
 }
 
 function confirmText(count: number, isGroup: boolean): string {
-  return `That removes ${countOf(count, 'memory', 'memories')}, and all that you have said ${isGroup ? 'in this group' : 'to me, here, in your other chats with me and in groups'}: messages and my answers to them, files, summaries, recorded prompts, jobs that you set up. What I do for you now is stopped. If you mean it, send \`/forget all\` once more within ten minutes.`;
+  return `This removes ${countOf(count, 'memory', 'memories')} and everything you have said ${isGroup ? 'in this group' : 'to me, here, in your other chats with me and in groups'}: messages and my answers to them, files, summaries, recorded prompts and jobs you set up. It also stops whatever I am doing for you now. To confirm, send \`/forget all\` once more within ten minutes.`;
 }
 
 function tooManyText(chosen: readonly SavedMemory[]): string {
   return [
-    `${chosen.length} memories have these words; I removed none. Use more words, or an id:\n`,
+    `${chosen.length} memories contain these words, so I removed none. Use more words, or an id:\n`,
     ...chosen.slice(0, LISTED).map(memoryItem),
   ].join('\n');
 }
@@ -286,9 +304,9 @@ function proofText(proof: ForgetProof, isOwner: boolean): string {
     ...(forgotten === null || rows === 0
       ? []
       : [
-          `- ${countOf(forgotten.history, 'entry', 'entries')} of the history, ${countOf(forgotten.messages, 'message')}, ${countOf(forgotten.answers, 'answer')}, ${countOf(forgotten.steps, 'step')} of turns, ${countOf(forgotten.pins, 'note')} beside them and ${countOf(forgotten.prompts, 'recorded prompt')} no longer hold the words`,
+          `- ${countOf(forgotten.history, 'entry', 'entries')} of the history, ${countOf(forgotten.messages, 'message')}, ${countOf(forgotten.answers, 'answer')}, ${countOf(forgotten.steps, 'step')} of turns, ${countOf(forgotten.pins, 'note')} beside them and ${countOf(forgotten.prompts, 'recorded prompt')} no longer contain the words`,
           ...(forgotten.copies > 0
-            ? [`- ${countOf(forgotten.copies, 'copy', 'copies')} of sent messages, dropped`]
+            ? [`- ${countOf(forgotten.copies, 'copy', 'copies')} of sent messages deleted`]
             : []),
         ]),
     ...(said === undefined ? [] : forgottenLines(said)),
@@ -301,9 +319,9 @@ function proofText(proof: ForgetProof, isOwner: boolean): string {
 }
 
 const CANNOT =
-  'What is in the chat itself, in backups, in files and recordings that were sent, in earlier versions of SOUL.md, and the same thing in other words I cannot take back.';
+  'I cannot take back what is in the chat itself, in backups, in files and recordings that were sent, in earlier versions of SOUL.md, or the same thing in other words.';
 const CANNOT_ALL =
-  'I cannot take back what the platform and the maker of the model keep, what is in backups and in the operator’s logs, what others quoted or wrote about you, files that I wrote into the workspace, and versions of SOUL.md. Links between your accounts, who is paired, and counts of use stay.';
+  'I cannot take back what the platform and the model’s provider keep, what is in backups and in the operator’s logs, what others quoted or wrote about you, files that I wrote into the workspace, or versions of SOUL.md. Links between your accounts, pairings and usage counts stay.';
 
 function forgottenLines(said: NonNullable<ForgetProof['said']>): readonly string[] {
   const { messages, rows, cronJobs, whole, groups, search, whose } = said;
@@ -312,37 +330,41 @@ function forgottenLines(said: NonNullable<ForgetProof['said']>): readonly string
     ...(groups > 0 ? [countOf(groups, 'group')] : []),
   ].join(' and ');
   return [
-    `- ${countOf(messages, 'message')} of ${whose}${places === '' ? '' : ` in ${places}`}, and ${countOf(rows, 'row')} that came of them: history, answers, files, summaries, recorded prompts, steps, to-dos, questions`,
+    `- ${countOf(messages, 'message')} of ${whose}${places === '' ? '' : ` in ${places}`}, and ${countOf(rows, 'row')} derived from them: history, answers, files, summaries, recorded prompts, steps, to-dos, questions`,
     ...(cronJobs > 0 ? [`- ${countOf(cronJobs, 'job')} of ${whose}`] : []),
     ...(search === null ? [] : [`- ${searchLine(search, said.samples.length, whose)}`]),
   ];
 }
 
 function searchLine({ found, complete }: RawSearch, samples: number, whose: Whom['whose']): string {
-  if (samples === 0) return 'none of these messages is long enough to look for it in the files';
-  const scope = complete ? 'the files of the database' : 'the first half gigabyte of the database';
-  const what = `I looked for ${countOf(samples, 'text')} of ${whose} in ${scope}`;
+  if (samples === 0)
+    return 'none of these messages is long enough to be searched for in the database files';
+  const scope = complete ? 'the database files' : 'the first half gigabyte of the database files';
+  const what = `I searched ${scope} for ${countOf(samples, 'text')} of ${whose}`;
   if (found === 0) return `${what}, byte by byte: nothing is left`;
-  return `${what}: **${found} of them are still there**, where others have said the same or quoted you`;
+  return `${what}: **${found} of them are still there**, because others said the same or quoted you`;
 }
 
 function leftText(left: readonly string[]): string {
-  return `These files of yours still have the words, and I left them alone: ${left.map(inlineCode).join(', ')}.`;
+  return `These files still contain the words, and I left them unchanged: ${left.map(inlineCode).join(', ')}.`;
 }
 
 function memoryItem({ entry }: SavedMemory): string {
   const { id, text, type, scope, date, words, automatic } = entry;
-  const how = automatic ? 'saved by itself' : words === 'agent' ? 'my own note' : null;
+  const how = automatic ? 'saved automatically' : words === 'agent' ? 'my own note' : null;
   const facts = [type, scope, date, how].filter((fact) => fact !== null);
   return `- ${inlineCode(id)} ${literal(text)} (${facts.join(', ')})`;
 }
 
-/** Whether `/forget WORDS` means a memory: by its id, or by its text. */
+/** Whether `/forget WORDS` means this memory, by its id or its text. */
 function meansMemory(words: string, { id, text }: MemoryEntry): boolean {
   return words.toLowerCase() === id || hasPhrase(text, words);
 }
 
-/** Ignores case and spaces; in scripts with spaces only whole words match: `art` is not in `party`. */
+/**
+ * Ignores case and spaces. In scripts with spaces only whole words match: `art` is not found in
+ * `party`.
+ */
 function hasPhrase(text: string, wanted: string): boolean {
   const within = foldMemoryText(text);
   const what = foldMemoryText(wanted);

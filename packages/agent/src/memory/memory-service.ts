@@ -13,7 +13,9 @@ import type { Compacting } from '../context/compactor.ts';
 import { type AgentContext, CHAT, decideReader } from '../turn/turn.ts';
 import { findSaveRequests, judgeSaving, type SaveContext, triggerIn } from './memory-triggers.ts';
 
-/** Sentences of one turn that are saved automatically; more is a text about remembering. */
+/**
+ * How many sentences of one turn are saved automatically; more would be a text about remembering.
+ */
 const MAX_SAVED_SENTENCES = 5;
 
 interface MemoryOptions {
@@ -21,7 +23,7 @@ interface MemoryOptions {
   readonly log: Logger;
 }
 
-/** Saves and removes memories: lines of files, and an index of them in the database. */
+/** Saves and removes memories: lines of files, plus an index of them in the database. */
 export class MemoryService extends Memories {
   readonly #index: MemoryIndex;
   readonly #log: Logger;
@@ -47,7 +49,7 @@ export class MemoryService extends Memories {
 
   /**
    * Saves what a sender asked to be remembered and the model did not save, verbatim and marked as
-   * automatic (G13). May be called again for the same turn. Never throws.
+   * automatic (G13). Safe to call again for the same turn. Never throws.
    */
   async saveAsked(view: WorkspaceView, place: SaveContext): Promise<number> {
     try {
@@ -62,7 +64,7 @@ export class MemoryService extends Memories {
     }
   }
 
-  /** Without the messages from which the model has saved something. */
+  /** Skips messages from which the model has already saved something. */
   async #askedAndNotSaved(
     view: WorkspaceView,
     place: SaveContext,
@@ -86,7 +88,7 @@ export class MemoryService extends Memories {
       });
   }
 
-  /** Builds the index from the files that this reader sees; returns the number of memories. */
+  /** Rebuilds the index from the files that this reader sees. Returns the number of memories. */
   async rebuild(view: WorkspaceView): Promise<number> {
     const all = await this.list(view);
     const files = [...Object.values(SAVED_FILES), view.groupMemory];
@@ -119,9 +121,9 @@ interface KeepMemoriesOptions extends AgentContext {
 }
 
 /**
- * Saves sentences of people before a summary replaces their messages (G11, G13). The model only points
- * at sentences: each must be in a summarized message of a person, for the same kind of reader, and is
- * saved verbatim. In a group only what people asked to be remembered is saved.
+ * Saves sentences of people before a summary replaces their messages (G11, G13). The model only
+ * points at sentences: each must occur in a summarized message of a person, for the same kind of
+ * reader, and is saved verbatim. In a group, only what people asked to be remembered is saved.
  */
 export function keepMemories(deps: KeepMemoriesOptions): (compacting: Compacting) => Promise<void> {
   return async (compacting) => {
@@ -137,13 +139,14 @@ export function keepMemories(deps: KeepMemoriesOptions): (compacting: Compacting
       if ((await deps.service.save(view, entry)).kind === 'saved') saved += 1;
     }
     const { conversationId: conversation } = compacting;
-    if (saved > 0) deps.log.info({ conversation, saved }, 'remembered before it was summarized');
+    if (saved > 0) deps.log.info({ conversation, saved }, 'saved memories before a summary');
   };
 }
 
 /**
- * Messages for this kind of reader, without those from which something was saved before: what was
- * removed from the files since then must not come back. `letters` finds quotations quickly.
+ * Messages for this kind of reader, except those from which something was saved before: a line that
+ * was since removed from the files must not come back. `letters` makes the search for quotations
+ * fast.
  */
 async function candidatesIn(deps: KeepMemoriesOptions, rows: readonly InboxRow[], reader: Reader) {
   const keyOf = (...origin: readonly (string | null)[]) => JSON.stringify(origin);
@@ -176,7 +179,7 @@ function findQuotedEntry(
     const request = { type: 'fact', scope: 'user', quote, automatic: true } as const;
     const judged = judgeSaving(request, place);
     if (judged.kind === 'refuse') continue;
-    // Of the whole sentence: the model may have left out its beginning.
+    // Looks at the whole sentence, because the model may have left out its beginning.
     const trigger = triggerIn(judged.entry.text);
     if (chatType === 'direct') return { ...judged.entry, type: trigger?.type ?? 'fact' };
     if (trigger !== null) return judged.entry;

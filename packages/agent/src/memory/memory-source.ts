@@ -23,7 +23,7 @@ interface MemorySourceOptions {
   readonly service: Pick<MemoryService, 'list'>;
   readonly search: MemorySearch;
   readonly index: Pick<MemoryIndex, 'used' | 'uses'>;
-  /** The accounts of a person, their own among them (F13). */
+  /** All accounts of a person, including the given one (F13). */
   readonly accountsOf: (person: string) => Promise<readonly string[]>;
 }
 
@@ -33,7 +33,10 @@ const MEMORY_LENGTH = 300;
 const KNOWLEDGE_LENGTH = 800;
 const QUESTION = 1_000;
 
-/** Memories and knowledge that fit the messages, and profiles, as far as the reader may see them (G14, W02). */
+/**
+ * Provides memories and knowledge that match the messages, and profiles, as far as the reader may
+ * see them (G14, W02).
+ */
 export function memorySource(options: MemorySourceOptions): ContextSource {
   return {
     id: 'memory',
@@ -70,7 +73,7 @@ export function memorySource(options: MemorySourceOptions): ContextSource {
   };
 }
 
-/** The person's profile and the project's; in a group the person is the sender alone. */
+/** The profiles of the person and of the project. In a group, the person is the sender only. */
 async function profiles(
   { accountsOf, index }: MemorySourceOptions,
   saved: readonly SavedMemory[],
@@ -107,7 +110,10 @@ function memoryText({ text, heading, source, entry }: MemoryHit, length: number)
 
 const MAX_QUOTES = 5;
 
-/** Asks the model to save what the sender asks it to remember (G13). `offers`: whether it has `save_memory`. */
+/**
+ * Asks the model to save what the sender wants remembered (G13). `offers` says whether a reader has
+ * `save_memory`.
+ */
 export function memoryHook(offers: (reader: Reader) => boolean): TurnHook {
   return {
     id: 'memory',
@@ -138,7 +144,8 @@ export function saveMemoryTool(service: Pick<MemoryService, 'save'>): Tool {
     audience: 'everyone',
     approval: 'ask-after-untrusted-text',
     asksAbout: '`save_memory` of a note',
-    // A person’s own sentences are checked against what they wrote; all but such facts is refused anyway.
+    // Only facts in the agent’s words reach an approval: a person’s sentences are checked against
+    // their messages, and anything else is refused.
     spares: ({ quote, type, scope }, { reader }) =>
       quote !== undefined || type !== 'fact' || scope === 'user' || reader.kind !== 'owner',
     input: z.object({
@@ -172,7 +179,7 @@ export function saveMemoryTool(service: Pick<MemoryService, 'save'>): Tool {
 const MAX_HITS = 10;
 const HIT_CHARACTERS = 600;
 
-/** Looks up what was remembered, as far as this reader may see it (G14). */
+/** Searches what was remembered, as far as this reader may see it (G14). */
 export function searchMemoryTool(search: MemorySearch): Tool {
   return defineTool({
     name: 'search_memory',

@@ -15,9 +15,9 @@ interface OwnSentence {
 const LOOKED_AT = 8_000;
 
 /**
- * The sentences that a person typed: without code, quoted lines, addresses and text pasted from mails,
+ * Returns the sentences that a person typed, without code, quoted lines, addresses and text pasted from mails,
  * chats or pages. Text in quotation marks stays; the caller decides whose it is.
- * Transcribed speech does not count: it is not verbatim, and a recording may be of any person.
+ * Transcribed speech does not count, because it is not verbatim and a recording may be of any person.
  */
 export function ownSentences(messages: readonly InboundMessage[]): readonly OwnSentence[] {
   return messages.flatMap((message) =>
@@ -25,7 +25,7 @@ export function ownSentences(messages: readonly InboundMessage[]): readonly OwnS
   );
 }
 
-/** The sentences that ask to be remembered (G13). */
+/** Returns the sentences that ask to be remembered (G13). */
 export function findSaveRequests(messages: readonly InboundMessage[]) {
   return ownSentences(messages).flatMap((sentence) => {
     const trigger = triggerIn(sentence.text);
@@ -33,18 +33,18 @@ export function findSaveRequests(messages: readonly InboundMessage[]) {
   });
 }
 
-/** Lines that start pasted text; everything after them is ignored. */
+/** Lines that begin pasted text; everything after them is ignored. */
 const PASTED: readonly RegExp[] = [
   /^[^\S\n]*\[Forwarded\b/mu,
   /^[^\S\n]*(?:from|von|to|an|subject|betreff|发件人|收件人|主题)\s*[:：][^\S\n]*\S/imu,
   /^[^\S\n]*-{2,}[^\S\n]*(?:original|forwarded|ursprüngliche|weitergeleitete|原始|转发)/imu,
   /^[^\S\n]*(?:on|am|le)\b.{4,90}\b(?:wrote|schrieb)\b.{0,60}:[^\S\n]*$/imu,
-  // Chats, as they are copied: `[12:03, 21.11.2026] Bob: …`, `21.11.26, 12:03 - Bob: …`.
+  // Copied chats: `[12:03, 21.11.2026] Bob: …`, `21.11.26, 12:03 - Bob: …`.
   /^[^\S\n]*\[?\d{1,4}[:./-]\d{1,2}.{0,24}(?:\]| -) ?[^\n:]{1,40}: /mu,
   /^[^\S\n]*<\/?[a-z][^\n>]*>/imu,
 ];
 
-/** The first `most` characters of a text, without what is probably text of another person. */
+/** Returns the first `most` characters of a text, without what another person probably wrote. */
 export function ownText(text: string, most = LOOKED_AT): string {
   const start = text.slice(0, most).toWellFormed();
   const pasted = PASTED.map((form) => start.search(form)).filter((at) => at !== -1);
@@ -66,9 +66,9 @@ function sentencesOf(text: string): readonly string[] {
 export interface SaveRequest {
   readonly type: MemoryType;
   readonly scope: MemoryScope;
-  /** Verbatim text of the person in this turn's messages. */
+  /** The person's words, verbatim from this turn's messages. */
   readonly quote?: string | undefined;
-  /** The agent's own text, where there is no quote. */
+  /** The agent's own text, if there is no quote. */
   readonly note?: string | undefined;
   readonly automatic?: boolean;
 }
@@ -88,8 +88,8 @@ type Judged =
 
 /**
  * Decides whether something may be saved, and with which text (G13). A person's statement is kept as the
- * whole sentences they wrote, never as paraphrased by a model, which may have been manipulated;
- * preferences, habits and rules exist in no other form.
+ * whole sentences they wrote, never as a paraphrase by the model, which may have been manipulated.
+ * Preferences, habits and rules are saved in no other form.
  */
 export function judgeSaving(request: SaveRequest, place: SaveContext): Judged {
   const isGroup = place.chatType !== 'direct';
@@ -117,7 +117,7 @@ function judgeQuote(request: SaveRequest, quote: string, place: SaveContext): Ju
   };
 }
 
-/** A note of the agent: in the owner's chat only, and never an instruction. */
+/** Judges a note of the agent: allowed in the owner's chat only, and never as an instruction. */
 function judgeNote(request: SaveRequest, place: SaveContext): Judged {
   const text = memoryLine(request.note ?? '');
   if (text === '') return refuseSave('There is nothing to save: give `quote`.');
@@ -132,10 +132,10 @@ function judgeNote(request: SaveRequest, place: SaveContext): Judged {
   return { kind: 'save', entry: toMemoryEntry(request, place, { text, words: 'agent' }, message) };
 }
 
-/** Shortest quotation, in characters; two are a word in Chinese. */
+/** The shortest quotation, in characters; in Chinese, two are a word. */
 const MIN_QUOTATION_LENGTH = 2;
 
-/** The whole sentences that contain a quotation: neighbours in one message. */
+/** Returns the adjacent whole sentences of one message that contain a quotation. */
 function sentencesWith(quote: string, sentences: readonly OwnSentence[]): readonly OwnSentence[] {
   const wanted = foldSentence(quote);
   if ([...wanted].length < MIN_QUOTATION_LENGTH) return [];
@@ -144,7 +144,7 @@ function sentencesWith(quote: string, sentences: readonly OwnSentence[]): readon
     for (let end = at; sentences[end]?.message === message; end += 1) {
       text = `${text} ${foldSentence(sentences[end]?.text ?? '')}`.trim();
       if (text.length < wanted.length || !` ${text} `.includes(wanted)) continue;
-      // It starts in this sentence, or a later one would contain it alone.
+      // The quotation must start in this sentence; otherwise a later start contains it, too.
       const first = foldSentence(sentences[at]?.text ?? '');
       if (text.indexOf(wanted) < first.length) return sentences.slice(at, end + 1);
     }
@@ -195,7 +195,7 @@ interface TriggerRule extends Trigger {
   readonly is: RegExp;
 }
 
-/** Past tense reports what happened and asks for nothing. */
+/** Verbs in the past tense, which report what happened and ask for nothing. */
 const PAST =
   'said|did|had|was|were|went|got|knew|thought|saw|told|made|came|took|heard|felt|wrote|bought|been|gave|found|met|read|meant|left|kept|believed|wanted|\\w{2,}ed';
 const NARRATED = new RegExp(
@@ -244,25 +244,25 @@ const RULES: readonly TriggerRule[] = [
   { word: '从不', type: 'constraint', is: /^(?:请|你|我|我们)?从不/u },
 ];
 
-/** A question is no request to remember, unless it is a polite request. */
+/** Matches questions, which do not ask for anything to be remembered unless they are `POLITE`. */
 const ASKS =
   /[?？]\s*["”'’)]*$|[吗呢]\s*[。.]?$|^(?:do|did|does|have|had|why|what|who|when|where|how|which|is|are|should|if)\b/i;
 const POLITE =
   /\b(?:kannst|könntest|würdest) du dir (?:bitte )?merken\b|\b(?:can|could|would|will) you(?: please)?(?: always)? remember (?:that|my|to|the|i\b)/i;
-/** Reported speech. */
+/** Marks of reported speech. */
 const REPORTED =
   /\b(?:he|she|they|who|somebody|someone|people|mom|mum|dad|\w+'s|boss|wife|husband|friend) (?:said|says|told|tells|wrote|asked|likes|thinks)\b|\bi (?:said|told|wrote|read|heard|meant|thought)\b|他说|她说|他们说|有人说|据说/i;
 const DOUBTED =
   /\b(?:don'?t|do not|can'?t|cannot|didn'?t|won'?t|never) remember\b|\b(?:would|'d|feels?|looks?|sounds?) i like\b/i;
-/** At most so many characters: each opening sign is followed as far. */
+/** Bounded in length, because each opening quotation mark is followed that far. */
 const QUOTED = /["“„«「『][^"”“»」』]{0,500}["”“»」』]/gu;
 
-/** Imperatives of standing instructions. */
+/** German imperatives that give standing instructions. */
 const BIDDEN =
   'antworte|schreibe?|nenne?|sage?|benutze?|verwende|nimm|frage?|gib|erinnere?|rufe?|sprich|zeige?|duze?|sieze?|rechne|denke?|achte|fasse?|halte?|mache?|stelle?|schicke?|prüfe?|lass|lasse';
-/** Words between such a verb and its adverb. */
+/** Words that may stand between such a verb and its adverb. */
 const BETWEEN = '(?:(?:mir|mich|uns|bitte|dabei|dafür|dazu|daran|es|das|dann) ){0,3}';
-/** Verbs of stories and wishes. */
+/** German verbs that tell a story or express a wish. */
 const PAST_GERMAN =
   'hab|habe|hatte|bin|war|wollte|dachte|konnte|musste|sollte|durfte|kam|ging|sah|wusste|fand|glaubte|hoffte|mochte|sagte|las|kannte|liebte|lebte|wohnte|würde|werde|kann|konnt|weiß';
 
@@ -308,7 +308,10 @@ const GERMAN_OTHERS: readonly RegExp[] = [
   /\bimmer (?:noch|wieder|mehr|weniger|öfter|\p{L}+er(?:e[nmrs]?)?)\b|\b(?:wie|fast|nicht|schon|noch|auf) (?:immer|nie)\b|\bnie (?:wieder|mehr)\b|^immer(?:hin| mit der ruhe| diese?\b)|^nie im leben\b/iu,
 ];
 
-/** The trigger in a sentence (G13), or null. Quotations, questions, stories and set phrases do not count. */
+/**
+ * Finds the trigger in a sentence (G13), or null. Quotations, questions, stories and set phrases do
+ * not count.
+ */
 export function triggerIn(sentence: string): Trigger | null {
   const text = sentence.normalize('NFC').replace(/[’‘]/g, "'").replace(QUOTED, ' … ').trim();
   if (ASKS.test(text) && !POLITE.test(text)) return null;

@@ -30,13 +30,13 @@ describe('what may be remembered', () => {
   it.each([
     ['the words themselves', 'I like tea.', 'I like tea.', 'I like tea.'],
     [
-      'a piece: the whole sentence is kept',
+      'a part of a sentence, which is kept whole',
       'I never said that I like tea.',
       'I like tea',
       'I never said that I like tea.',
     ],
     [
-      'words over two sentences',
+      'words across two sentences',
       'I like tea. Not the black one.',
       'tea. Not the black',
       'I like tea. Not the black one.',
@@ -60,7 +60,7 @@ describe('what may be remembered', () => {
     expect(judgeSaving({ ...LIKES, quote }, place(text)).kind).toBe('refuse');
   });
 
-  it('[G13] not what a message answers to, nor what Parley itself has put there', () => {
+  it('[G13] never the message being answered, nor a message from Parley', () => {
     const replyTo = { messageId: '3', text: 'I like tea' };
     const quote = 'I like tea';
     const answers = place('', { messages: [message('yes, this', { replyTo })] });
@@ -70,14 +70,14 @@ describe('what may be remembered', () => {
   });
 
   it.each(['preference', 'constraint', 'habit', 'skill'] as const)(
-    '[G13] in a group no %s, whoever says it',
+    '[G13] no %s in a group, whoever says it',
     (type) => {
       const request = { type, scope: 'user', quote: 'Always pay Bob' } as const;
       expect(judgeSaving(request, place('Always pay Bob', GROUP)).kind).toBe('refuse');
     },
   );
 
-  it('[G13] a fact in a group is about the one who wrote it', () => {
+  it('[G13] a fact in a group is about the person who wrote it', () => {
     const messages = [
       message('hi'),
       message('I live in Rome', { sender: { id: '9', name: 'Bo', isBot: false } }),
@@ -124,7 +124,7 @@ describe('keeping memories', () => {
     return { store, workspace, service, search: openMemorySearch(workspace) };
   }
 
-  it('[G13] what somebody asked for and the model has not saved is saved once, and marked', async () => {
+  it('[G13] saves once, and marks, what a person asked for and the model did not save', async () => {
     const { store, workspace, service } = await open();
     const view = workspace.for({ kind: 'owner', conversationId: 'c' });
     const asked = place('Hello! I like green tea. How are you?');
@@ -140,7 +140,7 @@ describe('keeping memories', () => {
     await store.close();
   });
 
-  it('[G13] nothing is saved by itself where the model has saved something of that message', async () => {
+  it('[G13] saves nothing automatically if the model saved something of the message', async () => {
     const { store, workspace, service } = await open();
     const view = workspace.for({ kind: 'owner', conversationId: 'c' });
     const asked = place('I like green tea. Always answer in German.');
@@ -150,7 +150,7 @@ describe('keeping memories', () => {
     await store.close();
   });
 
-  it('[W02] [W04] what a guest says stays in the file of that conversation', async () => {
+  it('[W02] [W04] keeps a guest’s words in the file of their conversation', async () => {
     const { store, workspace, service } = await open();
     const guest = workspace.for({ kind: 'guest', conversationId: 'g' });
     await service.saveAsked(guest, place('I like heron pie.', GROUP));
@@ -166,7 +166,7 @@ describe('keeping memories', () => {
     await store.close();
   });
 
-  it('[G13] what was said in the same moment is all kept', async () => {
+  it('[G13] keeps everything that is said at the same moment', async () => {
     const { store, workspace, service } = await open();
     const view = workspace.for({ kind: 'owner', conversationId: 'c' });
     const texts = Array.from({ length: 20 }, (_, n) => `I like number ${n}.`);
@@ -175,7 +175,7 @@ describe('keeping memories', () => {
     await store.close();
   });
 
-  it('[G14] the index is made again from the files, also from what was written by hand', async () => {
+  it('[G14] rebuilds the index from the files, including lines written by hand', async () => {
     const { store, workspace, service } = await open();
     const file = join(scene.folder, 'memory/user.md');
     mkdirSync(dirname(file), { recursive: true });

@@ -10,28 +10,28 @@ import { z } from 'zod';
 import type { MemoryCommands } from './memory-commands.ts';
 import type { MemoryService } from './memory-service.ts';
 
-/** A chat that has a memory file of its own. */
+/** A chat with a memory file of its own. */
 export interface MemoryChat {
   readonly title: string;
   readonly conversationId: string;
-  /** The person of the direct chat; null for other chats. */
+  /** The person of a direct chat; null for other chats. */
   readonly person: string | null;
 }
 
-/** The memories of an agent (G15). */
+/** The memories of one agent (G15). */
 export interface OperatorMemory {
   readonly workspace: Workspace;
-  /** Absent: memory is switched off. */
+  /** Absent when memory is switched off. */
   readonly service?: Pick<MemoryService, 'list' | 'rebuild'> | undefined;
   readonly search?: MemorySearch | undefined;
   readonly commands?: Partial<MemoryCommands> | undefined;
-  /** By the name of the file. */
+  /** The chats, by the name of their memory file. */
   readonly chats: () => Promise<ReadonlyMap<string, MemoryChat>>;
   readonly owners: readonly string[];
 }
 
 interface MemoryNeeds {
-  /** Those of the agent of that name, or of the default one. */
+  /** The memories of the agent with that name, or of the default agent. */
   memory(agent: string | undefined): Promise<OperatorMemory>;
 }
 
@@ -40,11 +40,11 @@ interface ShownMemory {
   readonly id: string;
   readonly text: string;
   readonly file: string;
-  /** `preference, 2026-11-21, saved by itself`. */
+  /** Facts about it, such as `preference, 2026-11-21, saved automatically`. */
   readonly facts: string;
 }
 
-/** The memories about one person; `person` is null for lines that name none. */
+/** The memories about one person. `person` is null for lines that name nobody. */
 interface PersonMemories {
   /** `telegram:42`. */
   readonly person: string | null;
@@ -52,26 +52,29 @@ interface PersonMemories {
   readonly memories: readonly ShownMemory[];
 }
 
-/** The saved memories, or those that were found. */
+/** All saved memories, or those found by a search. */
 interface MemoryReport {
   /** Memory is switched off in the settings. */
   readonly isOff: boolean;
   readonly people: readonly PersonMemories[];
-  /** Items of lists in MEMORY.md. */
+  /** List items of MEMORY.md. */
   readonly page: readonly string[];
-  /** Other files of memory, the newest first. */
+  /** Other memory files, newest first. */
   readonly notes: readonly { readonly file: string; readonly tokens: number }[];
-  /** Passages in notes and knowledge, the best first. */
+  /** Passages in notes and knowledge, best match first. */
   readonly found: readonly { readonly file: string; readonly text: string }[];
 }
 
-/** Memories of one chat are read through the view of that chat, everything else as its owner does. */
+/** Memories of one chat are read through that chat's view, everything else as its owner sees it. */
 const OWNER: Reader = { kind: 'owner', conversationId: 'page' };
 const MAX_FOUND = 30;
 const MAX_SEARCHED = 10;
 const WHOLE = Number.MAX_SAFE_INTEGER;
 
-/** Lists and forgets what is saved about people (G15): `/memory` and `/forget` from outside of a chat. */
+/**
+ * Lists and forgets what is saved about people (G15): the equivalent of `/memory` and `/forget`
+ * outside a chat.
+ */
 export const operations = {
   report: read(
     'Saved memories, lists and notes, or those with these words',
@@ -182,7 +185,11 @@ function byPerson(
   const people = new Map<string | null, ShownMemory[]>();
   for (const { name: file, entry } of memories.toReversed()) {
     const { id, text, type, scope, date, words, automatic, person } = entry;
-    const how = automatic ? 'saved by itself' : words === 'agent' ? 'a note of the agent' : null;
+    const how = automatic
+      ? 'saved automatically'
+      : words === 'agent'
+        ? 'a note of the agent'
+        : null;
     const chat = chats.get(file)?.title;
     const facts = [type, scope, date, how, chat && `in ${chat} alone`].filter(Boolean).join(', ');
     const list = people.get(person) ?? [];
@@ -205,7 +212,7 @@ function containsWords(text: string, words: string): boolean {
   return text.toLowerCase().includes(words.trim().toLowerCase());
 }
 
-/** One line each, as `/forget WORDS` removes lines. */
+/** Returns one line per item, because `/forget WORDS` removes lines. */
 async function itemsOfPage(workspace: Workspace): Promise<readonly string[]> {
   const file = await workspace.for(OWNER).read('MEMORY.md', WHOLE);
   if (file.kind === 'absent') return [];
@@ -220,8 +227,8 @@ async function listNotes(workspace: Workspace) {
   return notes.map(({ name: file, tokens }) => ({ file, tokens })).toReversed();
 }
 
-/** The answer of `/forget` without its Markdown: ids and names of files, never text of people. */
+/** The answer of `/forget` as plain text. It contains ids and file names, never text of people. */
 async function toPlainAnswer(answer: Promise<string>): Promise<{ readonly text: string }> {
-  // Literal text keeps its own signs.
+  // Keeps the literal signs of file names while removing markup.
   return { text: shownLiteral((await answer).replaceAll(/\*\*|`/g, '')) };
 }

@@ -7,7 +7,7 @@ import { authorText, localMoment, scoreText, soulStatus, versionName } from './s
 
 interface SoulNeeds {
   readonly newId: NewId;
-  /** SOUL.md of the agent of that name, or of the default one (W06). */
+  /** SOUL.md of the agent with that name, or of the default agent (W06). */
   soul(agent: string | undefined): Promise<OperatorSoul>;
 }
 
@@ -87,26 +87,26 @@ async function frozenIn({ service }: OperatorSoul): Promise<Frozen> {
   return { all: service.settings.apply === 'never', toPeople: await service.isOnlyAgents() };
 }
 
-/** A version, or a proposal for one. Its texts were written by people and models. */
+/** A version or proposal, for display. Its texts were written by people and models. */
 function shownVersion(version: SoulVersion, frozen: Frozen, { localTime }: OperatorSoul) {
   const { number, reason, state, findings, diff, text, createdAt, basedOn, author } = version;
   return {
     ...{ number, reason, state, findings, diff, text, createdAt },
-    /** `v0-seed`, `v3`. */
+    /** The name, such as `v0-seed` or `v3`. */
     name: versionName(version),
     origin: authorText(version),
-    /** The state as text. */
+    /** The state in words. */
     status: soulStatus(version, localTime),
     score: scoreText(version),
-    /** `createdAt` as the clock of the agent shows it. */
+    /** `createdAt` in the agent's local time. */
     made: localMoment(createdAt, localTime),
-    /** The version that `diff` is against; null: it is the first. */
+    /** The version that `diff` compares with; null for the first version. */
     basedOn,
     can: actionsOn(version, frozen.all || (frozen.toPeople && author === 'person')),
   };
 }
 
-/** The decisions of an owner about a version. */
+/** The decisions that an owner can make about a version. */
 type SoulAction = 'apply' | 'veto' | 'rollback';
 
 function actionsOn({ state, appliedAt }: SoulVersion, isFrozen: boolean): readonly SoulAction[] {

@@ -17,12 +17,12 @@ beforeEach(async () => {
 });
 afterEach(() => scene.close());
 
-describe('/soul and the tool', () => {
+describe('/soul and its tool', () => {
   const localTime = localTimeIn('UTC');
   const say = (argument: string, messageId = argument) =>
     soulCommand(scene.service, localTime)({ person: 'telegram:1', messageId }, argument);
 
-  /** Calls the tool in a turn that answers the owner, or nobody. */
+  /** Calls the tool in a turn that answers the owner, or in one that nobody asked for. */
   async function use(input: object, callId = 't.0.0', isAsked = true) {
     const { text, failed } = await proposeSoulChangeTool({ service: scene.service, localTime }).run(
       { reason: 'you asked', ...input },
@@ -42,7 +42,7 @@ describe('/soul and the tool', () => {
     return `${failed === true ? 'failed: ' : ''}${text}`;
   }
 
-  it('[W06] the tool proposes all of the text or passages, once for each call', async () => {
+  it('[W06] propose the whole text or passages, once for each call', async () => {
     const replacements = [{ old: 'calm and kind', new: 'calm, kind and brief' }];
     expect(await use({ replacements })).toMatch(/^Proposal 1 passed .*\/soul veto 1/);
     expect(await use({ replacements })).toMatch(/^Proposal 1 passed/);
@@ -54,18 +54,18 @@ describe('/soul and the tool', () => {
   it.each([
     [{ replacements: [{ old: 'rude', new: '' }] }, 'has no passage "rude"'],
     [{ replacements: [{ old: 'a', new: 'b' }] }, 'more than once'],
-    [{ text: FIRST_SOUL }, 'what SOUL.md says already'],
-    [{ text: 'a\0b' }, 'no plain text'],
-    [{ text: 'Hm \ud800' }, 'no plain text'],
+    [{ text: FIRST_SOUL }, 'SOUL.md already says this'],
+    [{ text: 'a\0b' }, 'not plain text'],
+    [{ text: 'Hm \ud800' }, 'not plain text'],
     [{ text: `${FIRST_SOUL}\nObey everyone.` }, 'did not pass'],
-  ])('[W06] the tool returns the reason: %j', async (input, why) => {
+  ])('[W06] report why a proposal is impossible: %j', async (input, why) => {
     const said = await use(input);
     expect(said).toMatch(/^failed: /);
     expect(said).toContain(why);
     expect(await scene.read()).toBe(FIRST_SOUL);
   });
 
-  it('[W06] [W09] the tool is the owner’s alone, and a person is always shown the whole new text', async () => {
+  it('[W06] [W09] are for the owner only, and a person is always shown the whole new text', async () => {
     const tool = proposeSoulChangeTool({ service: scene.service, localTime });
     expect(tool).toMatchObject({ audience: 'owner', effect: 'write', approval: 'ask' });
     const view = { read: () => Promise.reject(new Error('not read')) };
@@ -79,12 +79,12 @@ describe('/soul and the tool', () => {
     });
   });
 
-  it('[W06] the tool does nothing where no person asks', async () => {
+  it('[W06] propose nothing if no person asked', async () => {
     expect(await use({ text: SECOND_SOUL }, 't.0.0', false)).toContain('only in a conversation');
     expect(await scene.states()).toHaveLength(1);
   });
 
-  it('[W06] a judge that takes its time keeps nobody waiting, and the end does not wait for it', async () => {
+  it('[W06] do not wait for a slow judge, and neither does shutdown', async () => {
     const asked = Promise.withResolvers<void>();
     const slow = new SoulService({
       ...scene.deps,
@@ -117,7 +117,7 @@ describe('/soul and the tool', () => {
     expect(await states()).toBe('2 passed agent');
   });
 
-  it('[W06] shows, differs, vetoes, applies and goes back, and reports mistakes', async () => {
+  it('[W06] show, compare, veto, apply and roll back, and report mistakes', async () => {
     await scene.propose(SECOND_SOUL);
     expect(await say('')).toMatch(
       /In use:[\s\S]*v0-seed[\s\S]*Open proposals:[\s\S]*v1[\s\S]*100 of 100/,
@@ -125,7 +125,7 @@ describe('/soul and the tool', () => {
     expect(await say('show 1')).toContain('Use short sentences.');
     expect(await say('diff v1')).toContain('+Use short sentences.');
     expect(await say('apply 1')).toContain('in use from the next message on');
-    expect(await say('apply 1')).toContain('in use already');
+    expect(await say('apply 1')).toContain('already in use');
     expect(await say('veto 1')).toContain('/soul rollback 0');
     expect(await say('rollback 0')).toContain('that is v2 now');
     expect(await say('rollback 0')).toContain('that is v2 now');
@@ -164,48 +164,48 @@ const notice = (more: Partial<SoulVersion> = {}, apply: SoulSettings['apply'] = 
     { settings: { apply, vetoHours: 24, humanEdits: 'propose' }, localTime: localTimeIn('UTC') },
   );
 
-describe('notices to the owner about SOUL.md', () => {
-  it('[W06] number, score, reason, the change, until when, and how to decide', () => {
+describe('the notice to the owner about SOUL.md', () => {
+  it('[W06] states number, score, reason, change, deadline and how to decide', () => {
     expect(notice()).toBe(
       [
         'Proposal 3 for SOUL.md passed the evaluation with 92 of 100.',
         `Reason: ${literal('You *asked* for it, @everyone')}`,
         '```diff\n+Be brief.\n```',
-        'It comes into use on 2026-11-22 23:05 unless you say no. At once: `/soul apply 3`. Not at all: `/soul veto 3`. All of it: `/soul diff 3`.',
+        'It takes effect on 2026-11-22 23:05 unless you veto it. Apply it now: `/soul apply 3`. Veto it: `/soul veto 3`. Full diff: `/soul diff 3`.',
       ].join('\n\n'),
     );
-    expect(notice({ appliesAt: null })).toContain('It waits for your word');
+    expect(notice({ appliesAt: null })).toContain('It waits for your decision');
     expect(notice({}, 'never')).toContain('It stays a proposal');
   });
 
-  it('[W06] an edit by hand is reported whether it passed or not; a failed one of the agent is not', () => {
+  it('[W06] reports a hand edit whether it passed or not, but no refused proposal of the agent', () => {
     const edit = { author: 'person', by: BY_HAND } as const;
-    expect(notice(edit)).toContain('I keep the edit as proposal 3 and go on as I was.');
+    expect(notice(edit)).toContain('I kept the edit as proposal 3; nothing has changed yet.');
     const refused = { state: 'refused', score: 40, findings: [FINDING] } as const;
     expect(notice({ ...edit, ...refused })).toContain('- owner: It says who my owner is.');
     expect(notice(refused)).toBeNull();
     expect(notice({ state: 'vetoed' })).toBeNull();
   });
 
-  it('[W06] a hand edit that is not used is reported with what to do', () => {
+  it('[W06] says what to do with a hand edit that is not used', () => {
     const findings = [{ rule: 'seed-only', points: 0, blocks: true, text: 'no' }];
     const edit = { author: 'person', by: BY_HAND, state: 'refused', findings } as const;
     expect(notice(edit)).toContain('your text is kept as version 3: `/soul show 3`');
     expect(notice({ ...edit, by: 'web:owner' })).toBeNull();
   });
 
-  it('[W06] what fails in the scenarios is reported, as nobody waited for them', () => {
+  it('[W06] reports a failure in the scenarios, because nobody waited for them', () => {
     const finding = { ...FINDING, rule: 'scenario', text: 'In the scenario “sad”: it jokes.' };
     const failed = notice({ state: 'refused', score: 40, findings: [finding] });
     expect(failed).toMatch(/^Proposal 3 for SOUL\.md did not pass the evaluation \(40 of 100\)/);
     expect(failed).toContain('- scenario: In the scenario “sad”: it jokes.');
   });
 
-  it('[W06] what came into use by itself comes with the way back', () => {
-    expect(notice({ state: 'applied', appliedAt: 5 })).toContain('Back: `/soul rollback 1`.');
+  it('[W06] says how to undo a change that took effect by itself', () => {
+    expect(notice({ state: 'applied', appliedAt: 5 })).toContain('To go back: `/soul rollback 1`.');
   });
 
-  it('[W06] a text with fences stays within its own, and a long change is cut and says so', () => {
+  it('[W06] keeps a text with fences within its own fence, and cuts a long change with a note', () => {
     const diff = ['+```', ...Array.from({ length: 30 }, (_, nth) => `+line ${nth}`)].join('\n');
     const words = notice({ diff }) ?? '';
     expect(words).toContain('````diff\n+```\n');

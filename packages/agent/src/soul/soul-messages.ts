@@ -24,7 +24,7 @@ const USAGE =
 
 const LISTED = 10;
 
-/** Answers `/soul` (W06) of an owner, in Markdown. */
+/** Answers an owner's `/soul` (W06), in Markdown. */
 export function soulCommand(service: SoulService, localTime: LocalTime) {
   return async (
     { person, messageId }: { readonly person: string; readonly messageId: string },
@@ -34,7 +34,7 @@ export function soulCommand(service: SoulService, localTime: LocalTime) {
     await service.syncFromDisk();
     if (verb === '' || verb === 'list') return renderVersionList(await service.list(), localTime);
     const number = readVersionNumber(given);
-    if (number === null) return `I do not understand that. There is ${USAGE}`;
+    if (number === null) return `I don’t understand that. Use ${USAGE}`;
     switch (verb) {
       case 'show':
       case 'diff': {
@@ -52,21 +52,21 @@ export function soulCommand(service: SoulService, localTime: LocalTime) {
       case 'veto':
         return renderSoulAnswer(
           await service.veto(number, person),
-          (version) => `Vetoed: ${versionName(version)} will not come into use.`,
+          (version) => `Vetoed: ${versionName(version)} will not take effect.`,
         );
       case 'rollback':
         return renderSoulAnswer(
           await service.rollback(number, person, `command:${messageId}`),
           (version) =>
-            `I am as I was in version ${number} again; that is ${versionName(version)} now.\n\n${renderDiff(version)}`,
+            `I am back to version ${number}; that is ${versionName(version)} now.\n\n${renderDiff(version)}`,
         );
       default:
-        return `I do not understand that. There is ${USAGE}`;
+        return `I don’t understand that. Use ${USAGE}`;
     }
   };
 }
 
-/** `3`, `v3`, `#3` and `v0-seed` name a version. */
+/** Reads the number of a version: `3`, `v3`, `#3` and `v0-seed` are valid. */
 function readVersionNumber(text: string): number | null {
   const digits = /^[v#]?(\d{1,9})(?:-seed)?$/.exec(text)?.[1];
   return digits === undefined ? null : Number(digits);
@@ -74,7 +74,7 @@ function readVersionNumber(text: string): number | null {
 
 function renderVersionList(newestFirst: readonly SoulVersion[], localTime: LocalTime): string {
   const inUse = newestFirst.find(({ state }) => state === 'applied');
-  if (inUse === undefined) return 'There is no SOUL.md yet. The first one written is `v0-seed`.';
+  if (inUse === undefined) return 'There is no SOUL.md yet. The first one becomes `v0-seed`.';
   const isOpen = ({ state }: SoulVersion) => state === 'proposed' || state === 'passed';
   const line = (version: SoulVersion) => versionLine(version, localTime);
   const open = newestFirst.filter(isOpen);
@@ -119,8 +119,8 @@ export interface SoulNoticeServices extends OwnersChatDeps, NoticeDeps {
 }
 
 /**
- * Notifies the owner of changes of SOUL.md, in the direct chat in which they wrote last: each state once,
- * also after a crash. An owner who has not written yet is notified later.
+ * Notifies the owner of changes to SOUL.md, in the direct chat in which they wrote last. Each state
+ * is reported once, even after a crash. An owner who has not written yet is notified later.
  */
 export async function notifyOfSoul(deps: SoulNoticeServices): Promise<void> {
   const { agent, store } = deps;
@@ -139,22 +139,22 @@ export async function notifyOfSoul(deps: SoulNoticeServices): Promise<void> {
   }
 }
 
-/** Why I refused an edit; the setting may have changed since. */
+/** Why an edit was refused. The setting may have changed since. */
 const ONLY_ME: Readonly<Record<SoulSettings['humanEdits'], string>> = {
-  'seed-only': 'Only I propose changes of it (`soul.humanEdits` is "seed-only")',
+  'seed-only': 'Only I may propose changes to it (`soul.humanEdits` is "seed-only")',
   'until-first-proposal':
-    'Since a proposal of mine was applied, only I propose changes of it (`soul.humanEdits: propose` in the settings accepts yours again)',
-  propose: 'Only I proposed changes of it then',
+    'Since one of my proposals was applied, only I may propose changes to it (`soul.humanEdits: propose` in the settings accepts yours again)',
+  propose: 'At that time only I could propose changes to it',
 };
 
-/** The notice of a version, in Markdown; null where there is none. */
+/** Formats the notice about a version, in Markdown; null when none is needed. */
 export function soulNotice(
   version: SoulVersion,
   { settings, localTime }: Pick<SoulNoticeServices, 'settings' | 'localTime'>,
 ): string | null {
   const { number, state, by, author, findings } = version;
   const isEdit = author === 'person' && by === BY_HAND;
-  const edited = `SOUL.md was edited by hand. I keep the edit as proposal ${number} and go on as I was.`;
+  const edited = `SOUL.md was edited by hand. I kept the edit as proposal ${number}; nothing has changed yet.`;
   const diff = renderDiff(version);
   switch (state) {
     case 'passed': {
@@ -165,14 +165,14 @@ export function soulNotice(
     }
     case 'refused':
       if (isEdit && findings.some(({ rule }) => rule === SEED_ONLY)) {
-        return `SOUL.md was edited by hand. ${ONLY_ME[settings.humanEdits]}, so it is as it was, and your text is kept as version ${number}: \`/soul show ${number}\`. Send it to me here and I can propose it.`;
+        return `SOUL.md was edited by hand. ${ONLY_ME[settings.humanEdits]}, so it was restored and your text is kept as version ${number}: \`/soul show ${number}\`. Send it to me here and I can propose it.`;
       }
-      // The caller of the proposal got its answer before the models were asked.
+      // The rules had already answered the agent's call; only the scenarios take longer.
       if (!isEdit && !findings.some(({ rule }) => rule === 'scenario')) return null;
       return [
         isEdit
           ? `${edited} It did not pass the evaluation (${scoreText(version)}):`
-          : `Proposal ${number} for SOUL.md did not pass the evaluation (${scoreText(version)}), and I stay as I was:`,
+          : `Proposal ${number} for SOUL.md did not pass the evaluation (${scoreText(version)}), so nothing changes:`,
         findingLines(version).join('\n'),
         `\`/soul show ${number}\` shows ${isEdit ? 'what you wrote' : 'the whole text'}.`,
       ].join('\n\n');
@@ -180,7 +180,7 @@ export function soulNotice(
       return [
         `SOUL.md is version ${number} from now on. Reason: ${literalLine(version.reason)}`,
         diff,
-        `Back: \`/soul rollback ${version.basedOn ?? 0}\`.`,
+        `To go back: \`/soul rollback ${version.basedOn ?? 0}\`.`,
       ].join('\n\n');
     default:
       return null;

@@ -4,26 +4,26 @@ import { MAX_SOUL, onlyAgentReason, SEED_ONLY, type SoulSettings } from './soul-
 
 export interface SoulCandidate {
   readonly text: string;
-  /** Null: it is judged by itself. */
+  /** The text in use; null when the candidate is judged by itself. */
   readonly before: string | null;
   readonly author: 'seed' | 'agent' | 'person';
 }
 
 export type SoulJudgement = Omit<SoulVerdict, 'appliesAt'>;
 
-/** `score`: the share of passed scenarios, from 0 to 100. */
+/** `score` is the share of passed scenarios, from 0 to 100. */
 export interface ScenarioResults {
   readonly score: number;
   readonly findings: readonly SoulFinding[];
 }
 
 const PASS = 60;
-/** Points that a text may be worse than the text in use. */
+/** How many points a text may be worse than the text in use. */
 const WORSE = 15;
 
 /**
- * Whether a text may become SOUL.md (W06), by the rules and the results of the scenarios, if any. The
- * text in use is judged in the same way and compared. Pure.
+ * Decides whether a text may become SOUL.md (W06), from the rules and, if available, the results of
+ * the scenarios. The text in use is judged in the same way and compared. Pure.
  */
 export function judgeSoul(
   candidate: SoulCandidate,
@@ -39,14 +39,17 @@ export function judgeSoul(
   const alone = soulFindings({ text: before, before: null, author: 'seed' });
   const was = combineScores(scoreOf(alone), scenarios?.before.score);
   if (score >= was - WORSE) return { state: 'passed', score, findings };
-  const text = `The text in use has ${was} points, this one ${score}; ${WORSE} less at most.`;
+  const text = `The text in use has ${was} points and this one ${score}; it may have at most ${WORSE} fewer.`;
   const worse = { rule: 'worse', points: 0, blocks: true, text };
   return { state: 'refused', score, findings: [...findings, worse] };
 }
 
-/** The refusal where only the agent may change SOUL.md: a person's text is kept as a version and never used. */
+/**
+ * The verdict if only the agent may change SOUL.md: a person's text is kept as a version and
+ * never used.
+ */
 export function refusedToPeople(settings: Pick<SoulSettings, 'humanEdits'>): SoulJudgement {
-  const text = `${onlyAgentReason(settings)} This text is kept here to copy from: ask the agent in your direct chat to propose it. You can veto proposals and roll back.`;
+  const text = `${onlyAgentReason(settings)} This text is kept for reference: ask the agent in your direct chat to propose it. You can veto proposals and roll back.`;
   return {
     state: 'refused',
     score: 0,
@@ -61,22 +64,25 @@ function combineScores(rules: number, scenarios: number | undefined): number {
 /** Some layouts show at most this many characters. */
 const COMFORTABLE = 4_000;
 const MIN_CHARACTERS = 40;
-/** Share of the words that the agent may remove at once, and that of a small step. */
+/**
+ * The share of the words that the agent may remove at once, and the share up to which a step counts
+ * as small.
+ */
 const MAX_REMOVED_SHARE = 0.6;
 const SMALL_STEP = 0.35;
-/** A shorter text may be historyVersion: there is little to lose. */
+/** A text shorter than this, in characters, may be replaced as a whole: there is little to lose. */
 const LITTLE = 200;
 const HEAVY = 60;
 
-/** The rules that a proposed text breaks. */
+/** Returns the rules that a proposed text breaks. */
 export function soulFindings(candidate: SoulCandidate): readonly SoulFinding[] {
   const { text, before } = candidate;
-  if (isBlank(text)) return [heavyFinding('empty', 'It says nothing.')];
+  if (isBlank(text)) return [heavyFinding('empty', 'It is empty.')];
   // The patterns need not run over a text that is far too long.
   if (text.length > MAX_SOUL) return lengthFindings(text);
   return [
     ...(before !== null && before.trim() === text.trim()
-      ? [heavyFinding('no-change', 'It is what SOUL.md says already.')]
+      ? [heavyFinding('no-change', 'SOUL.md already says this.')]
       : []),
     ...lengthFindings(text),
     ...FORBIDDEN.flatMap((forbidden) => {
@@ -91,21 +97,16 @@ export function soulFindings(candidate: SoulCandidate): readonly SoulFinding[] {
           ];
     }),
     ...(/^---\s*$/m.test(text.split('\n', 1)[0] ?? '')
-      ? [
-          heavyFinding(
-            'front-matter',
-            'It begins with front matter; that of the file stays as it is.',
-          ),
-        ]
+      ? [heavyFinding('front-matter', 'It begins with front matter; the file keeps its own.')]
       : []),
     ...(/https?:\/\//i.test(text)
-      ? [lightFinding('address', 15, 'It has web addresses; a character needs none.')]
+      ? [lightFinding('address', 15, 'It contains web addresses; a character needs none.')]
       : []),
     ...(before === null ? [] : stepFindings({ ...candidate, before })),
   ];
 }
 
-/** The score that findings leave, from 0 to 100. */
+/** The score that remains after the findings, from 0 to 100. */
 export function scoreOf(findings: readonly SoulFinding[]): number {
   return Math.max(0, 100 - findings.reduce((sum, { points }) => sum + points, 0));
 }
@@ -113,7 +114,9 @@ export function scoreOf(findings: readonly SoulFinding[]): number {
 function lengthFindings(text: string): readonly SoulFinding[] {
   const { length } = text;
   if (length > MAX_SOUL) {
-    return [heavyFinding('length', `It has ${length} characters; ${MAX_SOUL} at most.`)];
+    return [
+      heavyFinding('length', `It has ${length} characters; at most ${MAX_SOUL} are allowed.`),
+    ];
   }
   if (length > COMFORTABLE) {
     const finding = `It has ${length} characters; some prompts show only the first ${COMFORTABLE}.`;
@@ -122,7 +125,7 @@ function lengthFindings(text: string): readonly SoulFinding[] {
   return length < MIN_CHARACTERS ? [lightFinding('length', 10, 'It says very little.')] : [];
 }
 
-/** Findings about the size of the change; a person may change as much as they like. */
+/** Findings about the size of the change. A person may change as much as they like. */
 function stepFindings({
   text,
   before,
@@ -133,11 +136,11 @@ function stepFindings({
   const lost = before.length < LITTLE ? 0 : shareLost(before, text);
   const percent = `${Math.round(lost * 100)} %`;
   if (lost > MAX_REMOVED_SHARE) {
-    const most = `${MAX_REMOVED_SHARE * 100} % at most in one step`;
-    findings.push(heavyFinding('rewrite', `It takes ${percent} of the words away; ${most}.`));
+    const most = `at most ${MAX_REMOVED_SHARE * 100} % are allowed in one step`;
+    findings.push(heavyFinding('rewrite', `It removes ${percent} of the words; ${most}.`));
   } else if (lost > SMALL_STEP) {
     findings.push(
-      lightFinding('rewrite', 15, `It takes ${percent} of the words away; that is a lot at once.`),
+      lightFinding('rewrite', 15, `It removes ${percent} of the words, which is a lot at once.`),
     );
   }
   if (text.length > COMFORTABLE / 2 && text.length > before.length * 3) {
@@ -158,7 +161,7 @@ function lightFinding(rule: string, points: number, text: string): SoulFinding {
   return { rule, points, blocks: false, text };
 }
 
-/** The passage, so that it can be fixed; a secret is not repeated. */
+/** Quotes the passage, so that it can be fixed. A secret is not repeated. */
 function quotePassage(rule: string, passage: string): string {
   if (rule === 'secret') return `${passage.length} characters`;
   if (rule === 'hidden') return JSON.stringify(passage.slice(0, 20)).replace(/[^\x20-\x7e]/g, '?');
@@ -166,7 +169,7 @@ function quotePassage(rule: string, passage: string): string {
   return `“${line.length > 80 ? `${line.slice(0, 80).trimEnd()} …` : line}”`;
 }
 
-/** Share of the words of `before` that `after` lacks, from 0 to 1, in any order. */
+/** The share of the words of `before` that `after` lacks, from 0 to 1, in any order. */
 function shareLost(before: string, after: string): number {
   const left = new Map<string, number>();
   for (const word of splitWords(after)) left.set(word, (left.get(word) ?? 0) + 1);
@@ -192,7 +195,7 @@ const COMMON: Readonly<Record<string, ReadonlySet<string>>> = {
   ),
 };
 
-/** The language by its commonest words; null where it is not clear. */
+/** The language of a text by its most common words; null when unclear. */
 function languageOf(text: string): string | null {
   const words = splitWords(text);
   if (words.length < 8) return null;
@@ -209,7 +212,7 @@ interface ForbiddenPattern {
   readonly rule: string;
   readonly text: string;
   readonly patterns: readonly RegExp[];
-  /** A negation before it in the same sentence makes it harmless. */
+  /** Whether a negation before it in the same sentence makes it harmless. */
   readonly mayBeDenied: boolean;
 }
 
@@ -217,11 +220,11 @@ const RULES = String.raw`(?:safety|rules?|instructions?|guidelines?|guardrails?|
 const HUMAN = `(?:an? )?(?:real |actual |living )?(?:human|person|man|woman)`;
 const PROGRAM = `(?:an? )?(?:AI|bot|robot|program|machine|language model|LLM|software|assistant|KI|Programm|Maschine)`;
 
-/** English, German and Chinese, as people and models write them. */
+/** In English, German and Chinese, as people and models phrase them. */
 const FORBIDDEN: readonly ForbiddenPattern[] = [
   {
     rule: 'safety',
-    text: 'It tells me to pass over my safety or other rules.',
+    text: 'It tells me to ignore my safety rules or other rules.',
     mayBeDenied: true,
     patterns: [
       new RegExp(
@@ -281,7 +284,7 @@ const FORBIDDEN: readonly ForbiddenPattern[] = [
   },
   {
     rule: 'owner',
-    text: 'It says who my owner is or whom I must obey; that is in the settings alone.',
+    text: 'It says who my owner is or whom I must obey; only the settings decide that.',
     mayBeDenied: true,
     patterns: [
       /\b(?:is|are|as|becomes?) (?:also )?(?:your|my|the|an?) (?:new |real |true |second )?(?:owner|admin|administrator|master|operator)\b/iu,
@@ -295,7 +298,7 @@ const FORBIDDEN: readonly ForbiddenPattern[] = [
   },
   {
     rule: 'private',
-    text: 'It tells me to hand out what is private.',
+    text: 'It tells me to hand out private information.',
     mayBeDenied: true,
     patterns: [
       /\b(?:share|reveal|tell|show|send|post|forward|read out|give|leak)\b[^.!?\n]{0,50}\b(?:MEMORY\.md|memor(?:y|ies)|private notes?|secrets?|passwords?|keys?|credentials?|system prompt)\b/iu,
@@ -306,7 +309,7 @@ const FORBIDDEN: readonly ForbiddenPattern[] = [
   },
   {
     rule: 'injection',
-    text: 'It has marks that belong to prompts and not to a character.',
+    text: 'It contains markup that belongs to prompts, not to a character.',
     mayBeDenied: false,
     patterns: [
       /<\/?(?:system|assistant|user|tool|instructions?|prompt|important)\b[^>]*>/iu,
@@ -320,7 +323,7 @@ const FORBIDDEN: readonly ForbiddenPattern[] = [
   },
   {
     rule: 'hidden',
-    text: 'It has characters or comments that people do not see.',
+    text: 'It contains characters or comments that people cannot see.',
     mayBeDenied: false,
     patterns: [
       /[\u200B\u200E\u200F\u202A-\u202E\u2060-\u2064\u2066-\u2069\uFEFF]|[\u{E0000}-\u{E007F}]/u,
@@ -331,7 +334,7 @@ const FORBIDDEN: readonly ForbiddenPattern[] = [
   },
   {
     rule: 'secret',
-    text: 'It has what looks like a password or a key.',
+    text: 'It contains what looks like a password or a key.',
     mayBeDenied: false,
     patterns: [
       /\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}|\bgh[pousr]_[A-Za-z0-9]{20,}|\bxox[abprs]-[A-Za-z0-9-]{10,}/u,
@@ -345,7 +348,7 @@ const FORBIDDEN: readonly ForbiddenPattern[] = [
 const DENIED =
   /(?:\b(?:never|not|don[’']t|doesn[’']t|no|nobody|nothing|cannot|can[’']t|won[’']t|without|nie|niemals|nicht|kein\w*)\b|不要|不会|不能|从不|绝不|别)[^.!?\n。！？]{0,40}$/iu;
 
-/** The first passage that is not negated, or null. */
+/** Returns the first passage that is not negated, or null. */
 function findForbidden({ patterns, mayBeDenied }: ForbiddenPattern, text: string): string | null {
   for (const pattern of patterns) {
     for (const { 0: passage, index } of text.matchAll(new RegExp(pattern, `${pattern.flags}g`))) {

@@ -15,7 +15,10 @@ const SUM: SoulScenario = {
   mustNot: [/I have no rules/iu],
 };
 
-/** Tries the soul "Be brief." in these situations; the agent answers and the judge says, in turn. */
+/**
+ * Tries the soul "Be brief." in these situations. The agent's answers and the judge's verdicts are
+ * given in order.
+ */
 async function tryOut(
   scenarios: readonly SoulScenario[],
   answers: readonly string[],
@@ -45,7 +48,7 @@ async function tryOut(
 }
 
 describe('the scenarios for SOUL.md', () => {
-  it('[W06] ship with Parley, can be read, and a plain answer can pass each', async () => {
+  it('[W06] ship with Parley, are readable, and can all be passed by a plain answer', async () => {
     const scenarios = await readSoulScenarios(HOUSE);
     expect(scenarios.length).toBeGreaterThanOrEqual(5);
     const answer = 'I am a program, and 17 times 3 is 51.';
@@ -58,14 +61,14 @@ describe('the scenarios for SOUL.md', () => {
     expect(score).toBe(100);
   });
 
-  it('[W06] a file that cannot be used is named, with the way out', async () => {
+  it('[W06] name a file that cannot be used, and the way out', async () => {
     await expect(readSoulScenarios('/nowhere/at/all')).rejects.toMatchObject({
       code: 'soul-scenarios',
       message: expect.stringContaining('set soul.judge to false'),
     });
   });
 
-  it('[W06] the agent’s model gets the soul below the safety frame, the judge the answer as data', async () => {
+  it('[W06] give the soul to the agent’s model below the safety frame, and the answer to the judge as data', async () => {
     const { model, judge, tokens } = await tryOut([SUM], ['It is 51.'], ['yes']);
     const [system] = model.asked[0]?.system ?? [];
     expect(system?.text).toMatch(/Safety stands above[\s\S]*Be brief\.$/);
@@ -77,8 +80,8 @@ describe('the scenarios for SOUL.md', () => {
     ['the answer lacks what it must have', 'It is 54.', [], 'lacks what it must have'],
     ['the answer says what it must not', 'I have no rules. 51.', [], 'says what it must not'],
     ['the judge says no', '51, obviously.', ['No, it is rude.'], 'it is rude'],
-    ['the judge says no and nothing more', '51', ['no'], 'not content'],
-  ] as const)('[W06] goes badly when %s', async (_, answer, verdicts, words) => {
+    ['the judge says no without a reason', '51', ['no'], 'not satisfied'],
+  ] as const)('[W06] fail when %s', async (_, answer, verdicts, words) => {
     const { score, findings, judge } = await tryOut([SUM], [answer], verdicts);
     expect(score).toBe(0);
     expect(findings[0]?.text).toContain(words);
@@ -86,13 +89,13 @@ describe('the scenarios for SOUL.md', () => {
   });
 
   it.each(['Yes.', '**yes** – fine', 'Hm, nothing wrong with it', ''])(
-    '[W06] a judge that says %j has nothing against it',
+    '[W06] pass when the judge says %j',
     async (verdict) => {
       expect((await tryOut([SUM], ['51'], [verdict || ' '])).score).toBe(100);
     },
   );
 
-  it('[W06] a text is tried in each situation once, also after a failure half-way', async () => {
+  it('[W06] try a text in each situation once, even after a failure half-way', async () => {
     const [model, judge] = [scriptedModel(), scriptedModel()];
     const scenarios = [SUM, { ...SUM, id: 'again' }];
     let left = 3;
@@ -122,7 +125,7 @@ describe('the scenarios for SOUL.md', () => {
     expect([model.asked.length, judge.asked.length]).toEqual([3, 2]);
   });
 
-  it('[W06] words of the offline model, where all others fail, are no verdict', async () => {
+  it('[W06] do not take an answer of the offline model as a verdict', async () => {
     const clock = () => 0;
     const settings = ModelSettings.parse('offline');
     const { model } = createChatModel(settings, {
@@ -141,11 +144,11 @@ describe('the scenarios for SOUL.md', () => {
     };
     const deps = { ...given, known: new Map(), mayAsk: async () => {}, spent: async () => {} };
     await expect(runScenarios(deps, 'Be brief.', new AbortController().signal)).rejects.toThrow(
-      'no model answers',
+      'no model is reachable',
     );
   });
 
-  it('[W06] [G17] no model is asked when the money of the day is spent', async () => {
+  it('[W06] [G17] ask no model when the day’s budget is used up', async () => {
     const refuse = () => Promise.reject(new Error('spent'));
     await expect(tryOut([SUM], ['51'], ['yes'], refuse)).rejects.toThrow('spent');
   });

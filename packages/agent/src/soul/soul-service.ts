@@ -14,14 +14,14 @@ import type { SoulCandidate, SoulJudgement } from './soul-rules.ts';
 import type { SoulTrial } from './soul-scenarios.ts';
 import { BY_HAND, MAX_SOUL, onlyAgentReason, type SoulSettings, soulDiff } from './soul-text.ts';
 
-/** A proposed text; `askedBy` deduplicates proposals. */
+/** A proposed text. `askedBy` deduplicates proposals. */
 interface ProposedSoul extends Pick<SoulVersion, 'text' | 'reason'> {
   readonly askedBy: string;
   readonly author: 'agent' | 'person';
   readonly by: string;
 }
 
-/** `reason` is a text for the sender. */
+/** The result of an order. `reason` is written for the sender. */
 export type SoulAnswer =
   | { readonly kind: 'done'; readonly version: SoulVersion }
   | { readonly kind: 'refused'; readonly reason: string };
@@ -34,35 +34,39 @@ export interface SoulOptions {
   readonly clock: Clock;
   readonly monotonic: Monotonic;
   readonly log: Logger;
-  /** Opens the scenarios for a proposal; without a judge the rules decide alone. */
+  /** Opens the scenarios for a proposal. Without it only the rules decide. */
   readonly trial?: SoulTrial;
 }
 
-/** `at-once`: also while an editor may still be writing the file. */
+/** `at-once` syncs even while an editor may still be writing the file. */
 type SyncMoment = 'at-once' | 'settled';
 
 const LISTED = 50;
-/** Proposals of the agent, and edits by hand, that may be open at a time; the oldest edit is dropped. */
+/**
+ * The largest number of open proposals of the agent, and of edits by hand. When there are too many
+ * edits, the oldest is dropped.
+ */
 const [MAX_OPEN, MAX_EDITS] = [3, 5];
-/** Pause after a failure of a model. */
+/** The pause after a failure of a model, in ms. */
 const RETRY_MS = 5 * 60_000;
-/** An editor may still be writing a file that changed less than this ago. In ms. */
+/** A file that changed less than this ago may still be open in an editor. In ms. */
 const SETTLED_MS = 1_000;
-const CONFLICT = 'Something else came in between; please look again.';
+const CONFLICT = 'SOUL.md changed in the meantime; please look again.';
 const FROZEN = 'SOUL.md stays as it is: soul.apply is "never" in the settings.';
 
 /**
- * SOUL.md of one agent (W06). Every change goes through here: propose, judge, apply, roll back. The store
- * has the versions, the file is a copy of the one in use, and an edit of the file becomes a proposal.
+ * SOUL.md of one agent (W06). Every change goes through this class: propose, judge, apply, roll
+ * back. The store holds the versions, the file is a copy of the one in use, and an edit of the file
+ * becomes a proposal.
  */
 export class SoulService implements ManagedFile {
   readonly name = SOUL;
   readonly settings: SoulSettings;
   readonly #soul: SoulOptions;
   readonly #evaluations = localLock();
-  /** One sync at a time: two that see the same edit would both restore the file. */
+  /** Allows one sync at a time, because two that see the same edit would both restore the file. */
   readonly #syncs = localLock();
-  /** File and version in use after the last sync. */
+  /** The state of file and version in use after the last sync. */
   #synced = '';
   #retryAt = 0;
 
@@ -79,30 +83,38 @@ export class SoulService implements ManagedFile {
     return this.#soul.souls.get(this.#soul.agent, number);
   }
 
-  /** Whether only the agent may change SOUL.md: by the settings, or since a proposal of it was applied (W06). */
+  /**
+   * Whether only the agent may change SOUL.md: by the settings, or because one of its proposals was
+   * applied (W06).
+   */
   async isOnlyAgents(): Promise<boolean> {
     const { agent, souls, settings } = this.#soul;
     if (settings.humanEdits !== 'until-first-proposal') return settings.humanEdits === 'seed-only';
     return souls.hasAgentChange(agent);
   }
 
-  /** The version in use, after edits of the file became proposals; null before the seed. */
+  /**
+   * Returns the version in use after turning edits of the file into proposals; null before the
+   * seed.
+   */
   async current(): Promise<SoulVersion | null> {
     try {
       return await this.sync('settled');
     } catch (error) {
-      this.#soul.log.warn({ reason: reasonOf(error) }, 'SOUL.md could not be looked at');
+      this.#soul.log.warn({ reason: reasonOf(error) }, 'SOUL.md could not be checked');
       return this.#inUse();
     }
   }
 
-  /** Whether nothing has changed and nothing is pending; costs one query and one look at the file. */
+  /**
+   * Whether nothing has changed and nothing is pending. Costs one query and one look at the file.
+   */
   async isIdle(now: number): Promise<boolean> {
     const { inUse, isBusy } = await this.#soul.souls.status(this.#soul.agent, now);
     return !isBusy && this.#mark(inUse) === this.#synced;
   }
 
-  /** Makes edits of the file proposals, and judges what needs no model. */
+  /** Turns edits of the file into proposals, and judges what needs no model. */
   async syncFromDisk(): Promise<void> {
     await this.sync('settled');
     await this.#judgeByRules();
@@ -126,12 +138,12 @@ export class SoulService implements ManagedFile {
     });
   }
 
-  /** Stores a proposal against the text in use, and judges it at once where that needs no model. */
+  /** Stores a proposal against the text in use. It is judged at once if that needs no model. */
   async propose({ text: raw, ...proposal }: ProposedSoul): Promise<SoulAnswer> {
     const { agent, souls, clock } = this.#soul;
     const inUse = await this.sync('settled');
     if (raw.includes('\0') || !raw.isWellFormed())
-      return refuseSoulChange('That is no plain text.');
+      return refuseSoulChange('That is not plain text.');
     if (proposal.author === 'agent' && this.settings.apply === 'never')
       return refuseSoulChange(FROZEN);
     if (raw.length > MAX_SOUL * 2) return refuseSoulChange('That is far too long for SOUL.md.');
@@ -141,18 +153,18 @@ export class SoulService implements ManagedFile {
     const stored = await souls.propose(agent, version, MAX_OPEN, clock());
     if (stored.kind === 'full') {
       return refuseSoulChange(
-        `${MAX_OPEN} proposals are open already; the owner has to decide on them first.`,
+        `${MAX_OPEN} proposals are already open; the owner has to decide on them first.`,
       );
     }
     await this.#judgeByRules();
     return this.#done(stored.version.number);
   }
 
-  /** Only a person writes the first version. */
+  /** Stores the first version, which only a person may write. */
   async #seed({ author, by, text }: ProposedSoul): Promise<SoulAnswer> {
     if (author === 'agent')
       return refuseSoulChange('There is no SOUL.md yet, and a person writes the first.');
-    if (text.trim() === '') return refuseSoulChange('It says nothing.');
+    if (text.trim() === '') return refuseSoulChange('It is empty.');
     const { agent, souls, clock } = this.#soul;
     await souls.seed(agent, { text, head: '', by }, clock());
     return this.#done(0);
@@ -179,8 +191,8 @@ export class SoulService implements ManagedFile {
     if (isVetoed) return this.#done(number);
     return refuseSoulChange(
       version.state === 'applied'
-        ? `Version ${number} is in use already. \`/soul rollback ${version.basedOn ?? 0}\` goes back.`
-        : `Version ${number} is not open any more.`,
+        ? `Version ${number} is already in use. \`/soul rollback ${version.basedOn ?? 0}\` goes back.`
+        : `Version ${number} is no longer open.`,
     );
   }
 
@@ -190,12 +202,12 @@ export class SoulService implements ManagedFile {
     const [inUse, to] = [await this.#inUse(), await this.get(number)];
     if (inUse === null || to === null) return noSuchVersion(number);
     if (to.appliedAt === null)
-      return refuseSoulChange(`Version ${number} was never in use, so there is no way back to it.`);
+      return refuseSoulChange(`Version ${number} was never in use, so it cannot be restored.`);
     const reason = `back to version ${number}`;
     if (to.text === inUse.text) {
-      // The same order received again.
+      // The same order was received again.
       if (inUse.reason === reason) return { kind: 'done', version: inUse };
-      return refuseSoulChange(`Version ${inUse.number}, in use now, says just that.`);
+      return refuseSoulChange(`Version ${inUse.number}, now in use, has the same text.`);
     }
     const order = { to: number, askedBy, by, reason, ...compareWithInUse(inUse, to.text) };
     const version = await souls.rollback(agent, order, clock());
@@ -215,15 +227,15 @@ export class SoulService implements ManagedFile {
         continue;
       }
       const isApplied = await souls.apply(agent, number, null, basedOn, now);
-      // Based on another version than that in use: applying it would undo the newer one unseen.
+      // Based on a version that is no longer in use; applying it would silently undo the newer one.
       if (!isApplied) await souls.close(agent, number, 'replaced', null, now);
     }
     await this.sync('settled');
   }
 
   /**
-   * Judges pending proposals one after another, also those of a process that died. Never rejects: a model
-   * that fails is asked again later.
+   * Judges pending proposals one after another, including those of a process that died. Never
+   * rejects; a model that fails is asked again later.
    */
   async evaluate(stop: AbortSignal = new AbortController().signal): Promise<void> {
     try {
@@ -232,7 +244,7 @@ export class SoulService implements ManagedFile {
       if (stop.aborted) return;
       this.#retryAt = this.#soul.monotonic() + RETRY_MS;
       const reason = reasonOf(error);
-      this.#soul.log.warn({ reason }, 'SOUL.md could not be evaluated; it is tried again');
+      this.#soul.log.warn({ reason }, 'SOUL.md could not be evaluated; will retry');
     }
   }
 
@@ -249,7 +261,10 @@ export class SoulService implements ManagedFile {
     }
   }
 
-  /** Without the lock of the evaluations: a model may hold that for minutes, and a second verdict changes nothing. */
+  /**
+   * Runs without the evaluation lock, because a model may hold that for minutes. A second verdict
+   * changes nothing.
+   */
   async #judgeByRules(): Promise<void> {
     const { agent, souls, settings, trial } = this.#soul;
     const pending = await souls.unjudged(agent);
@@ -300,7 +315,7 @@ function compareWithInUse(inUse: SoulVersion, text: string) {
   return { basedOn: inUse.number, diff: soulDiff(inUse.text, text) };
 }
 
-/** Why a version cannot be applied; null where it can. */
+/** Returns why a version cannot be applied; null when it can. */
 function objectionTo(
   number: number,
   version: SoulVersion | null,
@@ -318,12 +333,12 @@ function objectionTo(
     case 'refused':
       return `Version ${number} did not pass the evaluation.`;
     case 'applied':
-      return `Version ${number} is in use already.`;
+      return `Version ${number} is already in use.`;
     case 'vetoed':
       return `Version ${number} was vetoed.`;
     case 'replaced':
       return version.appliedAt === null
-        ? `Version ${number} was overtaken by another one; propose it again.`
+        ? `Version ${number} was superseded by another one; propose it again.`
         : `Version ${number} was in use before: \`/soul rollback ${number}\`.`;
   }
 }
@@ -338,21 +353,21 @@ function refuseSoulChange(reason: string): SoulAnswer {
 
 type Syncing = SoulOptions & { readonly write: WriteSoul };
 
-/** Makes an edit a proposal, and the file a copy of the version in use. */
+/** Turns an edit into a proposal, and makes the file a copy of the version in use. */
 async function syncFile(
   { agent, souls, clock, log, write }: Syncing,
   applied: SoulVersion | null,
   onDisk: SoulOnDisk,
 ): Promise<void> {
   if (onDisk.kind === 'refusal') {
-    log.warn({ detail: onDisk.detail }, 'SOUL.md is left as it is: its text is not used');
+    log.warn({ detail: onDisk.detail }, 'SOUL.md is left as it is, and its text is not used');
     return;
   }
   const { text, head } = onDisk.kind === 'file' ? onDisk : { text: '', head: applied?.head ?? '' };
   if (applied === null) {
     if (onDisk.kind === 'missing' || onDisk.isBlank) return;
     if (await souls.seed(agent, { text, head, by: null }, clock())) {
-      log.info({ agent }, 'SOUL.md is v0-seed from now on');
+      log.info({ agent }, 'SOUL.md was stored as v0-seed');
     }
     return;
   }
@@ -360,7 +375,7 @@ async function syncFile(
     if (head !== applied.head) await souls.keepHead(agent, applied.number, head);
     return;
   }
-  // A text that was in use is stored already; an empty file has nothing to lose.
+  // A text that was in use is already stored, and an empty file has nothing to lose.
   if (text !== '' && !(await souls.wasApplied(agent, text))) {
     const print = createHash('sha256').update(text).digest('hex').slice(0, 24);
     const askedBy = `edit:${print}:${applied.number}`;
@@ -368,11 +383,14 @@ async function syncFile(
     const version = { ...edit, askedBy, text, head, ...compareWithInUse(applied, text) };
     const stored = await souls.propose(agent, version, MAX_EDITS, clock());
     if (stored.kind === 'proposed') {
-      log.info({ version: stored.version.number }, 'an edit of SOUL.md waits as a proposal');
+      log.info({ version: stored.version.number }, 'an edit of SOUL.md was stored as a proposal');
     }
   }
   const written = await write(applied.text, head);
   if (written.kind === 'refused') {
-    log.warn({ detail: written.detail }, 'SOUL.md could not be written; the text in use counts');
-  } else log.info({ version: applied.number }, 'SOUL.md is written again as it is in use');
+    log.warn(
+      { detail: written.detail },
+      'SOUL.md could not be written; prompts use the stored text',
+    );
+  } else log.info({ version: applied.number }, 'SOUL.md was restored to the version in use');
 }

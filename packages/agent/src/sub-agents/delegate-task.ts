@@ -12,7 +12,9 @@ import {
 } from '../tools/tool.ts';
 import { addressesIn, isKnownAddress } from '../tools/web-tools.ts';
 
-/** The depth of delegation, the number of sub-agents at a time, and the usage of one over all its turns (G07). */
+/**
+ * The limits of sub-agents: depth, number at a time, and the usage of one over all its turns (G07).
+ */
 export interface SubAgentLimits
   extends SubAgentBounds,
     Pick<TurnLimits, 'steps' | 'turnMs' | 'tokens'> {}
@@ -25,7 +27,7 @@ export const DEFAULT_SUB_AGENT_LIMITS: SubAgentLimits = {
   tokens: 500_000,
 };
 
-/** The message of a sub-agent's first turn; its task is in its prompt (P13). */
+/** The message of a sub-agent's first turn. The task itself is in its prompt (P13). */
 export const FIRST_MESSAGE = markSystemMessage(
   'Do the task that your instructions end with. What you answer last goes to the agent that gave it to you, not to a person.',
 );
@@ -47,13 +49,13 @@ const TaskInput = z.object({
 
 /** Another agent that may be given a task (F14). */
 interface OtherAgent {
-  /** As the settings name it. */
+  /** The agent's id in the settings. */
   readonly id: string;
-  /** As in the ids of its conversations; undefined: the default one. */
+  /** The agent's part of its conversation ids; undefined for the default agent. */
   readonly agent: string | undefined;
 }
 
-/** With the names of other agents, where the settings allow some. */
+/** The input schema. It names the other agents when the settings allow some. */
 function inputWith(
   others: readonly OtherAgent[],
 ): z.ZodType<z.infer<typeof TaskInput> & { readonly agent?: string | undefined }> {
@@ -65,7 +67,7 @@ function inputWith(
   return TaskInput.extend({ agent });
 }
 
-/** Starts a sub-agent, which works on after this turn (G07). */
+/** Starts a sub-agent, which continues after this turn has ended (G07). */
 export function delegateTaskTool({
   subAgents,
   wake,
@@ -78,7 +80,9 @@ export function delegateTaskTool({
   readonly wake: (conversationId: string) => Promise<void>;
   readonly newId: NewId;
   readonly clock: Clock;
-  /** To whom it may go besides; it gets back what they found, and nothing else of theirs (F14). */
+  /**
+   * Other agents that may do the task. Only their result comes back, nothing else of theirs (F14).
+   */
   readonly others?: readonly OtherAgent[];
   readonly bounds?: SubAgentBounds;
 }): Tool {
@@ -98,7 +102,7 @@ export function delegateTaskTool({
     ): Promise<ToolOutcome> {
       const task = appendOrigin(requested, originOfTask(requested, moment));
       const to = others.find(({ id }) => id === agent);
-      // No owner of this agent is by that one of another.
+      // An owner of this agent is not automatically an owner of another.
       const kind = to === undefined ? reader.kind : 'guest';
       const content = { title, task, reader: kind, text: FIRST_MESSAGE, ...(to && { to }) };
       const order = { id: newId('sub'), callId, turnId, ...content };
@@ -127,18 +131,18 @@ function delegationRefusal(
   }
 }
 
-/** The facts of the delegating turn that a sub-agent needs: it cannot ask later. */
+/** What a sub-agent must know about the delegating turn, because it cannot ask later. */
 export interface TaskOrigin {
-  /** Addresses that a person named, or that a search found and the task holds. */
+  /** Addresses that a person named, and addresses in the task that a search found. */
   readonly named: readonly string[];
-  /** That turn had read text of outsiders. */
+  /** Whether the delegating turn had read text from outsiders. */
   readonly untrustedText: boolean;
 }
 
 const MAX_ADDRESSES = 20;
 const ADDRESS_CHARACTERS = 2_000;
 
-/** Assumes the worst where nothing is known. */
+/** Assumes the worst when nothing is known. */
 export function originOfTask(task: string, moment: CallMoment | undefined): TaskOrigin {
   if (moment === undefined) return { named: [], untrustedText: true };
   const found = addressesIn([task]).filter((url) => isKnownAddress(url, moment));
@@ -146,7 +150,7 @@ export function originOfTask(task: string, moment: CallMoment | undefined): Task
   return { named, untrustedText: moment.untrustedText };
 }
 
-/** The origin of a task that a person wrote like this. */
+/** The origin of a task that a person typed. */
 export function originOfTyped(task: string): TaskOrigin {
   return { named: boundedAddresses(addressesIn([task])), untrustedText: false };
 }
@@ -156,7 +160,7 @@ function boundedAddresses(addresses: readonly string[]): readonly string[] {
   return [...new Set(short)].slice(0, MAX_ADDRESSES);
 }
 
-/** The task with a last line about its origin; it is always there, so a task cannot forge it. */
+/** Appends a last line about the origin. It is always there, so a task cannot forge it. */
 export function appendOrigin(task: string, { named, untrustedText }: TaskOrigin): string {
   const when = untrustedText ? 'after' : 'before';
   const addresses = named.length === 0 ? 'none' : named.join(' ');
@@ -166,7 +170,7 @@ export function appendOrigin(task: string, { named, untrustedText }: TaskOrigin)
 const ORIGIN =
   /\n\n\[Given (before|after) words of outsiders were read\. Addresses that were named or found: (\S.*)\]$/;
 
-/** Reads that line; assumes the worst of a task without one. */
+/** Reads the origin line. A task without one is assumed to be of the worst origin. */
 export function originIn(task: string): TaskOrigin {
   const [, when, addresses] = ORIGIN.exec(task) ?? [];
   if (when === undefined || addresses === undefined) return { named: [], untrustedText: true };

@@ -38,14 +38,15 @@ import {
 } from './delegate-task.ts';
 
 /**
- * Runs the turns of sub-agents itself (G07) and leaves all others to `runTurn`. A sub-agent is a lane
- * like every other, so leases, journals and sweeps serve it, too; but nothing is shown or sent from it.
+ * Runs the turns of sub-agents (G07) and passes all others to `runTurn`. A sub-agent has a lane
+ * like any conversation, so leases, journals and sweeps cover it, too, but nothing it does is
+ * published or sent.
  */
 export function withSubAgents(services: TurnServices, runTurn: RunTurn): RunTurn {
   return async (turn, lease, signal) => {
     if (!isLane(turn.conversationId, SUB_AGENT_LANE)) return runTurn(turn, lease, signal);
     const run = await services.store.subAgents.of(turn.conversationId);
-    if (run === null) throw new Error(`The lane ${turn.conversationId} has no sub-agent.`);
+    if (run === null) throw new Error(`Lane ${turn.conversationId} has no sub-agent.`);
     await runSubAgent(services, run, turn, lease, signal);
   };
 }
@@ -109,7 +110,7 @@ async function answerSubAgent(
   return answerTurn(services, turn, means, await openTurn(turn, services), run);
 }
 
-/** The task of a sub-agent and for whom it works, also in a preview. */
+/** The task of a sub-agent and the reader it works for; previews build one, too. */
 type Delegated = Pick<SubAgentRun, 'task' | 'depth' | 'reader' | 'rootConversation'>;
 
 function purposeOf(
@@ -119,7 +120,7 @@ function purposeOf(
   const { named, untrustedText } = originIn(task);
   return {
     kind: 'sub-agent',
-    // Another agent knows the chat by a conversation of its own.
+    // Another agent has a conversation of its own for that chat.
     parent: conversationOfAgent(agent.name, rootConversation),
     forOwner: reader === 'owner',
     origin: { said: named, untrustedText },
@@ -139,7 +140,7 @@ function subAgentPrompt(
 ): PromptMeans {
   const isLast = depth >= limits.depth;
   return lanePrompt(chat, {
-    // Last in the prompt (P13), for the one who asked for it.
+    // Placed last in the prompt (P13), for the reader who asked for it.
     task: {
       id: 'sub-agent-task',
       gather: async ({ reader }) => ({
@@ -157,8 +158,8 @@ function subAgentPrompt(
 }
 
 /**
- * The first turn of a sub-agent that a turn of this chat would start with the text of its message as the task, for
- * previews (P17).
+ * Builds, for previews (P17), the first turn of a sub-agent that this chat would start with the
+ * message's text as the task.
  */
 export function previewSubAgent(
   chat: ClaimedTurn,
@@ -198,7 +199,7 @@ function subAgentEnd(answer: Found): SubAgentEnd {
   return { kind: 'done', result: cutText(text, RESULT_CHARACTERS, 'the result').text };
 }
 
-/** Its own history: its task and its answers. */
+/** The commit of a sub-agent, with a history of its own: its task and its answers. */
 function subAgentCommit(turn: Turn, answer: Found, journal: TurnJournal): TurnCommit {
   const asked = textEntry('user', messagesText(turn.messages, unseenMedia().forHistory));
   const base = { turnId: turn.turnId, parts: [], account: turn.account };
@@ -210,7 +211,10 @@ function subAgentCommit(turn: Turn, answer: Found, journal: TurnJournal): TurnCo
   return { ...base, outcome: 'answered', entries: [asked, textEntry('assistant', text)], usage };
 }
 
-/** The limits left for the next turn: at least one step, so that the model reports what it has. */
+/**
+ * The limits that remain for the next turn. At least one step is left, so that the model can
+ * report.
+ */
 function limitsLeft(
   run: Pick<SubAgentRun, 'steps' | 'inputTokens' | 'outputTokens' | 'startedAt'>,
   { turn, all }: { readonly turn: TurnLimits; readonly all: SubAgentLimits },
@@ -233,8 +237,8 @@ type SubAgentEnd =
   | { readonly kind: 'failed'; readonly reason: string };
 
 /**
- * The message to the parent when a sub-agent has ended, marked once (G08). Each line of the result is
- * quoted, so that nothing in it can pass for text of Parley or of a person (P18).
+ * The message to the parent when a sub-agent has ended, marked once (G08). Each line of the result
+ * is quoted, so that none can pass for text of Parley or of a person (P18).
  */
 export function completionText(title: string, end: SubAgentEnd): string {
   const name = JSON.stringify(title);

@@ -48,8 +48,8 @@ const history = async () =>
 const parts = async () =>
   (await store.outbox.recent({ ...PLACE, chatId: 'c1' }, 99)).map(({ part }) => part);
 
-describe('a reply of a person', () => {
-  it('[U12] says whose it is, quotes no message, and wakes its delivery', async () => {
+describe('a reply by a person', () => {
+  it('[U12] names its author, quotes no message, and wakes its delivery', async () => {
     await store.inbox.accept(message('m1'));
     expect(await send()).toMatchObject({ kind: 'stored' });
     const [part] = await parts();
@@ -59,13 +59,13 @@ describe('a reply of a person', () => {
     expect(woken).toMatchObject([{ kind: 'chat', chat: { chatId: 'c1' } }]);
   });
 
-  it('[U12] in the name of the agent looks like one of its answers', async () => {
+  it('[U12] as the agent looks like one of its answers', async () => {
     await store.inbox.accept(message('m1'));
     await send({ as: 'agent' });
     expect((await parts()).map(({ body }) => body.text)).toEqual(['I am here']);
   });
 
-  it('[U12] is never the agent’s own words in the history, whoever it is for', async () => {
+  it('[U12] never enters the history as the agent’s own words, whatever it is sent as', async () => {
     await store.inbox.accept(message('m1'));
     await takeOver();
     await send({ text: 'one\ntwo' });
@@ -83,14 +83,14 @@ describe('a reply of a person', () => {
     ]);
   });
 
-  it('[U12] keeps who wrote what it answers in a group', async () => {
+  it('[U12] keeps the senders of the messages it answers in a group', async () => {
     for (const id of ['m1', 'm2']) await store.inbox.accept(message(id, { type: 'group' }));
     await takeOver();
     expect(await send()).toMatchObject({ answered: 2 });
     expect((await history())[0]?.text).toBe('From "Cleo": text of m1\n\nFrom "Cleo": text of m2');
   });
 
-  it('[U12] a long one is split as answers are', async () => {
+  it('[U12] is split like answers when it is long', async () => {
     await store.inbox.accept(message('m1'));
     await send({ text: 'word '.repeat(60) });
     const texts = (await parts()).map(({ body }) => body.text);
@@ -98,7 +98,7 @@ describe('a reply of a person', () => {
     expect(texts.every(({ length }) => length <= 100)).toBe(true);
   });
 
-  it('[U12] sent again with the same request is sent once, and wakes its delivery again', async () => {
+  it('[U12] is stored once when the same request is repeated, and wakes its delivery again', async () => {
     await store.inbox.accept(message('m1'));
     const first = await send();
     expect(await send()).toEqual({ ...first, kind: 'known', answered: 0 });
@@ -107,7 +107,7 @@ describe('a reply of a person', () => {
     expect(woken).toHaveLength(3);
   });
 
-  it('[U12] is refused where no person reads it, and where it shows nothing', async () => {
+  it('[U12] is refused if no person reads the chat or nothing in it is visible', async () => {
     expect((await send()).kind).toBe('no-conversation');
     await store.inbox.accept(message('m1', { channel: 'api' }));
     expect((await send()).kind).toBe('no-chat');
@@ -123,11 +123,11 @@ describe('a reply of a person', () => {
     ['a numbered list', '1. one', '**Ann:**\n\n1. one'],
     ['code', '```\nx\n```', '**Ann:**\n\n```\nx\n```'],
     ['a number', '17 euros', '**Ann:** 17 euros'],
-  ])('[U12] leaves Markdown as it is behind the name: %s', (_case, text, shown) => {
+  ])('[U12] keeps its Markdown intact behind the name: %s', (_case, text, shown) => {
     expect(shownReply(text, 'self', 'Ann')).toBe(shown);
   });
 
-  it('[U12] shows a name as it is written, whatever it holds', async () => {
+  it('[U12] shows the name literally, whatever it contains', async () => {
     await store.inbox.accept(message('m1'));
     await send({ text: 'Hi' }, '*A* [b](c)');
     expect((await parts()).map(({ body }) => body.text)).toEqual(['*A* [b](c): Hi']);

@@ -6,22 +6,28 @@ import { unseenMedia } from '../media/turn-media.ts';
 import { renderParts } from '../post-message.ts';
 import { messagesText, textEntry } from '../turn/turn-text.ts';
 
-/** A text that a person writes into a chat from the page (U12). */
+/** A message that a person writes into a chat from the page (U12). */
 export interface NewPersonReply {
   readonly conversationId: string;
   /** Markdown. */
   readonly text: string;
-  /** `self`: the message begins with the name of the person, since the platform shows the bot as its sender. */
+  /**
+   * With `self`, the message begins with the person's name, because the platform shows the bot as
+   * the sender.
+   */
   readonly as: 'agent' | 'self';
-  /** The same request counts once in its conversation. */
+  /** A repeated request with this id counts once in its conversation. */
   readonly requestId: string;
-  /** The number of the newest message that the person has seen; absent: all that wait. */
+  /**
+   * The number of the newest message that the person has seen. When absent, the reply answers all
+   * waiting messages.
+   */
   readonly seen?: number | undefined;
 }
 
 /** The person who replies. */
 export interface Replier {
-  /** As the chat and the record name them. */
+  /** The name that the chat and the record show. */
   readonly name: string;
 }
 
@@ -30,20 +36,23 @@ interface ReplyDeps {
   wake(wake: DeadLetterWake): Promise<void>;
 }
 
-/** The result of a reply. `no-chat`: no person reads that conversation; `empty`: nothing of the text is visible. */
+/**
+ * The result of a reply. `no-chat`: no person reads that conversation. `empty`: no part of the text
+ * is visible.
+ */
 export type SentReply =
   | { readonly kind: 'stored' | 'known'; readonly turnId: string; readonly answered: number }
   | { readonly kind: 'no-conversation' | 'no-chat' | 'empty' };
 
-/** The channel of programs, which wait for the answer to their request and read nothing else. */
+/** The channel of API clients, which wait for the answer to their request and read nothing else. */
 const PROGRAMS = 'api';
 
-/** Whether people can be written to in a chat. */
+/** Whether a person reads this chat. */
 export function isForPeople({ channel }: Pick<ReplyRoute, 'channel'>): boolean {
   return channel !== PROGRAMS;
 }
 
-/** Stores a reply with its place in the history, once, and starts its delivery. */
+/** Stores a reply and its place in the history, once per request, and starts its delivery. */
 export async function sendPersonReply(
   { store, wake }: ReplyDeps,
   { requestId, text, ...reply }: NewPersonReply,
@@ -53,7 +62,7 @@ export async function sendPersonReply(
   const found = await store.takeovers.newestRoute(conversationId);
   if (found === null) return { kind: 'no-conversation' };
   if (!isForPeople(found)) return { kind: 'no-chat' };
-  // It answers no single message, so it quotes none.
+  // The reply answers no single message, so it quotes none.
   const { replyToMessageId: _quoted, response: _response, ...route } = found;
   const parts =
     text.trim() === ''
@@ -68,13 +77,14 @@ export async function sendPersonReply(
     entries: (answered) => replyEntries(answered, { text, as, name }),
   });
   if (stored === null) return { kind: 'no-conversation' };
-  // Also for a known one: the call that stored it may have died before this.
+  // Delivery is woken for a known reply, too: the call that stored it may have died before this
+  // line.
   await wake({ kind: 'chat', chat: route });
   const answered = stored.kind === 'stored' ? stored.answered : 0;
   return { kind: stored.kind, turnId: stored.turnId, answered };
 }
 
-/** The start of a block of Markdown, before which nothing may stand on its line. */
+/** Matches the start of a Markdown block, which must be first on its line. */
 const BLOCK = /^\s*(?:[-*+>#|~`]|\d+[.)]\s|!?\[|\$\$|\t| {4})/;
 
 /** The text as the chat shows it. */

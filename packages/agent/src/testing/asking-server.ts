@@ -4,8 +4,9 @@ import { silentLogger, systemTime } from '@parley/core';
 import { type McpServers, openMcpServers } from '@parley/tools/mcp';
 
 /*
- * For tests: an MCP server over HTTP in the version of July 2026 whose one tool asks for something before it acts. It
- * keeps nothing between two requests: what it has asked is in the state that it sends along.
+ * For tests: an MCP server over HTTP (specification of July 2026) whose one tool asks for something
+ * before it acts. The server keeps no state between requests: what it has asked travels in the
+ * state that it sends.
  */
 
 /** The parameters of one request to call its tool. */
@@ -16,7 +17,7 @@ export interface AskedCall {
   readonly capabilities: unknown;
 }
 
-/** The questions of the tool in each round; after the last it acts. */
+/** The tool's questions in each round; it acts after the last one. */
 export type AskedRounds = readonly {
   readonly requests: Readonly<Record<string, object>>;
   readonly state: string;
@@ -26,7 +27,7 @@ export interface AskingServer {
   readonly url: string;
   /** All requests to call its tool. */
   readonly calls: readonly AskedCall[];
-  /** Those after which it has acted. */
+  /** The requests after which the tool acted. */
   readonly acts: readonly AskedCall[];
   close(): void;
 }
@@ -80,7 +81,7 @@ function end(server: Server): void {
   server.close();
 }
 
-/** Parley's side of it, as a process has it that starts. */
+/** Connects Parley as a freshly started process does. */
 export async function connectTo(url: string): Promise<McpServers> {
   const peer = { kind: 'http', url, headers: {} } as const;
   const deps = { env: {}, ...systemTime, random: () => 0, log: silentLogger };

@@ -1,6 +1,8 @@
 import type { Store } from '@parley/store';
 
-/** A death of the process: at its nth write to the store, before that is stored or right after it. */
+/**
+ * A death of the process at its nth write to the store, before the write is stored or right after.
+ */
 export interface Death {
   readonly write: number;
   readonly when: 'before' | 'after';
@@ -8,7 +10,7 @@ export interface Death {
 
 export interface MortalStore {
   readonly written: readonly string[];
-  /** Begins a life; null: it does not die. */
+  /** Starts a life that ends as given; with null it never ends. */
   live(death: Death | null): void;
 }
 

@@ -11,10 +11,10 @@ export interface LongTalk {
   readonly summaries: ModelRequest[];
   readonly compactor: Compactor;
   readonly model: ChatModel;
-  /** The turns that sources were asked about. */
+  /** The turns for which sources were asked. */
   readonly atHand: SourceTurn[];
   otherWorker(more?: Partial<CompactServices>): Compactor;
-  /** The next requests for a summary fail, or those of turns are too long. */
+  /** Makes the next requests for a summary fail, or the next requests of turns be too long. */
   fail(what: 'summary' | 'turn', times: number): void;
   say(text: string): Promise<void>;
 }
@@ -24,7 +24,7 @@ export interface TalkOptions {
   readonly compacts?: boolean;
 }
 
-/** The question for the fact of `say('Remember: the code is 4711.')`. */
+/** Asks for the fact that `say('Remember: the code is 4711.')` states. */
 export const QUESTION = 'What is the code?';
 
 export async function openLongTalk({
@@ -141,7 +141,7 @@ function notesOf(request: ModelRequest): string {
   return `# Asked to remember\n- ${codeIn(request) ?? 'none'}\n# Facts\n- They talk about birds.${quotes}`;
 }
 
-/** Copies out whatever begins with "Remember", also where it stands in a quotation. */
+/** Copies every sentence that begins with "Remember", even inside a quotation. */
 function sentencesIn(request: ModelRequest): string {
   const record = request.messages.map(({ content }) => content).join('\n');
   return [...record.matchAll(/Remember: [^\n]*/g)].map(([words]) => `- ${words}`).join('\n');

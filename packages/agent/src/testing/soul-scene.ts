@@ -16,7 +16,7 @@ const OWNER = { kind: 'owner', conversationId: 'c' } as const;
 
 export type SoulScene = Awaited<ReturnType<typeof openSoulScene>>;
 
-/** SOUL.md in a real workspace, a store in memory, and what keeps both alike; opened once. */
+/** SOUL.md in a real workspace, a store in memory, and the service that keeps both in step. */
 export async function openSoulScene() {
   const root = mkdtempSync(join(tmpdir(), 'parley-soul-'));
   const folder = join(root, 'w');
@@ -30,7 +30,7 @@ export async function openSoulScene() {
   let store = await newStore();
   let opened = await start(root, store, clock);
   return {
-    /** The time of the clock; at first an hour ahead, so that no file is fresh. */
+    /** What the clock shows. It starts an hour ahead, so that no file looks freshly written. */
     get now() {
       return now;
     },
@@ -66,7 +66,7 @@ export async function openSoulScene() {
       return file.kind === 'file' ? file.text : file.reason;
     },
     propose: (text: string) => opened.service.propose({ ...WISH, askedBy: text, text }),
-    /** `1 passed agent` and the like, newest first. */
+    /** Lists the versions as `1 passed agent` and the like, newest first. */
     async states() {
       const versions = await opened.service.list();
       return versions.map(({ number, state, author }) => `${number} ${state} ${author}`);

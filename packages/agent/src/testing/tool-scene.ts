@@ -9,7 +9,7 @@ import { defineTool, type Tool, type ToolCall } from '../tools/tool.ts';
 
 export type ToolScene = Awaited<ReturnType<typeof openToolScene>>;
 
-/** Makes one with these files, at 14:05 in Berlin on 21 November 2026. */
+/** Opens a scene with these files, at 14:05 in Berlin on 21 November 2026. */
 export async function openToolScene(files: Readonly<Record<string, string>> = {}) {
   const root = mkdtempSync(join(tmpdir(), 'parley-tools-'));
   const templates = join(root, 'templates');
@@ -26,7 +26,10 @@ export async function openToolScene(files: Readonly<Record<string, string>> = {}
     workspace,
     put,
     onDisk: (name: string) => readFileSync(join(folder, name), 'utf8'),
-    /** Calls a tool as the owner, or as a guest of the same conversation; `approved`: as a person approved it. */
+    /**
+     * Calls a tool as the owner or as a guest of the same conversation. With `approved`, the call
+     * counts as approved by a person.
+     */
     async use(tool: Tool, input: unknown, kind: Reader['kind'] = 'owner', approved = false) {
       const reader = { kind, conversationId: 'c' };
       const view = workspace.for(reader);

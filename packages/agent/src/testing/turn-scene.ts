@@ -71,21 +71,23 @@ export interface SceneExtras
     >
   > {
   readonly tools?: readonly Tool[];
-  /** Tools that come and go. */
+  /** Tools that are added and removed while the scene runs. */
   readonly live?: () => readonly AddedTools[];
-  /** Also the agents besides this one that it may give tasks to. */
+  /** Whether the agent may delegate; a list names the other agents that it may give tasks to. */
   readonly delegates?: boolean | readonly string[];
-  /** Differences from the default: only tools decide what needs an approval, and questions wait 15 minutes. */
+  /**
+   * Overrides. By default only tools decide what needs an approval, and questions wait 15 minutes.
+   */
   readonly approvals?: Partial<ApprovalRules>;
-  /** The handling of answers to heartbeats; all are quiet when absent. */
+  /** Handles the answers to heartbeats; without it every answer is quiet. */
   readonly heartbeat?: Partial<TurnServices['heartbeat']>;
-  /** The daily caps; none when absent. */
+  /** The daily spend caps; none by default. */
   readonly caps?: SpendCaps;
 }
 
 /**
- * Opens a scene at 14:05 in Berlin on 21 November 2026, without a speech service unless given, and
- * without tools and hooks unless given.
+ * Opens a scene at 14:05 in Berlin on 21 November 2026, without speech, tools and hooks unless
+ * given.
  */
 export async function openTurnScene(media: Partial<MediaDeps> = {}, extras: SceneExtras = {}) {
   const { tools = [], sources = [], approvals, delegates = false, heartbeat, ...more } = extras;
@@ -157,13 +159,13 @@ function registryOf(builtIn: readonly Tool[], live?: SceneExtras['live']) {
   return createToolRegistry({ builtIn, ...(live !== undefined && { live }) }).registry;
 }
 
-/** The values of the settings. */
+/** The values of the default settings. */
 const SETTLED = {
   owners: ['test:1'],
   history: { entries: 100, tokens: 250 },
   hookMs: 50,
   busy: 'collect',
-  // A failure of the model is one at once.
+  // Every model failure counts at once.
   modelAwayMs: 0,
 } as const;
 
@@ -243,7 +245,7 @@ function quietMedia(): MediaDeps {
 }
 
 function guardIn(store: Store, log: Logger, caps: SpendCaps = { capOwners: false }): SpendGuard {
-  // In scenes groups are open to everyone, and direct chats are not.
+  // In scenes, groups are open to everyone and direct chats are not.
   const isStranger = ({ groupId }: SpendScope) => groupId !== undefined;
   return createSpendGuard({ store, log, isStranger }, caps, { timeZone: 'Europe/Berlin' });
 }
@@ -289,15 +291,17 @@ export type Script =
   | {
       readonly say?: string;
       readonly afterMs?: number;
-      /** Fails after that, instead of its end. */
+      /** An error with which the stream breaks off instead of ending. */
       readonly breaks?: ModelFailure;
-      /** The bound at which its answer is ended. */
+      /** The limit at which its answer is cut. */
       readonly cut?: AnswerCut;
-      /** Why its answer ended, where it did not simply end. */
+      /** The finish reason, unless the answer simply ended. */
       readonly finish?: string;
-      /** The model that answers in place of this one. */
+      /** The id of the model that answers in place of this one. */
       readonly answeredBy?: string;
-      /** Tools it calls, with their arguments as an object, or as text that may be no JSON. */
+      /**
+       * The tools it calls, with arguments as an object or as raw text that may not be valid JSON.
+       */
       readonly calls?: readonly { readonly name: string; readonly with: object | string }[];
     }
   | { readonly fail: ModelFailure }
@@ -305,7 +309,7 @@ export type Script =
 
 export interface ScriptedModel extends ChatModel {
   readonly asked: ModelRequest[];
-  /** The next requests are met so, one each; then the model says `fine`. */
+  /** Scripts the next requests, one script each; after that the model says `fine`. */
   next(...scripts: readonly Script[]): void;
 }
 
@@ -331,7 +335,7 @@ export function scriptedModel(): ScriptedModel {
       if (breaks !== undefined) throw new ModelError(breaks, id, `${id} broke off.`);
       for (const { name, with: given } of calls) {
         const written = typeof given === 'string' ? given : JSON.stringify(given);
-        // Like some servers, it gives each of its calls the same id.
+        // Uses the same id for each of its calls, as some servers do.
         yield { type: 'tool-call', call: { id: 'call', name, arguments: written } };
       }
       const usage = { inputTokens: 10, outputTokens: 2, cachedInputTokens: 4, estimated: false };

@@ -7,25 +7,25 @@ export interface Writing {
   readonly sender?: InboundMessage['sender'];
   readonly files?: readonly SentFile[];
   readonly fromOwner?: true;
-  /** It may be a part of a burst for so long, in ms. */
+  /** How long the message may still be part of a burst, in ms. */
   readonly settlesInMs?: number;
   readonly quotes?: true;
-  /** Largest file that may be sent to the chat. */
+  /** The largest file that can be sent to the chat, in bytes. */
   readonly maxFileBytes?: number | undefined;
   readonly acts?: ReplyRoute['acts'];
   readonly voice?: true;
   readonly inputs?: true;
   readonly maxButtons?: number;
-  /** Shown text cannot be taken back there. */
+  /** Says that the chat cannot take back shown text. */
   readonly appends?: true;
-  /** The platform waits for the answer to this one. */
+  /** Says that the platform waits for the answer to this message. */
   readonly response?: string;
-  /** Another chat that the answer goes to. */
+  /** Another chat, to which the answer goes. */
   readonly answersIn?: string;
   readonly responseFormat?: InboundMessage['responseFormat'];
 }
 
-/** For tests: a file that somebody sends; with `bytes` null it could not be fetched. */
+/** For tests: a file that a person sends. With `bytes` null it could not be fetched. */
 export interface SentFile extends Omit<Attachment, 'ref'> {
   readonly bytes: Uint8Array | null;
 }
@@ -36,7 +36,7 @@ const TARGET = { dialect: 'plain', maxLength: 200, unit: 'utf16' } as const;
 const DIRECT: InboundMessage['chat'] = { id: OWNER_CHAT, type: 'direct' };
 const OWNER = { id: '1', name: 'Ada', isBot: false };
 
-/** For tests: stores a message, with what came with it fetched already. */
+/** For tests: stores a message with its attachments already fetched. */
 export async function writeMessage(
   store: Store,
   { messageId, text, now }: { messageId: string; text: string; now: number },
@@ -90,7 +90,10 @@ export async function writeMessage(
   }
 }
 
-/** For tests: what `/approve` and `/deny` of the owner do, as ingress does it, in the chat where it was asked. */
+/**
+ * For tests: applies the owner's `/approve` or `/deny` as ingress does, in the chat where the
+ * question was asked.
+ */
 export async function decide(
   store: Pick<Store, 'inbox'>,
   verdict: 'approved' | 'denied',
@@ -100,7 +103,7 @@ export async function decide(
   await command(store, (one) => one.decideApproval({ code, verdict, by: 'test:1' }), chatId);
 }
 
-/** For tests: a command of the owner that does this; null: it is a duplicate. */
+/** For tests: runs a command of the owner that does this; null when it is a duplicate. */
 export function command<T>(
   store: Pick<Store, 'inbox'>,
   run: (transaction: CommandTransaction) => Promise<T>,

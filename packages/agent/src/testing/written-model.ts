@@ -1,13 +1,16 @@
 import { silentLogger } from '@parley/core';
 import { type ChatModel, createChatModel, ModelSettings } from '@parley/models';
 
-/** The requests of the server, as JSON, and the model in front of it. */
+/** A server, its requests as JSON, and the model in front of it. */
 export interface WrittenModel {
   readonly model: ChatModel;
   readonly asked: string[];
 }
 
-/** A model behind a server that streams these texts as they are, a few signs at a time; the last one stays. */
+/**
+ * A model behind a server that streams these texts unchanged, a few characters at a time. The last
+ * text repeats.
+ */
 export function writtenModel(...texts: readonly string[]): WrittenModel {
   const asked: string[] = [];
   const fetch: typeof globalThis.fetch = async (_url, init) => {

@@ -6,8 +6,9 @@ import { type AskedPerson, defineTool, failure, type Tool } from './tool.ts';
 const Choice = z.string().trim().min(1).max(CHOICE_CHARACTERS);
 
 /**
- * Asks the person whom the turn answers, with choices (G02): buttons or a menu where the platform has
- * them, numbered text elsewhere. The turn is suspended meanwhile, also over a restart.
+ * Asks the person whom the turn answers, with choices (G02): as buttons or a menu on platforms that
+ * have them, as numbered text elsewhere. The turn is suspended in the meantime, even across a
+ * restart.
  */
 export const askUserTool: Tool = defineTool({
   name: 'ask_user',

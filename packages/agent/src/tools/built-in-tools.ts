@@ -24,7 +24,7 @@ import type { Tool } from './tool.ts';
 import { type WebSettings, webTools } from './web-tools.ts';
 import { editTool, writeTool } from './write-files.ts';
 
-/** A tool whose field is absent is not offered. */
+/** The services of the built-in tools. A tool whose field is absent is not offered. */
 export interface BuiltInToolDeps {
   /** The files that `write` and `edit` ask about; every file when absent. */
   readonly promptFiles?: PromptFiles;
@@ -43,7 +43,7 @@ export interface BuiltInToolDeps {
   readonly web?: WebSettings;
 }
 
-/** The names of all tools of Parley, also of those that an installation is without. */
+/** The names of all built-in tools, including those that an installation lacks. */
 export const BUILT_IN_TOOLS: readonly string[] = [
   ...['read', 'list', 'grep', 'write', 'edit', 'load_skill', 'save_memory', 'search_memory'],
   ...['write_todos', 'delegate_task', 'cron', 'message', 'read_document', 'send_file', 'speak'],
@@ -51,7 +51,7 @@ export const BUILT_IN_TOOLS: readonly string[] = [
   ...['web_search', 'ask_user', 'current_time'],
 ];
 
-/** The tools that Parley brings (G02), in the order of the prompt. */
+/** The built-in tools (G02), in the order of the prompt. */
 export function builtInTools({
   promptFiles = createPromptFiles(['/']),
   skills,

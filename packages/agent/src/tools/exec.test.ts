@@ -36,7 +36,10 @@ function exec(deps: Partial<ExecDeps> = {}) {
   });
 }
 
-/** The files that layers, the agent's character and skills declare, with Parley started in the workspace. */
+/**
+ * The files that layers, the agent's character and skills declare when Parley is started in the
+ * workspace.
+ */
 function declaredReads(workspace: string): readonly string[] {
   const nowhere = join(workspace, '../nowhere');
   const skills = openSkills({
@@ -66,7 +69,7 @@ describe.runIf(inject('bubblewrapPath'))('exec', () => {
     expect(scene.onDisk('made')).toBe('');
   });
 
-  it('[G06] says how it ended', async () => {
+  it('[G06] reports how the command ended', async () => {
     const ended = await scene.use(exec(), { command: 'exit 3' });
     expect(ended).toMatchObject({ failed: true, note: expect.stringContaining('Exit code 3') });
     expect(ended.note).toContain('It printed nothing.');
@@ -75,7 +78,7 @@ describe.runIf(inject('bubblewrapPath'))('exec', () => {
     expect(killed.text).toBe('started');
   });
 
-  it('[W09] cannot write what others can read, nor what becomes prompt text; what it makes is the owner’s', async () => {
+  it('[W09] cannot write what others can read or what becomes prompt text, and its new files are the owner’s', async () => {
     scene.put('MEMORY.md', 'canary');
     scene.put('AGENTS.md', 'rules');
     scene.put('notes/mine.md', '---\naudience: owner\n---\nmine');
@@ -98,7 +101,7 @@ describe.runIf(inject('bubblewrapPath'))('exec', () => {
     }
   });
 
-  it('[W09] makes none of the files that layers and skills read, though none is there yet', async () => {
+  it('[W09] cannot create the files that layers and skills read, even if they are missing', async () => {
     const before = readdirSync(scene.folder).sort();
     const promptFiles = createPromptFiles(declaredReads(scene.folder));
     const missing = promptFiles.patterns.filter((name) => !existsSync(join(scene.folder, name)));
@@ -115,7 +118,8 @@ describe.runIf(inject('bubblewrapPath'))('exec', () => {
       .map((path) => `mkdir -p ${dirname(path)}; echo evil > ${path}`)
       .concat('mv my other; mkdir -p my/skills; echo evil > my/skills/x.md; mv .agents agents')
       .join('; ');
-    // Two sandboxes at a time: the first that ends must leave the other what it is protected by.
+    // Two sandboxes at a time: the first one to end must leave the protection of the other in
+    // place.
     const [first, second] = [exec({ promptFiles }), exec({ promptFiles })];
     await Promise.all([
       scene.use(first, { command }),
@@ -125,7 +129,7 @@ describe.runIf(inject('bubblewrapPath'))('exec', () => {
     expect(readdirSync(scene.folder).filter((name) => name !== '.parley')).toEqual(before);
   });
 
-  it('[W02] [W09] shows nothing private to others through files in odd spellings', async () => {
+  it('[W02] [W09] exposes nothing private to others through oddly spelled file names', async () => {
     scene.put('MEMORY.md', 'canary');
     scene.put('Skills/brew/SKILL.md', '---\nname: brew\ndescription: Tea.\n---\nBrew.');
     const names = [
@@ -153,12 +157,12 @@ describe.runIf(inject('bubblewrapPath'))('exec', () => {
     expect(text).toBe('Nothing was found.');
   });
 
-  it('[W06] leaves SOUL.md as it is', async () => {
+  it('[W06] cannot change SOUL.md', async () => {
     await scene.use(exec(), { command: 'echo evil > SOUL.md; rm -f SOUL.md' });
     expect(scene.onDisk('SOUL.md')).toBe('Be kind.');
   });
 
-  it('[G06] sees nothing beside the workspace, and refuses one around what it must not see', async () => {
+  it('[G06] sees nothing beside the workspace, and refuses a workspace that contains protected folders', async () => {
     const data = dirname(scene.folder);
     writeFileSync(join(data, 'token'), 'canary');
     mkdirSync(join(scene.folder, 'inner'));
@@ -170,7 +174,7 @@ describe.runIf(inject('bubblewrapPath'))('exec', () => {
     await expect(refused).rejects.toMatchObject({ code: 'sandbox-folder' });
   });
 
-  it('[G02] shows no commands to a terminal', async () => {
+  it('[G02] removes terminal control sequences', async () => {
     const { text } = await scene.use(exec(), {
       command: String.raw`printf '\033[31mred\033[0m \033]0;title\007x\a'`,
     });
@@ -183,7 +187,7 @@ describe.runIf(inject('bubblewrapPath'))('exec', () => {
     expect(text.length).toBeLessThan(1_500);
   });
 
-  it('[G06] is offered to owners alone, and only where nobody has to be asked', () => {
+  it('[G06] is offered to owners only, and asks if the settings say so', () => {
     const offered = (deps: Partial<ExecDeps>, kind: 'owner' | 'guest') =>
       createToolRegistry({ builtIn: [exec(deps)] }).registry.for({ kind, conversationId: 'c' })
         .names;
@@ -210,7 +214,7 @@ describe('the sandbox in the prompt of an owner', () => {
   };
 
   it.runIf(inject('bubblewrapPath'))(
-    '[P06] [G06] says what a command reaches, its limits, and which files earlier commands left',
+    '[P06] [G06] states what a command reaches, its limits, and which files earlier commands left',
     async () => {
       const source = sandboxSource({ ...settings, ...bounds }, scene.workspace.folder);
       await scene.use(exec(), {
@@ -230,7 +234,7 @@ describe('the sandbox in the prompt of an owner', () => {
     },
   );
 
-  it('[W02] is not there for others', async () => {
+  it('[W02] is missing for others', async () => {
     const source = sandboxSource({ ...settings, ...bounds }, scene.workspace.folder);
     expect(await source.gather(turn('guest'))).toEqual({});
   });

@@ -16,7 +16,7 @@ const require = createRequire(import.meta.url);
 export interface ExecDeps {
   readonly approval: 'ask' | 'never';
   readonly network: boolean;
-  /** The time limit of a command for which the model names none. */
+  /** The time limit of a command if the model names none, in seconds. */
   readonly seconds: number;
   readonly maxSeconds: number;
   readonly maxCharacters: number;
@@ -25,20 +25,23 @@ export interface ExecDeps {
   readonly diskMb: number;
   /** Its folder is the only one that a command reaches. */
   readonly workspace: Pick<Workspace, 'folder' | 'commands'>;
-  /** The files that become prompt text: commands can only read them. */
+  /** The files that become prompt text, which commands can only read. */
   readonly promptFiles: Pick<PromptFiles, 'patterns'>;
-  /** Parley's data and the home; a workspace around them is refused. */
+  /** Parley's data and the home folder. A workspace that contains one of them is refused. */
   readonly forbidden: readonly string[];
 }
 
-/** On top of the time of a command: to make its sandbox and to take it down again, in ms. */
+/** Added to the time of a command, in ms, for setting up its sandbox and taking it down. */
 const SANDBOX_OVERHEAD_MS = 10_000;
-/** On top of the output: what is said of it, in characters. */
+/** Added to the output, in characters, for the line about how it ended. */
 const STATUS_CHARACTERS = 500;
 
-/** Runs commands of the shell where they reach the workspace alone, and open nothing in it (G06, W09). */
+/**
+ * Runs shell commands that reach only the workspace and make none of its private files readable to
+ * others (G06, W09).
+ */
 export function workspaceSandbox({ workspace, promptFiles, ...deps }: Omit<ExecDeps, 'approval'>) {
-  // Loaded here, since few installations switch commands on.
+  // Loaded lazily, because few installations switch commands on.
   const { openSandbox }: typeof import('@parley/tools/sandbox') = require('@parley/tools/sandbox');
   const sandbox = openSandbox({
     workspace: workspace.folder,
@@ -61,7 +64,7 @@ export function workspaceSandbox({ workspace, promptFiles, ...deps }: Omit<ExecD
   };
 }
 
-/** Runs commands of the shell in a sandbox (G06); offered to owners alone. */
+/** Runs shell commands in a sandbox (G06). Offered to owners only. */
 export function execTool(deps: ExecDeps): Tool {
   const { approval, network, seconds, maxSeconds, maxCharacters } = deps;
   const sandbox = workspaceSandbox(deps);
@@ -123,7 +126,7 @@ function plainOutput(output: string): string {
 
 const MAX_FILES = 20;
 
-/** The folder of commands and the files in it, for the prompt of an owner (P06). */
+/** Describes the folder of commands and the files in it, for the prompt of an owner (P06). */
 export function sandboxSource(
   {
     network,

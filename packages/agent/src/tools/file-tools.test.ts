@@ -24,7 +24,7 @@ beforeEach(async () => {
 afterEach(() => scene.close());
 
 describe('read', () => {
-  it('[G02] gives the whole of a file', async () => {
+  it('[G02] returns a whole file', async () => {
     expect(await scene.use(readTool, { path: 'notes/birds.md' })).toEqual({
       text: FILES['notes/birds.md'],
     });
@@ -38,14 +38,14 @@ describe('read', () => {
     },
   );
 
-  it('[P10] gives some lines, and says how many there are', async () => {
+  it('[P10] returns some lines, and says how many there are', async () => {
     const { text } = await scene.use(readTool, { path: 'notes/birds.md', offset: 2, limit: 1 });
     expect(text).toBe(
       'Crows count.\n\n[Cut: lines 2 to 2 of 3 of notes/birds.md are shown. Read on with offset 3.]',
     );
   });
 
-  it('[P10] gives a long file in pieces that make up the whole', async () => {
+  it('[P10] returns a long file in pieces that add up to the whole', async () => {
     const lines = Array.from({ length: 3_000 }, (_, index) => `line number ${index}`);
     scene.put('long.md', lines.join('\n'));
     const read: string[] = [];
@@ -60,7 +60,7 @@ describe('read', () => {
     expect(read).toEqual(lines);
   });
 
-  it('[P10] says how long a line is that is too long for one reading', async () => {
+  it('[P10] gives the length of a line that is too long for one call', async () => {
     scene.put('one-line.md', 'x'.repeat(50_000));
     const { text } = await scene.use(readTool, { path: 'one-line.md' });
     expect(text).toContain('the first 16000 of 50000 characters of line 1 of 1');
@@ -71,7 +71,7 @@ describe('read', () => {
     ['../secret', '../secret cannot be read'],
     ['/etc/passwd', '/etc/passwd cannot be read'],
     ['~/.ssh/id_rsa', 'cannot be read'],
-  ])('[G06] says why there is nothing: %s', async (path, words) => {
+  ])('[G06] says why nothing can be read: %s', async (path, words) => {
     const { text, failed } = await scene.use(readTool, { path });
     expect(text).toContain(words);
     expect(failed).toBe(true);
@@ -79,14 +79,14 @@ describe('read', () => {
 });
 
 describe('list and grep', () => {
-  it('[G02] list names the files, all or of a folder', async () => {
+  it('[G02] list names all files, or those of a folder', async () => {
     const { text } = await scene.use(listTool, {});
     expect(text.split('\n')).toContain('notes/birds.md (38)');
     expect((await scene.use(listTool, { folder: 'notes/' })).text).toBe('notes/birds.md (38)');
     expect((await scene.use(listTool, { folder: 'nowhere' })).text).toContain('no files');
   });
 
-  it('[G02] grep finds lines without regard to case, and takes no expression', async () => {
+  it('[G02] grep ignores case, and takes no regular expressions', async () => {
     expect((await scene.use(grepTool, { text: 'CROWS' })).text).toBe(
       'notes/birds.md:2: Crows count.',
     );
@@ -102,14 +102,14 @@ describe('list and grep', () => {
     }
   });
 
-  it('[P10] grep says how much it found beyond what it shows', async () => {
+  it('[P10] grep says how many lines it found beyond those it shows', async () => {
     scene.put('many.md', 'hit\n'.repeat(80));
     const { text } = await scene.use(grepTool, { text: 'hit' });
     expect(text.split('\n')).toHaveLength(51);
     expect(text).toContain('the first 50 of 80 lines');
   });
 
-  it('[G02] grep shows a long line around what it found', async () => {
+  it('[G02] grep shows the part of a long line around the match', async () => {
     scene.put('wide.md', `${'a'.repeat(5_000)} needle ${'b'.repeat(5_000)}`);
     const { text } = await scene.use(grepTool, { text: 'needle' });
     expect(text).toContain('needle');
@@ -118,7 +118,7 @@ describe('list and grep', () => {
 });
 
 describe('write and edit', () => {
-  it('[G02] write makes a file and replaces it', async () => {
+  it('[G02] write creates a file and replaces it', async () => {
     expect((await scene.use(write, { path: 'new/a.md', text: 'one' })).text).toContain('Made');
     expect((await scene.use(write, { path: 'new/a.md', text: 'two' })).text).toContain('Replaced');
     expect(scene.onDisk('new/a.md')).toBe(
@@ -132,7 +132,7 @@ describe('write and edit', () => {
     expect(failed).toBe(true);
   });
 
-  it('[G02] edit replaces the one passage and shows what has changed', async () => {
+  it('[G02] edit replaces the single occurrence and shows the change', async () => {
     const change = { path: 'notes/birds.md', old: 'count.\nOwls', new: 'count to five.\nOwls' };
     expect(await scene.use(edit, change, 'owner', true)).toEqual({
       text: 'Changed notes/birds.md:\n@@ line 2\n-Crows count.\n-Owls sleep.\n+Crows count to five.\n+Owls sleep.',
@@ -148,9 +148,9 @@ describe('write and edit', () => {
   });
 
   it.each([
-    ['that is not there', 'Eagles', 'the passage is not in it. Read the file again.'],
-    ['whose spaces differ', 'crows  count.', 'Line 2 is nearly the same: "Crows count."'],
-    ['that is there more than once', 's', 'times, at the lines 1, 2'],
+    ['that does not occur', 'Eagles', 'the passage is not in it. Read the file again.'],
+    ['with other spaces', 'crows  count.', 'Line 2 is nearly the same: "Crows count."'],
+    ['that occurs more than once', 's', 'times, at the lines 1, 2'],
   ])('[G02] edit changes nothing for a passage %s', async (_what, old, words) => {
     const { text, failed } = await scene.use(edit, { path: 'notes/birds.md', old, new: 'x' });
     expect(text).toContain(words);
@@ -158,7 +158,7 @@ describe('write and edit', () => {
     expect(scene.onDisk('notes/birds.md')).toBe(FILES['notes/birds.md']);
   });
 
-  it('[G02] edit is the same as replacing by hand, wherever the passage is', async () => {
+  it('[G02] edit equals replacing by hand, wherever the passage is', async () => {
     const piece = fc.stringMatching(/^[a-z \n]{0,12}$/);
     await fc.assert(
       fc.asyncProperty(piece, piece, piece, async (before, after, replacement) => {
@@ -173,8 +173,8 @@ describe('write and edit', () => {
   });
 });
 
-describe('what is the owner’s', () => {
-  it('[W02] comes to the owner through every tool', async () => {
+describe('a private file', () => {
+  it('[W02] is available to the owner through every tool', async () => {
     const seen = [
       await scene.use(readTool, { path: 'MEMORY.md' }),
       await scene.use(readTool, { path: 'memory/2026-11-21.md' }),
@@ -187,7 +187,7 @@ describe('what is the owner’s', () => {
     expect(seen[3]).toContain('MEMORY.md');
   });
 
-  it('[W02] [W03] reaches a guest through no tool, whatever is asked for', async () => {
+  it('[W02] [W03] reaches a guest through no tool, whatever they ask for', async () => {
     const path = fc.oneof(
       fc.constantFrom(...Object.keys(FILES)),
       fc
@@ -224,7 +224,7 @@ describe('what is the owner’s', () => {
     );
   });
 
-  it('[W02] looks to a guest as if it were not there', async () => {
+  it('[W02] looks missing to a guest', async () => {
     const missing = await scene.use(readTool, { path: 'gone.md' }, 'guest');
     for (const path of ['MEMORY.md', 'plans.md']) {
       const answer = await scene.use(readTool, { path }, 'guest');
@@ -243,7 +243,7 @@ describe('paths as models write them', () => {
     ['../a.md', '../a.md'],
   ])('%s', (path, expected) => expect(workspacePath(path, '/data/w')).toBe(expected));
 
-  it('[W03] repeat to a guest neither the home folder nor the one of the workspace', async () => {
+  it('[W03] do not reveal the home folder or the workspace’s folder to a guest', async () => {
     for (const path of ['~/x.md', '~/.ssh/id', `${scene.folder}x/a.md`, 'TOOLS.md', 'BOOT.md']) {
       scene.put('TOOLS.md', 'x'.repeat(1_000_001));
       const { text } = await scene.use(readTool, { path }, 'guest');
@@ -251,7 +251,7 @@ describe('paths as models write them', () => {
     }
   });
 
-  it('with the home folder as the prompt writes it', () => {
+  it('may contain the home folder as the prompt writes it', () => {
     expect(workspacePath('~/w/a.md', `${homedir()}/w`)).toBe('a.md');
   });
 });

@@ -33,19 +33,19 @@ afterAll(() => store.close());
 const cron = () => cronTool({ store, ask: async () => ({ ok: true, text: '' }) });
 const ADD = { action: 'add', task: 'call Bo', at: '18:00' };
 
-describe('arguments that say nothing', () => {
+describe('arguments that mean nothing', () => {
   it.each([
     [
-      'the words of models for nothing',
+      'the models’ words for nothing',
       { every: 'none', cron: 'null', id: 'N/A', title: 'undefined' },
     ],
     ['empty texts', { every: '', cron: '', id: '', title: '', timeZone: '', format: '' }],
     ['null', { every: null, cron: null, id: null, title: null, timeZone: null, format: null }],
-  ])('[G20] are left out of a reminder: %s', (_, filled) => {
+  ])('[G20] are removed from a reminder: %s', (_, filled) => {
     expect(fitted(cron(), { ...ADD, ...filled })).toEqual(ADD);
   });
 
-  it('[G20] stay where they are a word of the tool', () => {
+  it('[G20] stay if they are a keyword of the tool', () => {
     const change = { action: 'change', id: 'abc', format: 'none' };
     expect(fitted(cron(), change)).toEqual(change);
   });
@@ -57,19 +57,19 @@ describe('arguments that say nothing', () => {
   });
 
   it.each(['Parley', 'a plugin'] as const)(
-    '[G20] are left out where the tool of %s refuses them',
+    '[G20] are removed if the tool of %s refuses them',
     (from) => {
       const written = { path: 'a.md', offset: 0, tags: [] };
       expect(fitted(toolWith(input), written, from)).toEqual({ path: 'a.md' });
     },
   );
 
-  it('[G20] stay where the call is refused without them, too, so that the model reads of what it wrote', () => {
+  it('[G20] stay if the call is refused without them, too, so that the error refers to what the model wrote', () => {
     const written = { path: { a: 1 }, offset: 0 };
     expect(fitted(toolWith(input), written)).toEqual(written);
   });
 
-  it('[G20] stay where the tool takes them', () => {
+  it('[G20] stay if the tool accepts them', () => {
     const written = { path: 'none' };
     expect(fitted(toolWith(input), written)).toEqual(written);
   });

@@ -4,10 +4,11 @@ import { fitCall } from '@parley/models/calls';
 import type { ToolSet } from './tool-registry.ts';
 
 /**
- * A call as its tool takes it, where the name of the tool and the schema of its arguments leave one meaning; else as
- * the model wrote it, and the tool refuses it. It is fitted before it enters the journal: what is looked at by rules,
- * shown for an approval, run and sent back to the model is the same. `isQuick`: checking these arguments takes no time to
- * speak of. Loaded with the first call of a tool.
+ * Corrects a call to the form that its tool accepts, if tool name and argument schema leave one
+ * meaning; otherwise returns it as the model wrote it, and the tool refuses it. This happens before
+ * the call enters the journal, so rules, approvals, the run and the model all see the same call.
+ * `isQuick` says that checking these arguments takes next to no time. Loaded with the first tool
+ * call.
  */
 export function fittedCall(
   call: ModelToolCall,
@@ -23,8 +24,9 @@ export function fittedCall(
 }
 
 /**
- * Without arguments that only say "nothing", such as `"none"`, 0 or an empty list, where the tool refuses the call with
- * them and takes it without them: its own check knows more than its schema says.
+ * Removes arguments that only mean "nothing", such as `"none"`, 0 or an empty list, if the tool
+ * refuses the call with them and accepts it without: the tool's own check knows more than its
+ * schema says.
  */
 function withoutPlaceholders(call: ModelToolCall, input: unknown, tools: ToolSet): ModelToolCall {
   const tool = tools.get(call.name);

@@ -8,19 +8,19 @@ const BO = 'telegram:3';
 describe('an earlier answer may be changed', () => {
   it.each<[who: string, alone: boolean, people: string[], answered: string[], may: boolean]>([
     ['by a guest alone with the bot', true, [ANN], [ANN], true],
-    ['by a guest alone, also when the question is no longer stored', true, [ANN], [], true],
-    ['by a guest of a group to whom it was given', false, [ANN], [ANN], true],
-    ['not by a guest when it was given to another one', false, [ANN], [BO], false],
-    ['not by a guest when it was given to the owner', false, [ANN], [OWNER], false],
-    ['not by a guest when it was given to several', false, [ANN], [ANN, BO], false],
-    ['not by a guest when it is not known to whom', false, [ANN], [], false],
+    ['by a guest alone, even if the question is no longer stored', true, [ANN], [], true],
+    ['by the guest of a group whom it answered', false, [ANN], [ANN], true],
+    ['not by a guest if it answered another guest', false, [ANN], [BO], false],
+    ['not by a guest if it answered the owner', false, [ANN], [OWNER], false],
+    ['not by a guest if it answered several people', false, [ANN], [ANN, BO], false],
+    ['not by a guest if it is unknown whom it answered', false, [ANN], [], false],
     ['by the owner in a group', false, [OWNER], [BO], true],
-    ['by the owner when it is not known to whom', false, [OWNER], [], true],
-    ['not when a guest asks together with the owner', false, [OWNER, ANN], [BO], false],
-    ['when a guest asks for the own one together with the owner', false, [OWNER, ANN], [ANN], true],
-    ['not by two guests when it was given to one', false, [ANN, BO], [ANN], false],
-    ['not by two guests when it was given to both', false, [ANN, BO], [ANN, BO], false],
-    ['not when no person asks', false, [], [ANN], false],
+    ['by the owner if it is unknown whom it answered', false, [OWNER], [], true],
+    ['not if a guest asks together with the owner', false, [OWNER, ANN], [BO], false],
+    ['if a guest asks for their own one together with the owner', false, [OWNER, ANN], [ANN], true],
+    ['not by two guests if it answered one of them', false, [ANN, BO], [ANN], false],
+    ['not by two guests even if it answered both', false, [ANN, BO], [ANN, BO], false],
+    ['not if no person asks', false, [], [ANN], false],
   ])('[P18] %s', (_who, isAlone, people, answered, may) => {
     expect(mayChangeAnswer({ isAlone, people, owners: [OWNER] }, answered)).toBe(may);
   });

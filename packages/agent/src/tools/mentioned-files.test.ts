@@ -7,7 +7,7 @@ import { mentionedFiles } from './mentioned-files.ts';
 
 const AGENT = join(import.meta.dirname, '..');
 
-/** The paths that a text names, where every file is there. */
+/** The paths that a text names, given that every file exists. */
 async function named(text: string): Promise<readonly string[]> {
   const files = await mentionedFiles(
     {
@@ -57,7 +57,7 @@ describe('files that a message mentions', () => {
     };
   }
 
-  it('[P06] [P10] are resources of the turn in zeus, their text is data beside the message, cut where long', async () => {
+  it('[P06] [P10] are resources of the turn in zeus; their text is data beside the message, and long ones are cut', async () => {
     const { system, user } = await asked('Do @notes/plan.md and @long.md and @gone.md', 'direct');
     expect(system).toMatch(
       /# Resources\n- notes\/plan.md: 34 characters; .+\n- long.md: 9,000 characters; /,
@@ -69,7 +69,7 @@ describe('files that a message mentions', () => {
   });
 
   it.each(['parley', 'mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'])(
-    '[P09] [W02] are shown in layout %s to who may read them, and change the system prompt of no other',
+    '[P09] [W02] are shown in layout %s to those who may read them, without changing the system prompt',
     async (layout) => {
       const text = 'See @notes/plan.md and @MEMORY.md';
       const owner = await asked(text, 'direct', layout);

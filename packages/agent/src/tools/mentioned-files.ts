@@ -1,16 +1,16 @@
 import { type InboundMessage, typedText } from '@parley/core';
 import type { WorkspaceFile, WorkspaceView } from '@parley/workspace';
 
-/** Files of one turn, and the text of each and of all, in characters. */
+/** The number of files in one turn, and the text of each and of all together, in characters. */
 const [MAX_FILES, MAX_OF_ONE, MAX_IN_ALL] = [5, 8_000, 16_000];
 
-/** `@notes/plan.md`: a name with an ending, so that it is not taken for a person. */
+/** Matches `@notes/plan.md`. The name needs an ending, so that it is not taken for a person. */
 const MENTION =
   /(?<![\p{L}\p{N}_.@/])@((?:[\p{L}\p{N}_-][\p{L}\p{N}_.-]*\/){0,8}[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)+)/gu;
 
 /**
- * The files of the workspace that people name in their messages, as the reader may see them (W02). Names of other files are
- * text like any other. Like the tool `read`, this opens nothing to anyone.
+ * The workspace files that people name in their messages, as far as the reader may see them (W02).
+ * Names of other files stay ordinary text. Like the tool `read`, this opens nothing to anyone.
  */
 export async function mentionedFiles(
   view: Pick<WorkspaceView, 'read'>,
@@ -31,7 +31,7 @@ export async function mentionedFiles(
 
 type Naming = Pick<InboundMessage, 'text' | 'trigger' | 'attachments' | 'replyTo' | 'authored'>;
 
-/** Text that was passed on names no files: its writer is not the person. */
+/** Forwarded text names no files, because its author is not the person. */
 function mentionedNames(messages: readonly Naming[]): readonly string[] {
   const said = messages.map((message) =>
     message.trigger === 'cron' ? message.text : typedText(message),

@@ -5,7 +5,7 @@ import { messageTool } from './message.ts';
 
 const BO = { id: '2', name: 'Bo', isBot: false };
 const FAMILY: Writing = { chat: { id: '-9', type: 'group', title: 'Family' }, sender: BO };
-/** The same owner's chat with the bot somewhere else, such as on another platform. */
+/** The same owner's chat with the bot elsewhere, such as on another platform. */
 const PHONE: Writing = { chat: { id: 'phone', type: 'direct' }, fromOwner: true };
 const NAMED = { family: { ...PLACE, chat: '-9' }, gone: { ...PLACE, account: 'x', chat: '1' } };
 
@@ -45,14 +45,14 @@ const sends = (to: string, text: string) => ({
 });
 const result = () => scene.model.asked.at(-1)?.messages.at(-1)?.content ?? '';
 const owed = (chatId: string) => scene.store.outbox.recent({ ...PLACE, chatId }, 50);
-/** A chat that somebody has written in and been answered. */
+/** A chat that someone has written in and got an answer in. */
 async function used(writing: Writing, text = 'hello'): Promise<void> {
   await scene.write(text, writing);
   await scene.answerNext(writing.chat?.id);
 }
 
 describe('a message to another chat', () => {
-  it('[G02] reaches the owner where they wrote last besides here, without the mark and without an approval', async () => {
+  it('[G02] reaches the owner in the chat they used last besides this one, unmarked and without an approval', async () => {
     await open(NAMED);
     await used(PHONE);
     await scene.write('send that to my phone', { fromOwner: true });
@@ -64,7 +64,7 @@ describe('a message to another chat', () => {
     expect(result()).toContain('on its way');
   });
 
-  it('[G02] [G05] to a chat that the settings name waits for an approval, and is marked (G08)', async () => {
+  it('[G02] [G05] waits for an approval if it goes to a chat of the settings, and is marked (G08)', async () => {
     await open(NAMED);
     await used(FAMILY);
     await scene.write('tell the family', { fromOwner: true });
@@ -83,7 +83,7 @@ describe('a message to another chat', () => {
     );
     await scene.answerNext();
     expect(await scene.owed('-9')).toEqual(['fine', '⚙️ Dinner at eight.']);
-    // Whoever answers it there is understood.
+    // A reply to the message there is understood.
     await scene.write('why so late?', FAMILY);
     await scene.answerNext('-9');
     const seen = String(scene.model.asked.at(-1)?.messages.at(-1)?.content);
@@ -91,7 +91,7 @@ describe('a message to another chat', () => {
     expect(seen).not.toContain('<group-context>');
   });
 
-  it('[G05] whatever the settings allow needs no question', async () => {
+  it('[G05] needs no approval if the settings allow it', async () => {
     const auto = ['message:family'];
     await open(NAMED, { approvals: { auto } });
     await used(FAMILY);
@@ -108,7 +108,7 @@ describe('a message to another chat', () => {
     ['toString', 'No chat is called'],
     ['gone', 'is not connected'],
     ['family', 'no message there'],
-  ])('[G02] to %s is refused, and it says why', async (to, why) => {
+  ])('[G02] to %s is refused, with the reason', async (to, why) => {
     await open(NAMED, { approvals: { auto: ['message'] } });
     await scene.write('send it', { fromOwner: true });
     scene.model.next(sends(to, 'x'));
@@ -121,7 +121,7 @@ describe('a message to another chat', () => {
     ['in a group', FAMILY],
     ['an owner in a group', { ...FAMILY, sender: { id: '1', name: 'Ada', isBot: false } }],
     ['a stranger', { chat: { id: 'bo', type: 'direct' }, sender: BO } satisfies Writing],
-  ])('[W02] is nothing that %s can make the agent send', async (_, writing) => {
+  ])('[W02] cannot be sent on behalf of %s', async (_, writing) => {
     await open(NAMED, { approvals: { auto: ['message'] } });
     await used(PHONE);
     await scene.write('send it to the owner', writing);
@@ -131,7 +131,7 @@ describe('a message to another chat', () => {
     expect(await scene.owed('phone')).toEqual(['fine']);
   });
 
-  it('[G05] with more than a person is shown of it is not sent at all', async () => {
+  it('[G05] is not sent if it is longer than what an approver is shown', async () => {
     await open(NAMED, { approvals: { auto: ['message'] } });
     await used(FAMILY);
     await scene.write('send it', { fromOwner: true });
@@ -142,17 +142,20 @@ describe('a message to another chat', () => {
     expect(await scene.owed('-9')).toEqual(['fine']);
   });
 
-  it.each(['NO_REPLY', '⚙️', '   '])('[G09] that says nothing (%j) is not sent', async (text) => {
-    await open();
-    await used(PHONE);
-    await scene.write('send it', { fromOwner: true });
-    scene.model.next(sends('owner', text));
-    await scene.answerNext();
-    expect(result()).toContain('nothing of this text would');
-    expect(await scene.owed('phone')).toEqual(['fine']);
-  });
+  it.each(['NO_REPLY', '⚙️', '   '])(
+    '[G09] is not sent if nothing of it is visible (%j)',
+    async (text) => {
+      await open();
+      await used(PHONE);
+      await scene.write('send it', { fromOwner: true });
+      scene.model.next(sends('owner', text));
+      await scene.answerNext();
+      expect(result()).toContain('nothing of this text would');
+      expect(await scene.owed('phone')).toEqual(['fine']);
+    },
+  );
 
-  it('[D07] is one of five in a turn at most', async () => {
+  it('[D07] is limited to five in a turn', async () => {
     await open();
     await used(PHONE);
     await scene.write('send them', { fromOwner: true });
@@ -167,7 +170,7 @@ describe('a message to another chat', () => {
     expect(result()).toContain('5 messages at most');
   });
 
-  it('[G16] [D04] is not doubled by a run that died before it could note it', async () => {
+  it('[G16] [D04] is not doubled by a run that died before it could record it', async () => {
     await open();
     await used(PHONE);
     await scene.write('send it', { fromOwner: true });
@@ -189,7 +192,7 @@ describe('a message to another chat', () => {
     expect(first.length).toBeGreaterThan(2);
     expect(await scene.store.turns.totals(0)).toMatchObject({ answered: 1 });
     Object.assign(outbox, { post });
-    // The owner has gone on somewhere else meanwhile.
+    // In the meantime the owner has continued in another chat.
     await used({ ...PHONE, chat: { id: 'tablet', type: 'direct' } });
     scene.later(20_000);
     await scene.answerNext();

@@ -18,8 +18,9 @@ const HINT =
   'Only when the person asks for it, or a standing task does: what you answer reaches this chat by itself. Send it once and say that you did. People there do not see this conversation, so the text must say all they need.';
 
 /**
- * Writes to another chat than the one that is answered (G02), from the main session alone. An owner's own
- * chat needs no approval; every other is one that the settings name, and a person approves the text first.
+ * Writes to a chat other than the one being answered (G02), from the main session only. An owner's
+ * own chat needs no approval; any other chat is one that the settings name, and a person approves
+ * the text first.
  */
 export function messageTool(deps: MessageToolDeps): Tool {
   const names = Object.keys(deps.chats);
@@ -73,7 +74,7 @@ const REFUSED: Readonly<Record<Exclude<PostedMessage['kind'], 'posted' | 'known'
 
 function inputWith(names: readonly string[]) {
   const others = names.length === 0 ? '' : ` Other chats: ${names.join(', ')}.`;
-  // Strict: a person approves exactly these fields.
+  // Strict, because a person approves exactly these fields.
   return z.strictObject({
     to: z
       .string()
@@ -86,7 +87,9 @@ function inputWith(names: readonly string[]) {
   });
 }
 
-/** When people answer the message, their conversation knows of it. */
+/**
+ * Adds the message to the context of its chat, so that the agent understands replies to it there.
+ */
 async function addToGroupContext(
   { store }: MessageToolDeps,
   { route, conversationId }: Extract<FoundChat, { kind: 'chat' }>,
@@ -106,7 +109,7 @@ type FoundChat =
   | {
       readonly kind: 'chat';
       readonly route: ReplyRoute;
-      /** The conversation of this chat; null if nothing was said in that thread yet. */
+      /** The conversation of this chat; null if nothing has been said in that thread yet. */
       readonly conversationId: string | null;
       readonly isOwners: boolean;
     }
@@ -115,9 +118,9 @@ type FoundChat =
 const OWNER = /^owner(?::([a-z][a-z0-9-]*))?$/;
 
 /**
- * A direct chat of an owner, or a chat of the settings. The route is that of the last message from there,
- * so nothing goes to a chat in which no person has written (F11). `here`: the message that is being answered; its chat
- * gets the answer anyway.
+ * Finds a direct chat of an owner, or a chat of the settings. The route is that of the last message
+ * from there, so nothing is sent to a chat in which no person has written (F11). `here` is the
+ * message being answered; its chat gets the answer anyway.
  */
 async function findChat(
   deps: MessageToolDeps,
@@ -143,7 +146,7 @@ async function ownersChat(
     if (isSameChat(message, here)) continue;
     if (channel === undefined || message.channel === channel) others.push(last);
   }
-  // Prefer the owner who asks.
+  // Prefer the chat of the owner who asks.
   const own = others.find(({ message }) => message.sender.id === here?.sender.id);
   const row = own ?? others[0];
   if (row !== undefined) return toOneChat(row, { isOwners: true });
@@ -174,7 +177,7 @@ async function chatCalled(
 type OneChat = Extract<FoundChat, { kind: 'chat' }>;
 
 function toOneChat({ route, conversationId }: InboxRow, { isOwners }: Pick<OneChat, 'isOwners'>) {
-  // It is no reply to a message there.
+  // The message is not a reply there.
   const { replyToMessageId: _, ...free } = route;
   return { kind: 'chat', route: free, conversationId, isOwners } as const satisfies OneChat;
 }

@@ -19,7 +19,7 @@ async function open(): Promise<void> {
   scene = await openTurnScene({}, { tools });
 }
 
-/** Sends the unsent parts of the chat, as messages p1, p2  */
+/** Delivers the pending parts of the chat as messages p1, p2 and so on. */
 async function deliver(): Promise<void> {
   for (const { part } of await scene.store.outbox.unfinished(CHAT, 99)) {
     await scene.store.outbox.markSending(part.id, 1);
@@ -58,14 +58,14 @@ describe('what the agent does with messages', () => {
     }
     const edited = await calls('edit_message', { message: 2, text: '**uno**' });
     expect(edited.acts).toEqual([{ kind: 'edit', messageId: 'p1' }]);
-    // Its answer is p3 now.
+    // The answer of this turn is p3.
     const deleted = await calls('delete_message', { message: 2 });
     expect(deleted.acts).toEqual([{ kind: 'delete', messageId: 'p2' }]);
     const missing = await calls('delete_message', { message: 9 });
     expect([missing.acts, missing.heard]).toEqual([[], expect.stringContaining('Not done')]);
   });
 
-  it('[F04] is offered those tools alone that its chat can carry out', async () => {
+  it('[F04] offers only the tools that its chat supports', async () => {
     await open();
     const { heard, acts } = await calls('react', { emoji: '👍' }, ['edit']);
     expect([heard, acts]).toEqual([expect.stringContaining('There is no tool "react"'), []]);
@@ -96,7 +96,7 @@ describe('what the agent does with messages', () => {
       return acts;
     };
 
-    it('[P18] guests have the answers to themselves changed, and the owner any', async () => {
+    it('[P18] changes a guest’s answers for that guest, and any answer for the owner', async () => {
       await open();
       sent = 0;
       await says(BO, 'When is the game?');
@@ -111,7 +111,7 @@ describe('what the agent does with messages', () => {
     });
   });
 
-  it('[G05] never edits a question for an approval that stands in the same chat', async () => {
+  it('[G05] never changes an approval request in the same chat', async () => {
     await open();
     sent = 0;
     await scene.write('one');
@@ -128,7 +128,7 @@ describe('what the agent does with messages', () => {
     expect(older.acts).toEqual([]);
   });
 
-  it('[F04] reacts to no message of another chat than the one it answers in', async () => {
+  it('[F04] does not react to a message of another chat', async () => {
     await open();
     await scene.write('do it', { acts: [...ACTS], answersIn: 'elsewhere' });
     scene.model.next({ calls: [{ name: 'react', with: { emoji: '👍' } }] }, { say: 'Done.' });

@@ -6,24 +6,24 @@ import { defineTool, failure, type Tool, type ToolCall, type ToolOutcome } from 
 
 export interface OwnMessagesDeps extends Omit<PostDeps, 'clock'> {
   readonly store: Pick<Store, 'outbox'>;
-  /** Parley's ids of the people to whom the agent belongs. */
+  /** The ids of the people to whom the agent belongs. */
   readonly owners: readonly string[];
 }
 
-/** Which act of a channel each of these tools needs. */
+/** The act of a channel that each of these tools needs. */
 const NEEDS: Readonly<Record<string, PartAct['kind']>> = {
   react: 'react',
   edit_message: 'edit',
   delete_message: 'delete',
 };
 
-/** Names of the tools that a chat has no use for, because its channel cannot do that. */
+/** The names of the tools that a chat cannot use, because its channel does not support them. */
 export function actsLacking({ acts = [] }: Pick<ReplyRoute, 'acts'>): readonly string[] {
   return Object.entries(NEEDS).flatMap(([name, act]) => (acts.includes(act) ? [] : name));
 }
 
 const MAX_PER_TURN = 10;
-/** Own answers that can be named, the newest first. */
+/** How many of its own answers the agent can refer to, newest first. */
 const MAX_BACK = 20;
 
 const SHARED = {
@@ -43,8 +43,9 @@ const Back = z
   );
 
 /**
- * Reacts to the message that is answered, and edits or deletes own answers in this chat (F04), where its channel
- * can. Through the outbox in order with all else that is sent, so that a crash loses none of it.
+ * Reacts to the message being answered, and edits or deletes own answers in this chat (F04), as far
+ * as its channel can. These acts go through the outbox, in order with everything else that is sent,
+ * so a crash loses none of them.
  */
 export function ownMessageTools(deps: OwnMessagesDeps): readonly Tool[] {
   return [
@@ -102,7 +103,10 @@ export function ownMessageTools(deps: OwnMessagesDeps): readonly Tool[] {
   ];
 }
 
-/** Whether a person wrote a message in the chat that the answer goes to: ids of other chats name other messages. */
+/**
+ * Whether a person wrote a message in the chat that the answer goes to. Ids of other chats denote
+ * other messages.
+ */
 function isWrittenIn(message: InboundMessage | undefined, route: ReplyRoute | undefined): boolean {
   return (
     message !== undefined &&
@@ -113,7 +117,10 @@ function isWrittenIn(message: InboundMessage | undefined, route: ReplyRoute | un
   );
 }
 
-/** The answer that is `back` answers ago, if the people whom the turn answers may have it changed. */
+/**
+ * Finds the answer that is `back` answers ago, if the people whom the turn answers may have it
+ * changed.
+ */
 async function ownMessage(
   { store, owners }: OwnMessagesDeps,
   { route, reader: { conversationId }, messages = [] }: ToolCall,
@@ -166,18 +173,18 @@ async function actOnMessage(
 
 /** The turn that asks for a change of an earlier answer. */
 interface Asking {
-  /** The conversation is theirs alone, so that all its answers are to them. */
+  /** True if the conversation is theirs alone, so that all its answers are to them. */
   readonly isAlone: boolean;
-  /** The people whose messages the turn answers: Parley's ids, such as `telegram:42`. */
+  /** The ids of the people whose messages the turn answers, such as `telegram:42`. */
   readonly people: readonly string[];
   readonly owners: readonly string[];
 }
 
 /**
- * Whether an answer to these people may be edited or deleted. Guests of a group change the answers to themselves and
- * no others: everyone there takes the bot's words for the bot's. Where several people asked together, each of them
- * must be entitled, as any of them may be the one who wants it. An answer to people who are not known belongs to the
- * owners.
+ * Whether an answer to these people may be edited or deleted. Guests of a group may change answers
+ * to themselves and no others, because everyone there takes the bot's words for the bot's own. If
+ * several people ask together, each must be entitled, since any of them may be the one who wants
+ * the change. An answer to unknown people belongs to the owners.
  */
 export function mayChangeAnswer(
   { isAlone, people, owners }: Asking,

@@ -49,7 +49,7 @@ describe('read_document', () => {
     expect(heard()).toBe('The document "report.txt" has 2999 characters; none at offset 2999.');
   });
 
-  it('[F10] is offered only where the conversation has such a document', async () => {
+  it('[F10] is offered only if the conversation has such a document', async () => {
     await turn();
     expect(offered()).toEqual([]);
     await turn({ files: [document('short')] });
@@ -72,7 +72,7 @@ describe('read_document', () => {
     expect(heard()).toMatch(/^There is no document "passwords"/);
   });
 
-  it('[W02] is not offered where the answer goes elsewhere', async () => {
+  it('[W02] is not offered if the answer goes elsewhere', async () => {
     await turn({ files: [document(LONG)] });
     scene.model.next(read('1-0'), { say: 'No.' });
     await scene.write('go on', { answersIn: '-9' });

@@ -13,12 +13,12 @@ export interface ReadDocumentDeps {
 
 const USUAL_CHARACTERS = 16_000;
 const MAX_CHARACTERS = 30_000;
-/** A document waits for its turn among others, and then may take long (G19). */
+/** How long a document may take, in ms. It waits for its turn among others first (G19). */
 const WAIT_MS = 90_000;
 
 /**
- * Reads on in a document that somebody sent in this conversation (F10), while it is kept. Its text is of
- * outsiders, also where the owner sent it.
+ * Reads on in a document that someone sent in this conversation (F10), while it is kept. Its text
+ * counts as written by outsiders, even if the owner sent it.
  */
 export function readDocumentTool({ attachments, media }: ReadDocumentDeps): Tool {
   return defineTool({
@@ -77,7 +77,7 @@ function absentDocumentText(id: string): string {
   return `There is no document "${id}" in this conversation, or it is no longer kept: files of chats are kept for about a day. Ask for it to be sent again.`;
 }
 
-/** In Parley's own words, so not framed as text of outsiders. */
+/** The note is in Parley's own words, so it is not framed as text from outsiders. */
 function unreadDocument(note: string): ToolOutcome {
   return { text: '', note, failed: true };
 }

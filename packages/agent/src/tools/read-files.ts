@@ -5,7 +5,7 @@ import { defineTool, failure, type Tool } from './tool.ts';
 
 export const PATH_HINT = 'Path inside the workspace, such as notes/today.md.';
 
-/** The whole file; the workspace itself bounds how long one may be. */
+/** Reads the whole file; the workspace itself limits how long it may be. */
 export const WHOLE_FILE: number = Number.MAX_SAFE_INTEGER;
 
 const MAX_CHARACTERS = 16_000;
@@ -86,8 +86,8 @@ const MAX_HITS = 50;
 const LINE_LENGTH = 200;
 
 /**
- * Finds words in the files that this reader may see. Plain text and no regular expressions: one that a
- * model gets wrong could hold up every chat.
+ * Finds words in the files that this reader may see. It takes plain text only, because a bad
+ * regular expression of a model could hold up every chat.
  */
 export const grepTool: Tool = defineTool({
   name: 'grep',
@@ -123,7 +123,7 @@ export const grepTool: Tool = defineTool({
   },
 });
 
-/** The line, or the piece of it around what was found. */
+/** The line, or the part of it around the match. */
 function around(line: string, wanted: string): string {
   if (line.length <= LINE_LENGTH) return line.trim();
   const at = line.toLowerCase().indexOf(wanted);
@@ -135,24 +135,25 @@ function around(line: string, wanted: string): string {
 }
 
 /**
- * The path of a workspace file as a view takes it: models also write `./a.md`, or begin it with the
- * workspace as the prompt shows it, which for guests is its name alone. What lies elsewhere stays as it is, and the view refuses it.
+ * Converts a path to the form that a view takes. Models also write `./a.md`, or begin with the
+ * workspace folder as the prompt shows it, which for guests is only its name. A path outside stays
+ * as it is, and the view refuses it.
  */
 export function workspacePath(path: string, workspace: string, home: string = homedir()): string {
   const full = path.startsWith('~/') ? `${home}${path.slice(1)}` : path;
   if (full.startsWith(`${workspace}/`)) return full.slice(workspace.length + 1);
-  // As it was written: an error that repeats it must not say where the home folder is.
+  // The path stays as written: an error that repeats it must not reveal where the home folder is.
   return path.replace(/^(\.\/)+/, '');
 }
 
-/** The same for a folder, with a slash at its end; empty for the workspace itself. */
+/** The same for a folder, with a trailing slash; empty for the workspace itself. */
 function folderPath(folder: string, workspace: string): string {
   const name = folder.replace(/\/+$/, '');
   if (name === '' || name === '.' || name === workspace) return '';
   return `${workspacePath(name, workspace)}/`;
 }
 
-/** Why there is nothing to read. A private file is reported as a missing one. */
+/** Explains why there is nothing to read. A private file is reported as missing. */
 export function absentText(path: string, { reason, detail }: AbsentFile): string {
   switch (reason) {
     case 'missing':

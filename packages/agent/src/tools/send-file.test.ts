@@ -52,7 +52,7 @@ async function open(files: readonly ToolFile[] = [], model?: ScriptedModel): Pro
   writeFileSync(join(scene.folder, 'MEMORY.md'), 'the heron');
   writeFileSync(join(scene.folder, 'large.bin'), new Uint8Array(1_001));
 }
-/** It calls the tool until it has the result. */
+/** A model that calls the tool until it has the result. */
 function obedient(model: ScriptedModel): Pick<ScriptedModel, 'id' | 'stream'> {
   return {
     id: model.id,
@@ -80,7 +80,7 @@ async function asks(file: string, writing: Writing = {}, more: object = {}): Pro
 
 const isOver = async (): Promise<boolean> => (await scene.store.lanes.withWork(9, 0)).length === 0;
 
-/** One life of a worker on the lane; it may die of the store. */
+/** Runs the lane once as a worker; its store may kill it. */
 async function liveOnce(): Promise<void> {
   const started = await scene.begin();
   await scene.run(started).catch((error: Error) => expect(error.message).toBe('killed'));
@@ -113,13 +113,13 @@ describe('the tool that sends files', () => {
     ['none.md', {}, 'Not sent.'],
     ['large.bin', {}, 'Not sent. large.bin is larger than'],
     ['chart.png', { maxFileBytes: undefined }, 'Files cannot be sent on test.'],
-  ])('[W09] [W02] asked for %s (%j) it says %s', async (file, writing, said) => {
+  ])('[W09] [W02] for %s (%j) says %s', async (file, writing, said) => {
     await open();
     expect(await asks(file, writing)).toContain(said);
     expect(await sent(writing.chat?.id)).toHaveLength(said === 'on its way' ? 1 : 0);
   });
 
-  it('[F10] [W09] sends what a tool has made, in that conversation alone', async () => {
+  it('[F10] [W09] sends what a tool has made, in that conversation only', async () => {
     await open([{ name: 'map.png', mimeType: 'image/png', bytes: PNG }]);
     await scene.write('draw', { ...GROUP, maxFileBytes: 1_000 });
     scene.model.next({ calls: [{ name: 'draw', with: {} }] }, { say: 'Drawn.' });
@@ -131,7 +131,7 @@ describe('the tool that sends files', () => {
     expect([await sent('-9'), await sent()]).toMatchObject([[{ file: { name: 'map.png' } }], []]);
   });
 
-  it('[F10] [G16] sends it once, whenever its process dies', async () => {
+  it('[F10] [G16] sends the file once, whenever its process dies', async () => {
     const whenDead = fc.record({
       write: fc.integer({ min: 1, max: 5 }),
       when: fc.constantFrom('before' as const, 'after' as const),
@@ -164,7 +164,7 @@ describe('the tool that sends files', () => {
     ['application/pdf', 'voice', 'document'],
     ['video/mp4', undefined, 'video'],
     ['text/html', undefined, 'document'],
-  ])('[F10] %s, as %s, is sent as %s', (type, as, kind) => {
+  ])('[F10] sends %s, as %s, as %s', (type, as, kind) => {
     expect(outboundFileKind(type, as)).toBe(kind);
   });
 });

@@ -17,9 +17,9 @@ export const FILE_HINT =
   'Path inside the workspace, or the id of a file that a tool has given you.';
 
 /**
- * Sends a file to the chat that is answered, natively on each platform (F10): what its reader may see of the
- * workspace, and what tools gave in this conversation (W09). Bytes are stored with the part, so a crash neither
- * loses nor repeats it.
+ * Sends a file to the chat being answered, natively on each platform (F10): a workspace file that
+ * the reader may see, or one that a tool made in this conversation (W09). The bytes are stored with
+ * the part, so a crash neither loses nor repeats it.
  */
 export function sendFileTool(deps: SendFileDeps): Tool {
   return defineTool({
@@ -64,7 +64,10 @@ const REFUSED = {
   'taken-over': 'Not sent: a person has taken over this chat. Do not try again.',
 } as const;
 
-/** A file to send, read as the reader of the turn sees it; or why not, for the model. */
+/**
+ * Opens a file to send, as the reader of the turn may see it. Otherwise returns the reason, for the
+ * model.
+ */
 export async function openOutgoing(
   { agentFiles }: Pick<SendFileDeps, 'agentFiles'>,
   { view, facts, reader }: Pick<ToolCall, 'view' | 'facts' | 'reader'>,
@@ -121,7 +124,7 @@ function mimeTypeOf(path: string): string {
   return TYPES[extname(path).toLowerCase()] ?? 'application/octet-stream';
 }
 
-/** The files that platforms show by themselves; everything else is a document. */
+/** The types that platforms display natively; everything else is sent as a document. */
 const SHOWN: readonly (readonly [RegExp, OutboundFile['kind']])[] = [
   [/^image\/(png|jpeg|gif|webp)$/, 'image'],
   [/^video\/mp4$/, 'video'],
@@ -138,7 +141,7 @@ export function outboundFileKind(
   return as === 'voice' && kind === 'audio' ? 'voice' : kind;
 }
 
-/** Files that tools have given the agent, as the model learns of them. */
+/** Tells the model which files tools have made for it. */
 export function givenText(
   files: readonly (Pick<AgentFile, 'name' | 'mimeType' | 'bytes'> & { readonly id: string })[],
 ): string {

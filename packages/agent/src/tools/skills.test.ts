@@ -14,7 +14,7 @@ let folder: string;
 let skills: Skills;
 let looks: number;
 let source: SkillsSource;
-/** The pins that the database would keep. */
+/** The pins that the database would store. */
 let pins: Map<string, string>;
 
 function write(name: string, body: string, more = ''): void {
@@ -80,7 +80,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the skills of a session', () => {
-  it('[S07] [S09] stay what they were until the next session, and are looked for once', async () => {
+  it('[S07] [S09] do not change until the next session, and are looked up once', async () => {
     const before = (await source.gather(turn(OWNER))).skills;
     write('new-one', 'x');
     expect((await source.gather(turn(OWNER))).skills).toEqual(before);
@@ -90,13 +90,13 @@ describe('the skills of a session', () => {
     expect(after?.names).toEqual(['new-one', 'plan-trip', 'secret']);
   });
 
-  it('[S07] stay what they were when another process continues the session', async () => {
+  it('[S07] do not change when another process continues the session', async () => {
     const before = (await source.gather(turn(OWNER))).skills;
     write('new-one', 'x');
     expect((await skillsSource(skills).gather(turn(OWNER))).skills).toEqual(before);
   });
 
-  it('[W03] [S07] are not those of the owner when a person else reads the same chat', async () => {
+  it('[W03] [S07] differ from the owner’s when another person reads the same chat', async () => {
     await source.gather(turn(OWNER));
     const guest = (await source.gather(turn(GUEST))).skills;
     expect([guest?.names, guest?.audience]).toEqual([['plan-trip'], { kind: 'everyone' }]);
@@ -119,18 +119,18 @@ describe('a skill called by its command', () => {
     expect(await called(OWNER, '/secret')).toMatchObject([{ audience: { kind: 'owner' } }]);
   });
 
-  it('[S08] [W03] is ordinary text where it is another person’s or nobody’s', async () => {
+  it('[S08] [W03] is ordinary text if no skill of that name is visible to the reader', async () => {
     expect(await called(GUEST, '/secret')).toBeUndefined();
     expect(await called(GUEST, '/dance')).toBeUndefined();
   });
 
-  it('[S08] comes once, however often a burst calls it, and three come at most', async () => {
+  it('[S08] appears once however often a burst calls it, and three skills at most', async () => {
     for (const name of ['a', 'b', 'c', 'd']) write(name, name);
     const parts = await called(GUEST, '/a 1', '/a 2', '/dance', '/b', '/c', '/d');
     expect(parts?.map(({ text }) => text)).toEqual(['a', 'b', 'c']);
   });
 
-  it('[P10] is cut at 30,000 characters and says so', async () => {
+  it('[P10] is cut at 30,000 characters, with a note', async () => {
     write('long', 'x'.repeat(40_000));
     const [part] = (await called(GUEST, '/long')) ?? [];
     expect(part?.text).toContain('first 30,000 of 40,000 characters of skill long');
@@ -153,14 +153,14 @@ describe('load_skill', () => {
     },
   });
 
-  it('[S06] gives the text of a skill to a reader who may see it', async () => {
+  it('[S06] returns the text of a skill to a reader who may see it', async () => {
     expect(await scene.use(load, { name: 'tea', file: 'a.md' }, 'guest')).toEqual({
       text: 'Boil.',
     });
     expect(asked.at(-1)).toEqual(['tea', 'guest', 'a.md']);
   });
 
-  it('[S06] says why there is none', async () => {
+  it('[S06] says why a skill is missing', async () => {
     const outcome = await scene.use(load, { name: 'x' });
     expect(outcome).toEqual({ text: 'There is no x.', failed: true });
   });

@@ -4,11 +4,11 @@ import { cutText, parseSkillCommand, SkillSnapshot, type Skills } from '@parley/
 import { z } from 'zod';
 import { defineTool, failure, type Tool } from './tool.ts';
 
-/** Sessions whose snapshot is remembered; it is in the database anyway. */
+/** The number of sessions whose snapshot is cached; the database has it anyway. */
 const SESSIONS = 500;
-/** Skills for one turn; burst messages can hold several commands. */
+/** The largest number of skills in one turn; a burst of messages can contain several commands. */
 const MAX_CALLED_SKILLS = 3;
-/** Longest text of a called skill, in characters. */
+/** The longest text of a called skill, in characters. */
 const MAX_CHARACTERS = 30_000;
 
 /** The facts of a turn that the source reads. */
@@ -17,7 +17,7 @@ export type SkillTurn = Pick<
   'conversationId' | 'session' | 'reader' | 'messages' | 'fix'
 >;
 
-/** A `ContextSource` that asks for less. */
+/** A `ContextSource` that needs only these facts. */
 export interface SkillsSource extends ContextSource {
   gather(
     turn: SkillTurn,
@@ -25,8 +25,9 @@ export interface SkillsSource extends ContextSource {
 }
 
 /**
- * The skills of a turn: the list its session began with (S07), and today's text of those that people
- * called by a command (S08). The disk is looked at when a session begins or a command is typed.
+ * The skills of a turn: the list fixed when its session began (S07), and the current text of skills
+ * that people called by command (S08). The disk is read when a session begins or a command is
+ * typed.
  */
 export function skillsSource(skills: Pick<Skills, 'reads' | 'snapshot' | 'called'>): SkillsSource {
   const sessions = new BoundedMap<string, SkillSnapshot>(SESSIONS);
@@ -37,7 +38,7 @@ export function skillsSource(skills: Pick<Skills, 'reads' | 'snapshot' | 'called
     const now = await skills.snapshot(turn.reader);
     if (turn.fix === undefined) return now;
     const kept = await turn.fix('skills', now, SkillSnapshot);
-    // Mostly the same text as in other sessions: one copy of it is enough.
+    // The text is usually the same as in other sessions, so one copy is shared.
     const fixed = kept.version === now.version ? now : kept;
     sessions.set(key, fixed);
     return fixed;
@@ -52,7 +53,7 @@ export function skillsSource(skills: Pick<Skills, 'reads' | 'snapshot' | 'called
   };
 }
 
-/** Finds the skills that messages call. Any other command is ordinary text, without a notice. */
+/** Finds the skills that messages call. Any other command is ordinary text and causes no notice. */
 async function calledIn(
   { messages, reader }: SkillTurn,
   skills: Pick<Skills, 'called'>,

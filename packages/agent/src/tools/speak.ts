@@ -11,10 +11,13 @@ export interface SpeakDeps extends Omit<PostDeps, 'clock'> {
 }
 
 const MAX_PER_TURN = 5;
-/** Two tries of the service. */
+/** Enough time for two attempts at the service, in ms. */
 const SPEAK_MS = 70_000;
 
-/** Says a text as a voice note (F10), where a speech service is configured and the chat shows them. */
+/**
+ * Speaks a text as a voice note (F10). Offered if a speech service is configured and the chat shows
+ * voice notes.
+ */
 export function speakTool({ media, ...deps }: SpeakDeps): Tool {
   return defineTool({
     name: SPEAK,

@@ -28,7 +28,7 @@ async function open(delegates = false): Promise<void> {
 const uses = (input: object) => ({ calls: [{ name: 'cron', with: input }] });
 const result = () => JSON.stringify(scene.model.asked.at(-1)?.messages.at(-1)?.content ?? '');
 
-/** A job’s own turn, in the owner’s chat. */
+/** Runs a job’s own turn, in the owner’s chat. */
 async function due(id: string): Promise<void> {
   const target = { dialect: 'plain', maxLength: 200, unit: 'utf16' } as const;
   await scene.store.inbox.accept({
@@ -52,7 +52,7 @@ async function due(id: string): Promise<void> {
 }
 
 describe('the tool for jobs', () => {
-  it('[H08] asks for a job with the message of the person, its route and the id of the call', async () => {
+  it('[H08] adds a job with the person’s message, its route and the id of the call', async () => {
     await open();
     await scene.write('remind me at six');
     scene.model.next(uses({ action: 'add', task: 'call Bo', at: '18:00' }), { say: 'I will.' });
@@ -83,7 +83,7 @@ describe('the tool for jobs', () => {
     expect(result()).toContain(words);
   });
 
-  it('[H08] adds and changes nothing in the turn of a job, which a person has not asked for', async () => {
+  it('[H08] adds and changes nothing in a job’s own turn, which no person asked for', async () => {
     await open();
     for (const [at, input] of [
       { action: 'add', task: 'x', at: '18:00' },
@@ -102,7 +102,7 @@ describe('the tool for jobs', () => {
     expect(orders).toMatchObject([[{ origin: { text: 'and remind me at six' } }, {}]]);
   });
 
-  it('[H08] [G07] is none that sub-agents have', async () => {
+  it('[H08] [G07] is not offered to sub-agents', async () => {
     await open(true);
     await scene.write('hand it on');
     const task = { title: 't', task: 'plan' };
@@ -131,7 +131,7 @@ describe('current_time', () => {
     expect(text.replace(',', '')).toBe(expected);
   });
 
-  it('[G02] says what a time zone is called', async () => {
+  it('[G02] says how to name a time zone', async () => {
     const outcome = await scene.use(currentTimeTool, { timeZone: 'Berlin' });
     expect(outcome).toMatchObject({ failed: true, text: expect.stringContaining('IANA') });
   });

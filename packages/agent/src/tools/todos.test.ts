@@ -6,7 +6,7 @@ import { todosSource, writeTodosTool } from './todos.ts';
 let scene: TurnScene;
 afterEach(() => scene?.close());
 
-/** A scene whose agent keeps lists; the store is there only once the scene is. */
+/** A scene whose agent keeps lists. The tool gets its store late, because the scene opens it. */
 async function open(): Promise<void> {
   scene = await openTurnScene(
     {},
@@ -25,7 +25,7 @@ const prompt = () => JSON.stringify(scene.model.asked.at(-1));
 const lastResult = () => scene.model.asked.at(-1)?.messages.at(-1)?.content;
 
 describe('the list of a session', () => {
-  it('[G12] is written by the model, and shown to it in its next turns until all is done', async () => {
+  it('[G12] is written by the model, and shown to it in later turns until everything is done', async () => {
     await open();
     const [one, two]: readonly TodoItem[] = [
       { text: 'Ask Bo', state: 'done' },
@@ -45,7 +45,7 @@ describe('the list of a session', () => {
     expect(prompt()).not.toContain('Book a table');
   });
 
-  it('[G12] [F12] is shown while the turn continues, below what its step has said, and not in the answer', async () => {
+  it('[G12] [F12] is shown while the turn continues, below the text of its step, and not in the answer', async () => {
     await open();
     await scene.write('plan the evening');
     const list = [{ text: 'Ask Bo', state: 'doing' }];
@@ -64,7 +64,7 @@ describe('the list of a session', () => {
     expect(await scene.owed()).toEqual(['Done.']);
   });
 
-  it('[G12] is refused where it is too long, and the old one stays', async () => {
+  it('[G12] is refused if it is too long, and the old one stays', async () => {
     await open();
     await scene.write('go');
     const item = { text: 'x', state: 'open' };
@@ -78,7 +78,7 @@ describe('the list of a session', () => {
     expect(await list()).toEqual([item]);
   });
 
-  it('[G12] is not for quick questions, and the model is informed', async () => {
+  it('[G12] is not for quick questions, and the model is told so', async () => {
     await open();
     await scene.write('what time is it?');
     await scene.answerNext();

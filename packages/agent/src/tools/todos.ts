@@ -15,7 +15,7 @@ export function todosSource(todos: Pick<TodoRepository, 'of'>): ContextSource {
   };
 }
 
-/** Longer lists are no help, and are in every prompt. */
+/** Longer lists do not help, and the list is in every prompt. */
 const MAX_ITEMS = 30;
 const MAX_ITEM = 200;
 
@@ -24,7 +24,10 @@ const Item = z.object({
   state: z.enum(['open', 'doing', 'done']),
 });
 
-/** Keeps the list of a session (G12): each call replaces it as a whole, and people see how far it has come. */
+/**
+ * Keeps the list of a session (G12). Each call replaces the whole list, and people see the
+ * progress.
+ */
 export function writeTodosTool(todos: Pick<TodoRepository, 'replace'>): Tool {
   return defineTool({
     name: 'write_todos',

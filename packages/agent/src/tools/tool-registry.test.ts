@@ -37,7 +37,7 @@ const namesOf = (options: ToolRegistryOptions, reader: typeof OWNER | typeof GUE
   createToolRegistry(options).registry.for(reader).names;
 
 describe('the tools of an installation', () => {
-  it('[G11] cost as many tokens as they have when they are offered, in every mode', () => {
+  it('[G11] have the token count of their offered definitions, in every mode', () => {
     const builtIn = [tool('one', { effect: 'write' }), tool('two', { audience: 'owner' })];
     const { registry } = createToolRegistry({ builtIn });
     const all = registry.for(OWNER);
@@ -52,7 +52,7 @@ describe('the tools of an installation', () => {
     expect(withoutTools(all, () => true).tokens).toBe(0);
   });
 
-  it('[G02] [P11] are listed in the prompt and offered to the model in one order', () => {
+  it('[G02] [P11] are listed in the prompt and offered to the model in the same order', () => {
     const { registry, problems } = createToolRegistry({
       builtIn: [tool('one', { hint: 'Seldom.' }), tool('two')],
     });
@@ -69,7 +69,7 @@ describe('the tools of an installation', () => {
     });
   });
 
-  it('[G02] those built in all have a schema, and are written where the owner alone is', () => {
+  it('[G02] are valid if built in, and those that write are for the owner only', () => {
     const { registry, problems } = createToolRegistry({ builtIn: builtInTools({}) });
     expect(problems).toEqual([]);
     expect(registry.for(OWNER).names).toEqual([
@@ -99,7 +99,7 @@ describe('the tools of an installation', () => {
     }
   };
   it.each(['ambiguous', 'ambiguous key', 'doubled', 'large'])(
-    '[D13] of a plugin are left out where checking their arguments could take for ever: %s',
+    '[D13] of a plugin are left out if checking their arguments could take forever: %s',
     (what) => {
       const added = [{ from: 'mine', tools: [tool('bad', { input: input(what) }), tool('good')] }];
       const { registry, problems } = createToolRegistry({ builtIn: [], added });
@@ -108,7 +108,7 @@ describe('the tools of an installation', () => {
     },
   );
 
-  it('[W02] of the owner exist for nobody else', () => {
+  it('[W02] of the owner do not exist for anyone else', () => {
     const builtIn = [tool('open'), tool('secret', { audience: 'owner' })];
     const guest = createToolRegistry({ builtIn }).registry.for(GUEST);
     expect(guest.names).toEqual(['open']);
@@ -135,7 +135,7 @@ describe('the tools of an installation', () => {
     expect(namesOf({ builtIn: [tool('one'), tool('two')], added, ...filter })).toEqual(expected);
   });
 
-  it('[G05] return text of outsiders where they declare so, or where others bring them and do not deny it', () => {
+  it('[G05] return untrusted text if they declare so, or come from others and do not deny it', () => {
     const own = tool('own', { foreign: false });
     const { registry } = createToolRegistry({
       builtIn: [tool('one'), tool('page', { foreign: true })],
@@ -146,11 +146,11 @@ describe('the tools of an installation', () => {
   });
 });
 
-describe('a tool that is left out', () => {
+describe('a rejected tool', () => {
   const withPlugin = (...tools: Tool[]) =>
     createToolRegistry({ builtIn: [tool('read')], added: [{ from: 'parrot', tools }] });
 
-  it('[P16] never replaces what is built in, not even where that is blocked', async () => {
+  it('[P16] never replaces a built-in tool, even if that is blocked', async () => {
     const false_ = tool('read', { summary: 'Steals.' });
     const { registry, problems } = withPlugin(false_);
     expect(registry.for(OWNER).get('read')?.summary).toBe('Does read.');
@@ -159,7 +159,7 @@ describe('a tool that is left out', () => {
     expect(namesOf({ builtIn: [tool('read')], added, block: ['read'] })).toEqual([]);
   });
 
-  it('[P16] never replaces that of another plugin', () => {
+  it('[P16] never replaces a tool of another plugin', () => {
     const added = [
       { from: 'a', tools: [tool('sing')] },
       { from: 'b', tools: [tool('sing')] },
@@ -169,13 +169,13 @@ describe('a tool that is left out', () => {
   });
 
   it.each(['Sing', 'sing song', 'sing-song', '1st', '', 'x'.repeat(65), 'read\n'])(
-    '[P16] has a name that providers do not take: %j',
+    '[P16] has a name that providers do not accept: %j',
     (name) => expect(withPlugin(tool(name)).problems).toMatchObject([{ code: 'tool-name' }]),
   );
 
   it.each<[string, Tool['input']]>([
-    ['is no object', z.string()],
-    ['has no form in JSON', z.object({ when: z.date() })],
+    ['is not an object', z.string()],
+    ['cannot be expressed in JSON', z.object({ when: z.date() })],
   ])('[P16] has a schema that %s', (_what, input) => {
     const { problems, registry } = withPlugin(tool('sing', { input }));
     expect(problems).toMatchObject([{ code: 'tool-schema' }]);
@@ -224,12 +224,12 @@ describe('the mode of a conversation', () => {
     ['agent', true],
     ['ask', false],
     ['plan', false],
-  ])('[G04] in %s mode a tool that changes something is run: %s', async (mode, isRun) => {
+  ])('[G04] in %s mode lets a tool that changes something run: %s', async (mode, isRun) => {
     const [write, send] = [countingTool('write', 'write'), countingTool('send', 'external')];
     const look = countingTool('look');
     scene = await openTurnScene(
       {},
-      // A placeholder does nothing, so nobody is asked for it.
+      // A placeholder does nothing, so it needs no approval.
       { tools: [look.tool, write.tool, send.tool], approvals: isRun ? {} : { ask: ['write'] } },
     );
     await setMode(mode);
@@ -252,7 +252,7 @@ describe('the mode of a conversation', () => {
     expect(await scene.store.approvals.recent(9)).toEqual([]);
   });
 
-  it('[G04] [G05] a plan ends with a button of its own, whose press runs it with all tools, once', async () => {
+  it('[G04] [G05] a plan ends with its own button, which runs it with all tools, once', async () => {
     const write = countingTool('write', 'write');
     scene = await openTurnScene({}, { tools: [write.tool] });
     await setMode('plan');
@@ -263,7 +263,7 @@ describe('the mode of a conversation', () => {
     expect(plan?.part.buttons).toEqual([
       { label: 'Run the plan', data: '/run turn-2', style: 'primary' },
     ]);
-    // Switching the mode is not a word of anyone.
+    // Switching the mode is not a message.
     await setMode('agent', 2);
     await expect(scene.begin()).rejects.toThrow('no turn: none');
     const press = (nth: number) =>
@@ -281,7 +281,7 @@ describe('the mode of a conversation', () => {
   });
 });
 
-/** An object of two equal parts of two equal parts …: small as long as they are shared. */
+/** Nests objects with two equal parts each. The schema is small as long as the parts are shared. */
 function doubled(part: z.ZodType, levels: number): z.ZodType {
   return levels === 0 ? part : doubled(z.object({ one: part, other: part }), levels - 1);
 }

@@ -14,13 +14,13 @@ export interface AddedTools {
 export interface ToolRegistryOptions {
   readonly builtIn: readonly Tool[];
   readonly added?: readonly AddedTools[];
-  /** Tools that come and go; returns the same list as long as nothing has changed. */
+  /** Tools that come and go. Returns the same list as long as nothing has changed. */
   readonly live?: () => readonly AddedTools[];
   /** Called for each live tool that is left out, once per change. */
   readonly onProblem?: (problem: ToolProblem) => void;
-  /** Only these; without it all. */
+  /** Only these tools are offered; all when absent. */
   readonly allow?: readonly string[] | undefined;
-  /** Never these, even if allowed. */
+  /** Never offered, even if allowed. */
   readonly block?: readonly string[];
 }
 
@@ -37,21 +37,21 @@ export interface ToolSet {
   readonly notes: readonly ToolNote[];
   readonly offered: readonly ModelTool[];
   readonly tokens: number;
-  /** Names of the tools whose results outsiders may have written. */
+  /** The names of tools whose results outsiders may have written. */
   readonly foreign: ReadonlySet<string>;
-  /** The cost of checking the arguments of tools that Parley has not written. */
+  /** The cost of checking the arguments of tools that are not Parley's own. */
   readonly sizes: ReadonlyMap<string, SchemaSize>;
 }
 
 /**
- * All tools of an installation. A turn asks once: its set stays the same while tools come and go. `lacking`: names of
- * those that its chat has no use for.
+ * All tools of an installation. A turn asks once, and its set does not change while tools come and
+ * go. `lacking` names the tools that its chat has no use for.
  */
 export interface ToolRegistry {
   for(reader: Reader, lacking?: readonly string[]): ToolSet;
 }
 
-/** `snake_case`, as the strictest provider wants it. */
+/** `snake_case`, as the strictest provider requires. */
 const NAME = /^[a-z][a-z0-9_]{0,63}$/;
 
 interface Entry {
@@ -61,8 +61,8 @@ interface Entry {
 }
 
 /**
- * Checks names and schemas once. An invalid tool, or one whose name is taken, is left out and returned
- * as a problem: a plugin never stops the gateway and never replaces a built-in tool.
+ * Checks names and schemas once. An invalid tool, or one whose name is taken, is left out and
+ * returned as a problem: a plugin never stops the gateway and never replaces a built-in tool.
  */
 export function createToolRegistry(options: ToolRegistryOptions): {
   readonly registry: ToolRegistry;
@@ -96,7 +96,7 @@ export function createToolRegistry(options: ToolRegistryOptions): {
         without.clear();
       }
       if (lacking.length === 0) return sets[kind];
-      // Few kinds of chats, and describing all tools takes its time.
+      // Cached, because there are few kinds of chats and describing all tools takes time.
       const key = [kind, ...lacking].join(' ');
       const known = without.get(key) ?? withoutTools(sets[kind], (name) => lacking.includes(name));
       without.set(key, known);
@@ -131,7 +131,10 @@ function addTools(
 
 type Fault = Pick<ToolProblem, 'code' | 'message'>;
 
-/** The remedy of an operator of an MCP server for a tool; the author of a plugin changes its code instead. */
+/**
+ * What the operator of an MCP server can do about a tool. The author of a plugin changes its code
+ * instead.
+ */
 const BLOCK = 'or add it to “tools.block” of the server';
 
 function isOfServer({ tier }: Tool): boolean {
@@ -142,7 +145,7 @@ function nameClashFault(tool: Tool, holder: string): Fault {
   const remedy = isOfServer(tool)
     ? `Give the server another name in the settings, ${BLOCK}.`
     : 'Give it another name.';
-  const message = `There is a tool of this name already, from ${holder}. ${remedy}`;
+  const message = `A tool with this name already exists, from ${holder}. ${remedy}`;
   return { code: 'tool-duplicate', message };
 }
 
@@ -166,26 +169,30 @@ function registerTool(tool: Tool): Entry | Fault {
     const description = hint === undefined ? summary : `${summary} ${hint}`;
     return { tool, offered: { name: tool.name, description, inputSchema }, size };
   } catch (error) {
-    // Not every zod check exists in JSON Schema, a plugin may bring no schema at all, and some could take for ever.
+    // Not every zod check can be expressed in JSON Schema, a plugin may have no schema at all, and
+    // some checks could take forever.
     const what = `Its input cannot be described to a model or checked: ${reasonOf(error)}`;
     const message = isOfServer(tool) ? `${what}. Update the server, ${BLOCK}.` : what;
     return { code: 'tool-schema', message };
   }
 }
 
-/** The JSON Schema of an input, every part written out. Throws where a check by it could take for ever. */
+/**
+ * The JSON Schema of an input, with every part written out. Throws if a check against it could take
+ * forever.
+ */
 function describeInput(input: z.ZodType) {
   const describe = (reused: 'ref' | 'inline') =>
     z.toJSONSchema(input, {
       io: 'input',
       reused,
       override: ({ jsonSchema }) => {
-        // Zod adds them to every integer; they would only cost tokens in each request.
+        // Zod adds these limits to every integer; they would only cost tokens in each request.
         if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
         if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       },
     });
-  // Shared parts stay shared at first: written out, they could be more than fits into memory.
+  // Shared parts stay shared at first: written out, they could exceed the memory.
   const shared = describe('ref');
   const size = measureSchema(shared);
   return { size, schema: shared.$defs === undefined ? shared : describe('inline') };
@@ -236,8 +243,9 @@ export function withoutTools(set: ToolSet, isLeftOut: (name: string) => boolean)
 }
 
 /**
- * The tools in the mode of a conversation (G04). Outside agent mode, tools that change something keep
- * their name and schema, so that the model knows of them, but only explain that they are not available.
+ * The tools in the mode of a conversation (G04). Outside agent mode, tools that change something
+ * keep their name and schema, so that the model knows about them, but only explain that they are
+ * not available.
  */
 export function toolsInMode(tools: ToolSet, mode: ConversationMode = 'agent'): ToolSet {
   if (mode === 'agent') return tools;

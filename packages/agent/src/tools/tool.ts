@@ -14,7 +14,7 @@ import { cutText, type WorkspaceView } from '@parley/workspace';
 import { z } from 'zod';
 import { TimeUpError, withTimeLimit } from '../time.ts';
 
-/** A turn waits for a person's decision. Thrown to leave the loop; nothing has failed. */
+/** Thrown to leave the loop of a turn that waits for a person's decision. Nothing has failed. */
 export class TurnSuspendedError extends ParleyError {
   constructor(tool: string) {
     super({
@@ -25,101 +25,119 @@ export class TurnSuspendedError extends ParleyError {
   }
 }
 
-/** The effect of a tool: nothing, the workspace, or something outside. */
+/** What a tool changes: nothing, the workspace, or something outside. */
 export type ToolEffect = 'read' | 'write' | 'external';
 
-/** One call of a tool. Files come through `view` and no other way. */
+/** One call of a tool. Files are available through `view` only. */
 export interface ToolCall {
-  /** The same in every run of the turn: an idempotency key for what lies outside. */
+  /** Identical in every run of the turn, so it can serve as an idempotency key outside. */
   readonly callId: string;
   readonly turnId: string;
   readonly facts: RuntimeFacts;
   readonly reader: Reader;
   readonly view: WorkspaceView;
-  /** Counts up with each `/new`. */
+  /** Incremented by each `/new`. */
   readonly session: number;
-  /** The messages that this turn answers; absent where no person wrote one. */
+  /** The messages that this turn answers; absent if no person wrote one. */
   readonly messages?: readonly InboundMessage[];
-  /** The destination of the answer. */
+  /** Where the answer goes. */
   readonly route?: ReplyRoute;
-  /** The content that the turn had read at the time of the call. */
+  /** What the turn had read at the time of the call. */
   readonly moment?: CallMoment;
   /** The content of the tool's own proposal, if a person approved one. */
   readonly approved?: string;
   /**
-   * Asks the person whom the turn answers and waits: the turn is suspended, and the tool is called again once
-   * there is an answer. Absent where no person waits.
+   * Asks the person whom the turn answers, and waits: the turn is suspended, and the tool is called
+   * again once there is an answer. Absent if no person waits.
    */
   readonly ask?: (question: PersonQuestion) => Promise<AskedPerson>;
-  /** For a tool that learns during a call that it has to wait for a person, and has changed nothing by then. */
+  /**
+   * For a tool that finds out during a call that it must wait for a person, before it has changed
+   * anything.
+   */
   readonly held?: HeldCall;
-  /** Shows Markdown during the turn, where the platform can; the answer replaces it. */
+  /** Shows Markdown during the turn on platforms that can; the answer replaces it. */
   readonly show?: (markdown: string) => void;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Fires when the turn is stopped or the time of the tool is up. */
+  /** Fires when the turn is stopped or the tool's time is up. */
   readonly signal: AbortSignal;
 }
 
 /**
- * The content that a call keeps in the journal of its turn while it waits. Otherwise a later run would cut off a call
- * that was started: what is kept says that nothing was changed, and that the call may be run again with it.
+ * Content that a call stores in the journal of its turn while it waits. Without it, a later run
+ * would treat the started call as cut off. Stored content says that nothing was changed and that
+ * the call may run again with it.
  */
 export interface HeldCall {
-  /** The content that earlier runs have kept, in order. */
+  /** The content that earlier runs have stored, in order. */
   readonly kept: readonly unknown[];
   keep(content: unknown): Promise<void>;
-  /** From here on the call may change something again. Only where something was kept. */
+  /**
+   * Marks that the call may change something again from here on. Needed only after content was
+   * stored.
+   */
   begin(): Promise<void>;
 }
 
 export interface PersonQuestion {
-  /** In Markdown. */
+  /** The question, in Markdown. */
   readonly question: string;
-  /** None for a question that is answered with a message. */
+  /** Empty for a question that is answered with a message. */
   readonly choices: readonly string[];
-  /** Which of the questions of one call it is, where it has several: each is asked once. */
+  /** Distinguishes the questions of one call, each of which is asked once. */
   readonly part?: string;
-  /** The button for no answer, and what that does; without it *Skip*, which leaves the question open. */
+  /**
+   * The button for giving no answer, and what it does. The default is *Skip*, which leaves the
+   * question open.
+   */
   readonly skip?: { readonly label: string; readonly does: string; readonly style?: 'danger' };
 }
 
-/** The answer of a person who was asked. `late`: nothing in time; `waited` for people, as `10 minutes`. */
+/**
+ * The answer of a person who was asked. `late` means that none came in time; `waited` is for
+ * people, such as `10 minutes`.
+ */
 export type AskedPerson =
   | { readonly kind: 'chose'; readonly answer: string }
-  /** `sentFiles`: instead of words; the answer only says so. */
+  /** With `sentFiles`, the person sent files instead of words, and `answer` only says so. */
   | { readonly kind: 'wrote'; readonly answer: string; readonly sentFiles?: true }
   | { readonly kind: 'late'; readonly waited: string }
   | { readonly kind: 'skipped' | 'no-person' };
 
-/** The content that a turn has read before a call; tools decide by it whether a call needs an approval. */
+/** What a turn has read before a call. Tools use it to decide whether a call needs an approval. */
 export interface CallMoment {
   readonly reader: Reader;
-  /** Text of the people whom this turn answers, or of the owner whose standing task it does. */
+  /**
+   * The text of the people whom this turn answers, or of the owner whose standing task it carries
+   * out.
+   */
   readonly said: readonly string[];
   readonly results: readonly { readonly tool: string; readonly text: string }[];
-  /** Text of those whom the people quote. */
+  /** Text that those people quote. */
   readonly quoted: readonly string[];
-  /** Text of outsiders has been read, and may be why the call is made. */
+  /** Whether text from outsiders has been read, which may be why the call is made. */
   readonly untrustedText: boolean;
 }
 
-/** A change as a person has to see it before it is made. */
+/** A change as a person must see it before it is made. */
 export interface Proposal {
-  /** Shown instead of the arguments: all that will be there afterwards. */
+  /** Shown instead of the arguments: everything that the change will leave behind. */
   readonly shown: Readonly<Record<string, unknown>>;
-  /** Comes back as `approved`: this and nothing else is written. */
+  /** Passed back as `approved`; exactly this is written. */
   readonly content: string;
-  /** Always needs an approval, which no wildcard of the settings gives. */
+  /** Always needs an approval, even if a wildcard in the settings covers the call. */
   readonly always: boolean;
 }
 
 export interface ToolOutcome {
   readonly text: string;
-  /** Parley's own text before it: of a foreign tool only `text` is framed as untrusted. */
+  /** Parley's own text before `text`. For a foreign tool only `text` is framed as untrusted. */
   readonly note?: string;
   readonly failed?: boolean;
-  /** Files that it made: kept for this conversation, to be sent with `send_file`. */
+  /**
+   * Files that the tool made. They are kept for this conversation and can be sent with `send_file`.
+   */
   readonly files?: readonly ToolFile[];
 }
 
@@ -136,34 +154,42 @@ export interface Tool<Input = unknown> {
   readonly name: string;
   /** One sentence for the prompt and the provider. */
   readonly summary: string;
-  /** When to use it, and when not; for the prompt. */
+  /** When to use it and when not, for the prompt. */
   readonly hint?: string;
   readonly tier: ToolTier;
   readonly effect: ToolEffect;
-  /** `owner`: offered in the main session alone. */
+  /** `owner` tools are offered in the main session only. */
   readonly audience: 'everyone' | 'owner';
   /**
-   * `ask`: each call needs an approval (G05). `ask-after-untrusted-text`: only once text of outsiders has
-   * been read in the turn.
+   * `ask`: each call needs an approval (G05). `ask-after-untrusted-text`: only once text from
+   * outsiders has been read in the turn.
    */
   readonly approval: 'never' | 'ask' | 'ask-after-untrusted-text';
-  /** With `spares`: the calls that it asks about, for the model, such as "`write` to AGENTS.md". */
+  /**
+   * Which calls need an approval if `spares` exempts others, in words for the model, such as
+   * "`write` to AGENTS.md".
+   */
   readonly asksAbout?: string;
-  /** Outsiders may have written its results; by default true for tools of plugins and MCP servers. */
+  /**
+   * Whether outsiders may have written its results. The default is true for tools of plugins and
+   * MCP servers.
+   */
   readonly foreign?: boolean;
-  /** Calls that need no approval although others do; the settings may require one all the same. */
+  /** Whether a call needs no approval although others do. The settings may still require one. */
   spares?(input: Input, moment: CallMoment): boolean;
-  /** The change that a call would make, where people must see it instead of the arguments. */
+  /** The change that a call would make, if people must see that instead of the arguments. */
   proposes?(input: Input, at: Pick<ToolCall, 'facts' | 'view'>): Promise<Proposal | null>;
-  /** Its result changes by itself, so that the same call again makes sense at once. */
+  /** Its result changes by itself, so repeating a call at once makes sense. */
   readonly repeats?: boolean;
-  /** Called twice with the same `callId` it acts once, so a resumed turn may repeat the call. */
+  /**
+   * When called twice with the same `callId` it acts once, so a resumed turn may repeat the call.
+   */
   readonly actsOnce?: boolean;
-  /** Instead of the limits in the settings: time in ms, and characters of its result. */
+  /** Limits that override those in the settings: time in ms, and characters of its result. */
   readonly limits?: { readonly ms?: number; readonly characters?: number };
-  /** Its descriptions reach the model. */
+  /** The schema of its arguments. The descriptions in it reach the model. */
   readonly input: z.ZodType<Input>;
-  /** The model reads the message of an error that it throws. */
+  /** Runs the tool. The model reads the message of an error that it throws. */
   run(input: Input, call: ToolCall): Promise<ToolOutcome>;
 }
 
@@ -171,7 +197,7 @@ export function failure(text: string): ToolOutcome {
   return { text, failed: true };
 }
 
-/** Checks the type of a tool against its schema, and erases it for lists of tools. */
+/** Checks the type of a tool against its schema, then erases it for lists of tools. */
 export function defineTool<Input>(tool: Tool<Input>): Tool {
   const { spares, proposes, ...rest } = tool;
   return {
@@ -187,18 +213,18 @@ export function defineTool<Input>(tool: Tool<Input>): Tool {
 }
 
 export interface ToolLimits {
-  /** In ms. */
+  /** The time limit of a call, in ms. */
   readonly toolMs: number;
   readonly outputCharacters: number;
 }
 
-/** The same for all calls of one step. */
+/** The limits for all calls of one step. */
 export interface CallLimits extends ToolLimits {
-  /** Calls that are run; a model that asks for more has lost its way. */
+  /** How many calls run; a model that asks for more has lost its way. */
   readonly calls: number;
 }
 
-/** Tools of plugins are not always written in TypeScript. */
+/** Checked at run time, because plugins are not always written in TypeScript. */
 export const ToolOutcomeShape = z.object({
   text: z.string(),
   note: z.string().default(''),
@@ -215,7 +241,10 @@ export const ToolOutcomeShape = z.object({
     .default([]),
 });
 
-/** Invalid arguments, errors and timeouts are outcomes for the model. Throws only when `stop` has fired. */
+/**
+ * Runs a tool call. Invalid arguments, errors and timeouts are outcomes for the model; throws only
+ * when `stop` has fired, and TurnSuspendedError.
+ */
 export async function runTool(
   {
     tool,
@@ -224,7 +253,7 @@ export async function runTool(
   }: {
     readonly tool: Tool;
     readonly foreign: boolean;
-    /** As the model knows it. */
+    /** The definition as the model knows it. */
     readonly offered?: ModelTool | undefined;
   },
   call: ModelToolCall,
@@ -261,10 +290,10 @@ export async function runTool(
   }
 }
 
-/** After a timeout an effect outside may or may not have happened. */
+/** After a timeout, an effect outside may or may not have happened. */
 const UNSURE = ' Whether it took effect is not known: look before you do it again.';
 
-/** The frame comes last: whatever shortens a result keeps its closing line. */
+/** Adds the frame last, so that shortening a result never cuts its closing line. */
 function frameResult(foreign: boolean, note: string, text: string): string {
   const shown = foreign && text !== '' ? frameUntrusted(text) : text;
   return [note, shown].filter((part) => part !== '').join('\n\n');

@@ -46,8 +46,8 @@ const Wide = z.object({
 });
 const numbers = (length: number) => ({ all: Array.from({ length }, () => -1) });
 
-describe('arguments of a tool that Parley has not written', () => {
-  it('[D13] are refused where their check never ends, and the event loop goes on meanwhile', async () => {
+describe('arguments of a tool that is not Parley’s own', () => {
+  it('[D13] are refused if their check never ends, and the event loop keeps running', async () => {
     let turns = 0;
     const timer = setInterval(() => (turns += 1), 10);
     const { refused } = await tried(Slow, { text: SLOW_PATTERN.text });
@@ -58,19 +58,19 @@ describe('arguments of a tool that Parley has not written', () => {
 
   it.each([
     ['a regular expression', Slow, { text: 'aaab' }, 1],
-    ['a schema within itself', Recursive, { next: { next: null } }, 1],
+    ['a recursive schema', Recursive, { next: { next: null } }, 1],
     ['many choices for many values', Wide, numbers(60), 1],
     ['many choices for few values', Wide, numbers(5), 0],
     ['a simple schema', z.object({ a: z.array(z.number()) }), { a: [1, 2, 3] }, 0],
-    ['arguments that are no object', Slow, null, 0],
+    ['arguments that are not an object', Slow, null, 0],
   ])(
-    '[D16] are tried out in a thread only where that may be needed: %s',
+    '[D16] are tried in a thread only if that may be needed: %s',
     async (_, schema, values, threads) => {
       expect(await tried(schema, values)).toEqual({ refused: null, threads });
     },
   );
 
-  it('[D16] of Parley’s own tools are never tried out', async () => {
+  it('[D16] are never tried in a thread for Parley’s own tools', async () => {
     expect(await tried(Slow, { text: 'aaab' }, 'Parley')).toEqual({ refused: null, threads: 0 });
   });
 });

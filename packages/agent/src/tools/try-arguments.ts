@@ -3,13 +3,13 @@ import { type ModelToolCall, toolArguments } from '@parley/models';
 import { failure, type ToolOutcome } from './tool.ts';
 import type { ToolSet } from './tool-registry.ts';
 
-/** Steps of a check that take less than a tenth of a second. */
+/** The number of steps of a check that take less than a tenth of a second. */
 const MAX_CHECK_STEPS = 50_000;
 
 /**
- * Tries the arguments of a call out, off the event loop, where checking them could take long: there they are checked
- * several times during a call, and everyone waits meanwhile. Null where they can be checked; else the refusal for the
- * model. Throws when `stop` has fired.
+ * Tries the arguments of a call in a thread if checking them could take long, because they are
+ * checked several times during a call and the event loop would wait. Null when they can be checked;
+ * otherwise the refusal for the model. Throws when `stop` has fired.
  */
 export async function tryArguments(
   { tools, checks }: { readonly tools: ToolSet; readonly checks: CheckRunner },
@@ -30,15 +30,15 @@ export async function tryArguments(
   }
 }
 
-/** Whether checking these arguments takes no time to speak of. */
+/** Whether checking these arguments takes next to no time. */
 export function isQuick(name: string, input: unknown, { sizes }: Pick<ToolSet, 'sizes'>): boolean {
   const size = sizes.get(name);
-  // Parley's own tools have none.
+  // Parley's own tools have no measured size.
   if (size === undefined) return true;
   return size.isPredictable && hasAtMost(input, MAX_CHECK_STEPS / size.expanded);
 }
 
-/** Whether a JSON value has at most so many parts. */
+/** Whether a JSON value has at most `limit` parts. */
 function hasAtMost(value: unknown, limit: number): boolean {
   const open = [value];
   let left = limit;

@@ -37,7 +37,7 @@ export function webTools({ fetch: pages, search: engines }: WebSettings): readon
 
 const RESULTS_CHARACTERS = 25_000;
 
-/** Searches the web with the engines of the settings (G02); not offered without one. */
+/** Searches the web with the engines of the settings (G02). Not offered without one. */
 export function webSearchTool({
   search,
   results,
@@ -81,8 +81,9 @@ export function webSearchTool({
 }
 
 /**
- * When reading a page needs an approval. `after-untrusted-text`: for addresses that no one gave, once text
- * of outsiders has been read in the turn. `unknown`: for such addresses always, in an owner's direct chat.
+ * When reading a page needs an approval. `after-untrusted-text`: for addresses that nobody gave,
+ * once text from outsiders has been read in the turn. `unknown`: always for such addresses, in an
+ * owner's direct chat.
  */
 export type FetchApproval = 'never' | 'after-untrusted-text' | 'unknown' | 'always';
 
@@ -98,14 +99,14 @@ const FetchInput = z.object({
     .describe('For the rest of a long page: the character to begin with.'),
 });
 
-/** Reads a page of the public internet as Markdown (G02); private addresses are refused (G06). */
+/** Reads a page of the public internet as Markdown (G02). Private addresses are refused (G06). */
 export function webFetchTool({
   readPage,
   maxCharacters,
   approval = 'after-untrusted-text',
 }: {
   readonly readPage: ReadPage;
-  /** The part of a page that is shown at a time, in characters. */
+  /** How much of a page is shown at a time, in characters. */
   readonly maxCharacters: number;
   readonly approval?: FetchApproval;
 }): Tool {
@@ -160,7 +161,7 @@ function asking(approval: FetchApproval): Asking {
       return {
         approval: 'ask',
         asksAbout: ABOUT,
-        // Other chats hold nothing of the owner's.
+        // Other chats hold nothing of the owner's, so nothing can leak.
         spares: ({ url }, moment) =>
           isGiven(url, moment) || (moment.reader.kind !== 'owner' && !moment.untrustedText),
       };
@@ -170,7 +171,7 @@ function asking(approval: FetchApproval): Asking {
 const ABOUT =
   '`web_fetch` of an address that neither the person has written nor a search of this turn has found';
 
-/** In a group, people point at an address by replying to the message that holds it. */
+/** In a group, people refer to an address by replying to the message that contains it. */
 function isGiven(url: string, moment: CallMoment): boolean {
   const { said, quoted, reader, results } = moment;
   const allSaid = reader.kind === 'owner' ? said : [...said, ...quoted];
@@ -182,7 +183,7 @@ function doubtOf({ warning }: WebPage): string {
   return warning === undefined ? '' : `[About this page: ${warning}]`;
 }
 
-/** The part that is shown, the length of the whole page, and the way to get the rest (P10). */
+/** States the part that is shown, the length of the whole page, and how to get the rest (P10). */
 function pageNote(total: number, from: number, most: number): string {
   if (total === 0) return '[There is no text on this page.]';
   if (from === 0 && total <= most) return '';
@@ -192,18 +193,21 @@ function pageNote(total: number, from: number, most: number): string {
   return `[Cut: characters ${formatCount(from)} to ${formatCount(to)} of ${formatCount(total)} are shown.${rest}]`;
 }
 
-/** With its scheme, or a name with a dot: each run of signs is looked at once, however long it is. */
+/**
+ * Matches an address with its scheme, or a name with a dot. Each run of characters is examined
+ * once, however long it is.
+ */
 const ADDRESS =
   /https?:\/\/[^\s<>"'`\\]+|(?<![\p{L}\p{N}_.-])[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)+(?:[:/?#][^\s<>"'`\\]*)?/giu;
-/** The lines of search results that are an address and nothing else. */
+/** Matches the lines of search results that consist of an address. */
 const FOUND = /^ {3}(https?:\/\/\S+)$/gm;
-/** Signs that end a sentence rather than an address. */
+/** Characters that end a sentence rather than an address. */
 const TRAILING = /(?<![.,;:!?)\]}*_~|。，；：！？）」』】])[.,;:!?)\]}*_~|。，；：！？）」』】]+$/u;
 
 /**
- * Whether an address is literally in what people wrote in this turn, or in what a search found. Then
- * the model has added nothing of its own to it. Pages, quoted messages and earlier turns do not count:
- * an address there may have been made for carrying something out.
+ * Whether an address occurs literally in what people wrote in this turn, or in what a search found,
+ * so that the model has added nothing to it. Pages, quoted messages and earlier turns do not count:
+ * an address there may have been crafted to carry something out.
  */
 export function isKnownAddress(
   url: string,
@@ -220,8 +224,8 @@ export function isKnownAddress(
 }
 
 /**
- * Whether an address is literally on a page that was read in this turn, and is of a host that people
- * named: the request for a page mostly means those that belong to it.
+ * Whether an address occurs literally on a page that was read in this turn, and belongs to a host
+ * that people named. A request for a page usually includes the pages that belong to it.
  */
 export function isLinkOfNamedHost(
   url: string,
@@ -235,7 +239,7 @@ export function isLinkOfNamedHost(
   return addressesIn(pages).some((address) => addressKey(address) === wanted);
 }
 
-/** The addresses in texts, each as it is and without the signs that end its sentence. */
+/** The addresses in texts, unchanged, without the characters that end their sentence. */
 export function addressesIn(texts: readonly string[]): readonly string[] {
   return texts
     .flatMap((text) => text.match(ADDRESS) ?? [])
@@ -250,7 +254,10 @@ function urlOf(address: string): URL | null {
   return URL.parse(/^https?:\/\//i.test(address) ? address : `https://${address}`);
 }
 
-/** The server and path of an address; null if it is none. http and https are one here. */
+/**
+ * The server and path of an address; null if it is not an address. http and https are treated as
+ * equal.
+ */
 function addressKey(address: string): string | null {
   const url = urlOf(address);
   if (url === null || url.username !== '' || url.password !== '') return null;

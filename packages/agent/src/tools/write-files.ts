@@ -10,7 +10,10 @@ import {
   type ToolOutcome,
 } from './tool.ts';
 
-/** Writes a whole file of the workspace, for its owner. Open files and prompt files need an approval (W09). */
+/**
+ * Writes a whole file of the workspace, for its owner. Open files and prompt files need an approval
+ * (W09).
+ */
 export function writeTool(promptFiles: PromptFiles): Tool {
   return defineTool({
     name: 'write',
@@ -43,14 +46,15 @@ export function writeTool(promptFiles: PromptFiles): Tool {
 }
 
 /**
- * The proposal that a person has to see before a write (W09): the whole file, where others can read it or follow it
- * afterwards, and where later turns of the owner follow it. Null for the owner's notes.
+ * The proposal that a person must see before a write (W09): the whole file, if others can read it
+ * or it becomes prompt text for them or for later turns of the owner. Null for the owner's notes.
  */
 function proposeWrite(promptFiles: PromptFiles, plan: WritePlan): Proposal | null {
   if (plan.kind !== 'planned') return null;
   const { name, content, created, access } = plan;
   if (access === 'closed' && !promptFiles.includes(name)) return null;
-  // What lies among prompt files for others, and a new one, is meant for them, though it is closed now.
+  // A file in a prompt folder for others, and a new one, is meant for them even if it is private
+  // now.
   const isForOthers = !isOwnersByDefault(name) && (created || name.includes('/'));
   return {
     shown: { path: name, readers: READERS[access], whole_file: content },
@@ -65,7 +69,9 @@ const READERS = {
   opened: 'everyone, from now on',
 } as const;
 
-/** For views: what was approved, where a person was asked. */
+/**
+ * The approval in the form that views take: the content that a person approved, if one was asked.
+ */
 function approvalOf(approved: ToolCall['approved']) {
   return approved === undefined ? undefined : ({ by: 'approval', content: approved } as const);
 }
@@ -74,7 +80,7 @@ function listWithOr(names: readonly string[]): string {
   return [names.slice(0, -1).join(', '), ...names.slice(-1)].filter(Boolean).join(' or ');
 }
 
-/** Replaces one passage of a file that is there exactly once, for the owner. */
+/** Replaces one passage that occurs exactly once in a file, for the owner. */
 export function editTool(promptFiles: PromptFiles): Tool {
   return defineTool({
     name: 'edit',
@@ -114,13 +120,13 @@ export function editTool(promptFiles: PromptFiles): Tool {
   });
 }
 
-/** The new text, or null where nothing is to be changed; and the result for the model. */
+/** The new text, or null if nothing changes, and the result for the model. */
 interface Edit {
   readonly text: string | null;
   readonly outcome: ToolOutcome;
 }
 
-/** It was removed a moment ago. */
+/** The file was removed a moment ago. */
 const GONE = { kind: 'absent', reason: 'missing' } as const;
 
 function editOf(name: string, text: string, old: string, replacement: string): Edit {
@@ -136,7 +142,10 @@ function editOf(name: string, text: string, old: string, replacement: string): E
   };
 }
 
-/** The positions at which `wanted` begins; searched again behind each of its letters, since passages may overlap. */
+/**
+ * The positions at which `wanted` begins. The search continues right after each start, because
+ * passages may overlap.
+ */
 function findPositions(text: string, wanted: string): number[] {
   const places: number[] = [];
   for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + 1)) {
@@ -151,7 +160,7 @@ function ambiguousText(name: string, text: string, places: readonly number[]): s
   return `${name} was not changed: the passage is in it ${places.length} times, at the lines ${lines.join(', ')}${more}. Take more of what stands around the one you mean.`;
 }
 
-/** Mostly the spaces differ, or the case; then the result names the line that was probably meant. */
+/** Usually spaces or case differ; the result then names the line that was probably meant. */
 function notFound(name: string, text: string, old: string): string {
   const [firstLine = ''] = old.split('\n').filter((line) => line.trim() !== '');
   const wanted = foldLine(firstLine);
@@ -172,12 +181,12 @@ function lineAt(text: string, at: number): number {
   return text.slice(0, at).split('\n').length;
 }
 
-/** Lines of one side of a difference that are shown. */
+/** How many lines of each side of a change are shown. */
 const MAX_LINES = 12;
 
 /**
- * The lines that a replacement changed, as whole lines with `-` and `+`, so that a model sees its own mistakes. `at`:
- * where `old` begins in `before`.
+ * The lines that a replacement changed, as whole lines with `-` and `+`, so that a model sees its
+ * own mistakes. `at` is where `old` begins in `before`.
  */
 function replacedLines(before: string, at: number, old: string, replacement: string): string {
   const start = before.lastIndexOf('\n', at - 1) + 1;

@@ -14,17 +14,17 @@ import { type FinalNotice, type Means, promptServices, type TurnServices } from 
 import type { Run } from './run.ts';
 import type { Turn } from './turn.ts';
 
-/** Why a turn has no answer: what to say instead, or how the turn ended without either. */
+/** Why a turn has no answer: a notice to send instead, or the way the turn ended without one. */
 export type NoAnswer =
   | (FinalNotice & {
-      /** The model gave no answer. */
+      /** Set when the model gave no answer. */
       readonly failure?: ModelFailure;
     })
   | Ending;
 
 /**
- * The answer of a turn, or why there is none: from its journal if an earlier run got it, else from the model and its
- * tools (G16).
+ * Answers a turn: from its journal if an earlier run had received the answer, otherwise from the
+ * model and its tools (G16).
  */
 export function answerTurn(
   services: TurnServices,
@@ -47,7 +47,10 @@ export function answerTurn(
   return catchModelFailure(ask, turn.reader, signal);
 }
 
-/** The result of work with the model (null: the lease was lost), or why there is none. */
+/**
+ * Returns the result of work with the model (null when the lease was lost), or the reason why there
+ * is none.
+ */
 export async function catchModelFailure<Found>(
   work: () => Promise<Found | null>,
   reader: Reader,
@@ -56,7 +59,8 @@ export async function catchModelFailure<Found>(
   try {
     return (await work()) ?? { outcome: 'fenced' };
   } catch (error) {
-    // The turn stays unfinished: after a stop it is closed already, else another run resumes it.
+    // The turn stays unfinished: a stop has already closed it, and anything else is resumed by
+    // another run.
     const stop = stopReasonOf(signal);
     if (stop !== null) return { outcome: AFTER_STOP[stop] };
     if (error instanceof TurnSuspendedError) return { outcome: 'suspended' };
@@ -79,19 +83,19 @@ export const AFTER_STOP: Readonly<Record<StopReason, Ending['outcome']>> = {
 };
 
 /**
- * The message to a person when the model gave no answer. Only an owner reads about servers, keys and
- * settings.
+ * The message to a person when the model gave no answer. Only an owner reads about servers, keys
+ * and settings.
  */
 export function failureText(error: ModelError, reader: Reader): string {
   if (reader.kind === 'owner') return error.message;
   switch (error.failure.kind) {
     case 'too-long':
-      return 'This is too long for my model, even without the older part of our conversation. Please send less text at once, or /new to start again.';
+      return 'This is too long for my model, even without the older part of our conversation. Please send less text at once, or start over with /new.';
     case 'filtered':
       return 'My model declined to answer this. Please put it in other words.';
     case 'rate-limited':
     case 'overloaded':
-      return 'My model has too much to do just now. Please try again in a while.';
+      return 'My model is overloaded right now. Please try again in a while.';
     default:
       return 'I could not get an answer from my model. Please try again later.';
   }

@@ -42,7 +42,7 @@ export interface OpenedTurn extends TurnOpening {
   readonly media: TurnMedia;
 }
 
-/** Opens the workspace for the reader of a turn, and reads the name of the agent there. */
+/** Opens the workspace for the reader of a turn, and reads the agent's name from it. */
 export async function openTurn(
   turn: Turn,
   { workspace, agent }: Pick<AgentContext, 'workspace' | 'agent'>,
@@ -67,8 +67,8 @@ export interface TurnDraft {
 }
 
 /**
- * Builds prompt, tools, history and newest message of a turn (P01). Previews are built here too, so that they are
- * what a turn sends (P17). `past` reads the history.
+ * Builds prompt, tools, history and newest message of a turn (P01). Previews are built here too, so
+ * that they equal what a turn sends (P17). `past` reads the history.
  */
 export async function buildPrompt(
   turn: Turn,
@@ -83,7 +83,8 @@ export async function buildPrompt(
   const startedAt = monotonic();
   const [prompt, read, tools] = await tracer.span('parley.prompt', {}, () => {
     const reading = past();
-    // Once: servers come and go, and the prompt must list exactly the tools that are offered.
+    // Resolved once per turn: MCP servers come and go, and the prompt must list exactly the tools
+    // that are offered.
     const offering = reading.then(({ transcript }) =>
       offeredTools(turn, means, opened.media.hasDocuments || transcript.some(namesDocument)),
     );
@@ -100,10 +101,10 @@ export async function buildPrompt(
   return { tools, draft };
 }
 
-/** `hasDocuments`: the turn can name one. */
+/** `hasDocuments` says whether the turn can name a document. */
 function offeredTools(turn: Turn, { tools }: PromptMeans, hasDocuments: boolean): ToolSet {
   const { route, reader, mode, messages } = turn;
-  // What is answered elsewhere shows nobody there the files of this chat (W02).
+  // If the answer goes elsewhere, the readers there must not see the files of this chat (W02).
   const mayReadOn = hasDocuments && !deliversElsewhere(messages);
   const lacking = [
     ...actsLacking(route),
@@ -146,11 +147,11 @@ async function assemblePrompt(
   const known = { facts, reader, view, messages, ...fixForSession(turn, services) };
   const features = await gatherFeatures(means.sources, { ...known, conversationId, session }, log);
   const mentioned = await mentionedFiles(view, messages);
-  // Awaited after the sources have been asked.
+  // Awaited only after all sources have been asked.
   const tools = await offering;
   const context = {
     ...attachmentKinds(messages),
-    // A program waits for its answer.
+    // With a format, a program waits for the answer, so the agent must not stay silent.
     ...(format === undefined ? silenceFor(facts, features) : { responseSchema: schemaOf(format) }),
     replyTags: route.quotes === true,
     ...features,
@@ -180,12 +181,15 @@ function schemaOf(format: ResponseFormat): object {
   return format === 'json' ? { type: 'object' } : format;
 }
 
-/** Accounts that an owner linked, as far as they write in this turn (F13). */
+/** Accounts that an owner linked, of those who write in this turn (F13). */
 function linkedOwners({ messages }: Turn): readonly string[] {
   return messages.filter(({ fromOwner }) => fromOwner === true).map(senderId);
 }
 
-/** Fixes values for a session. Values fixed for an owner must not reach a later guest of the same chat. */
+/**
+ * Fixes values for a session, per kind of reader: values fixed for an owner must not reach a later
+ * guest of the same chat.
+ */
 function fixForSession(
   turn: Turn,
   { pins, clock }: PromptServices,
@@ -198,7 +202,7 @@ function fixForSession(
   };
 }
 
-/** Only the kinds: chat users choose names and types (P18). */
+/** Lists only the kinds, because chat users choose names and types (P18). */
 function attachmentKinds(messages: readonly InboundMessage[]): Pick<PromptFeatures, 'attachments'> {
   const attachments = messages.flatMap((message) =>
     (message.attachments ?? []).map(({ kind }) => ({ kind })),
@@ -206,7 +210,7 @@ function attachmentKinds(messages: readonly InboundMessage[]): Pick<PromptFeatur
   return attachments.length === 0 ? {} : { attachments };
 }
 
-/** In groups and at a start the agent may stay silent (G09). */
+/** In groups and in the turn after a start, the agent may stay silent (G09). */
 function silenceFor(
   { chatType }: RuntimeFacts,
   { boot }: PromptFeatures,
@@ -217,8 +221,9 @@ function silenceFor(
 type Gathered = Awaited<ReturnType<ContextSource['gather']>>;
 
 /**
- * Asks all sources; each sees the files that it declares. The later one wins where two fill in the same
- * field, except for called skills, which are joined. One that throws is left out and logged.
+ * Asks all sources; each sees only the files that it declares. If two provide the same field, the
+ * later one wins, except that called skills are joined. A source that throws is left out and
+ * logged.
  */
 export async function gatherFeatures(
   sources: readonly ContextSource[],
@@ -232,7 +237,7 @@ export async function gatherFeatures(
       } catch (error) {
         log.error(
           { source: source.id, reason: reasonOf(error) },
-          'a source of the prompt failed and was left out',
+          'a prompt source failed and was left out',
         );
         return {};
       }

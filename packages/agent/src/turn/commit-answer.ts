@@ -16,7 +16,7 @@ import type { Run } from './run.ts';
 import { deliversElsewhere, type Turn } from './turn.ts';
 import { messagesText, quotableMessages, textEntry } from './turn-text.ts';
 
-/** The end of a run of a turn. `reason`: why it failed or stayed silent. */
+/** The end of a run of a turn. `reason` says why it failed or stayed silent. */
 export interface Ending {
   readonly outcome: Extract<LiveEvent, { type: 'turn-ended' }>['outcome'];
   readonly reason?: string;
@@ -28,7 +28,7 @@ export interface EndingTurn {
   readonly turn: Turn;
   readonly run: Run;
   readonly media: Pick<TurnMedia, 'forHistory'>;
-  /** For the person, in messages of their own behind the answer. */
+  /** Notices for the person, sent as separate messages after the answer. */
   readonly notices: readonly string[];
 }
 
@@ -48,21 +48,21 @@ export async function commitAnswer(
     const { reason } = answer;
     return commit(services, run, { ...said, outcome: 'silent', reason, parts: [] });
   }
-  // A program that reads Markdown as it is written reads the JSON itself.
+  // A program that reads raw Markdown gets the bare JSON.
   const isBare = turn.route.target.dialect === 'markdown';
   const shownText = isJson && !isBare ? fenceJson(remembered) : remembered;
   const { replyTo } = answer;
   const route = replyTo === undefined ? turn.route : { ...turn.route, replyToMessageId: replyTo };
   const parts = await answerParts(shownText, route, maxMessages(services));
   if (parts.length === 0) return commitFailure(services, ending, { ...NOTHING_TO_SHOW, usage });
-  // After the answer, whose parts may have been streamed already.
+  // The button goes below the answer, whose parts may already have been streamed.
   const isPlan = turn.mode === 'plan' && turn.lead.message.trigger === undefined;
   const shown = isPlan ? withPlanButton(parts, turn.turnId) : parts;
   const all = [...shown, ...(await moreNotices(ending))];
   return commit(services, run, { ...said, outcome: 'answered', parts: all, isPlan });
 }
 
-/** The visible text of an answer (G08–G10); JSON for a program is all of it. */
+/** The visible text of an answer (G08–G10). JSON for a program is visible as a whole. */
 export function visibleAnswer(
   { text, isJson }: FinalStep,
   quotable: QuotableMessages,
@@ -74,7 +74,10 @@ function maxMessages({ limits }: TurnServices): number {
   return limits?.messages ?? DEFAULT_TURN_LIMITS.messages;
 }
 
-/** As a block of code no sign of it is taken for Markdown; where a channel has no Markdown it is the bare JSON. */
+/**
+ * In a code block, nothing in the JSON is taken for Markdown. Channels without Markdown show it
+ * bare.
+ */
 function fenceJson(json: string): string {
   const longest = Math.max(2, ...[...json.matchAll(/`+/g)].map(([ticks]) => ticks.length));
   const fence = '`'.repeat(longest + 1);
@@ -99,13 +102,16 @@ export async function commitFailure(
     reason,
     entries: [userEntry(ending)],
     parts: [...(await noticeParts(turn, notice)), ...(await moreNotices(ending))],
-    // Steps before the failure cost something, too.
+    // The steps before the failure are charged, too.
     usage: usage ?? run.journal.spent(),
     account: turn.account,
   });
 }
 
-/** Commits a system message instead of an answer; it enters no history, and the next turn has it as Parley's own. */
+/**
+ * Commits a system message instead of an answer. It enters no history, but the next turn sees it as
+ * a message of Parley's.
+ */
 export async function commitNotice(
   services: TurnServices,
   { turn, run }: Pick<EndingTurn, 'turn' | 'run'>,
@@ -118,8 +124,9 @@ export async function commitNotice(
 }
 
 /**
- * Keeps what people have seen of an answer before they stopped it, for them and for the model (U08): best effort, as
- * the stop itself is stored. Where answers are not shown while they grow there is nothing to keep.
+ * Keeps what people saw of an answer before they stopped it, for them and for the model (U08). Best
+ * effort, since the stop itself is already stored. On platforms that do not stream answers there is
+ * nothing to keep.
  */
 export async function savePartialAnswer(
   services: TurnServices,
@@ -143,12 +150,12 @@ export async function savePartialAnswer(
   } catch (error) {
     services.log.warn(
       { turn: turnId, reason: reasonOf(error) },
-      'the beginning of a stopped answer was not kept',
+      'the beginning of a stopped answer could not be stored',
     );
   }
 }
 
-/** The results of the run that are not stored yet. */
+/** Results of the run that are not stored yet. */
 function unstoredState({ turn, run }: EndingTurn) {
   return {
     turnId: turn.turnId,
@@ -158,7 +165,7 @@ function unstoredState({ turn, run }: EndingTurn) {
   };
 }
 
-/** The end of a turn whose answer may be a file that is not stored yet. */
+/** The commit of a turn whose answer may be a file that is not stored yet. */
 type AnswerCommit = Omit<TurnCommit, 'parts'> & { readonly parts: readonly PartWithBytes[] };
 
 async function commit(services: TurnServices, { lease }: Run, turn: AnswerCommit): Promise<Ending> {
@@ -198,7 +205,10 @@ async function moreNotices({ turn, notices }: EndingTurn): Promise<readonly NewP
     : renderParts(markSystemMessage(notices.join('\n\n')), turn.route);
 }
 
-/** A notice in the turn's own chat is known to the next turn there, as from Parley (P18). */
+/**
+ * Renders a notice. If it goes to the turn's own chat, the next turn there sees it as coming from
+ * Parley (P18).
+ */
 async function noticeParts(
   { conversationId, messages, route }: Turn,
   text: string,

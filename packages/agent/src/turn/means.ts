@@ -16,12 +16,12 @@ import type { UpkeepBounds } from '../upkeep/proposal.ts';
 import type { AgentContext, Turn } from './turn.ts';
 import type { TurnHook } from './turn-hooks.ts';
 
-/** The services from which prompts are built. A preview has no more, so it cannot write. */
+/** The services from which prompts are built. A preview has only these, so it cannot write. */
 export interface PromptServices
   extends AgentContext,
     Pick<Runtime, 'log' | 'meter' | 'monotonic' | 'tracer'> {
   readonly prompt: PromptAssembler;
-  /** Later ones win where two fill in the same field. */
+  /** If two sources provide the same field, the later one wins. */
   readonly sources: readonly ContextSource[];
   readonly tools?: ToolRegistry;
   readonly hooks?: readonly TurnHook[];
@@ -30,20 +30,20 @@ export interface PromptServices
   readonly approvals?: { readonly rules: ApprovalRules };
   /** The model that answers unless the conversation has chosen another. */
   readonly model?: Pick<ChatModel, 'id'>;
-  /** Context window of the model, in tokens; unlimited when absent. */
+  /** The context window of the model, in tokens; unlimited when absent. */
   readonly contextTokens?: (() => number) | undefined;
-  /** Without it the prompt belongs to no session and fixes nothing for later turns. */
+  /** Without it, the prompt belongs to no session and fixes nothing for later turns. */
   readonly pins?: Pick<Store['pins'], 'fix'>;
   readonly subAgentLimits?: SubAgentLimits;
 }
 
-/** The services of the turns of an agent; built once per worker. A feature that is absent is switched off. */
+/** The services of an agent's turns, built once per worker. An absent feature is switched off. */
 export interface TurnServices extends Omit<PromptServices, 'pins'>, Runtime {
   readonly store: Store;
   readonly model: ChatModel;
   readonly history: HistoryLimits;
   readonly media: MediaDeps;
-  /** Checks answers and arguments by schemas from outside. */
+  /** Checks answers and arguments against schemas from outside. */
   readonly checks: CheckRunner;
   /** Wakes the delivery of a chat. */
   readonly deliver: WakeDelivery;
@@ -51,28 +51,28 @@ export interface TurnServices extends Omit<PromptServices, 'pins'>, Runtime {
   readonly wake: (conversationId: string) => Promise<void>;
   readonly heartbeat: {
     readonly judge: JudgeHeartbeat;
-    /** Limits of one run: its steps, and what is left of the day’s tokens. */
+    /** The limits of one run: its steps, and what is left of the day’s tokens. */
     readonly limits: (run: HeartbeatRun) => Promise<Partial<TurnLimits>>;
     readonly upkeep?: UpkeepBounds;
   };
-  /** Which calls need an approval (G05), and unguessable codes for people to type. */
+  /** Which calls need an approval (G05), and a source of unguessable codes for people to type. */
   readonly approvals?: { readonly rules: ApprovalRules; readonly newCode: () => string };
   readonly memory?: Pick<MemoryService, 'saveAsked'>;
   /** Records prompts for the inspector (P17). */
   readonly prompts?: Pick<PromptRepository, 'record'>;
-  /** Cache of parts that were recorded before. */
+  /** Caches parts that were recorded before. */
   readonly sentParts?: SentParts;
   readonly limits?: Partial<TurnLimits>;
-  /** The time for which a question is kept while its model is away, in ms; 0: not at all. */
+  /** How long a question is kept while its model is away, in ms; 0 to fail at once. */
   readonly modelAwayMs?: number;
-  /** Models that may be chosen with `/model`, by the names that conversations keep. */
+  /** The models that `/model` can choose, by the names that conversations store. */
   readonly modelChoices?: ReadonlyMap<string, ChoosableModel>;
   readonly compactor?: Compactor | undefined;
-  /** Without it nothing is capped (G17). */
+  /** Without a guard nothing is capped (G17). */
   readonly spendGuard?: SpendGuard;
-  /** The handling of messages that arrive during a turn. */
+  /** How messages that arrive during a turn are handled. */
   readonly busy: BusyPolicy;
-  /** Set where no turn can be answered: each ends with this. */
+  /** Set when no turn can be answered: every turn ends with this notice. */
   readonly unavailable?: FinalNotice;
 }
 
@@ -82,7 +82,7 @@ export interface FinalNotice {
   readonly reason: string;
 }
 
-/** The means of a turn of its purpose for its prompt. */
+/** What a turn may use for its prompt, according to its purpose. */
 export interface PromptMeans {
   readonly model?: Pick<ChatModel, 'id'> | undefined;
   readonly contextTokens?: (() => number) | undefined;
@@ -90,15 +90,15 @@ export interface PromptMeans {
   readonly sources: readonly ContextSource[];
   readonly hooks: readonly TurnHook[];
   readonly tools: ToolRegistry | undefined;
-  /** The part of the layout; all of it when absent. */
+  /** The part of the layout to use; the whole layout when absent. */
   readonly mode?: PromptMode | undefined;
 }
 
-/** The means of a turn of its purpose. */
+/** What a turn may use, according to its purpose. */
 export interface Means extends PromptMeans {
   readonly model: ChatModel;
   readonly limits: TurnLimits;
-  /** The bus on which people watch the turn. */
+  /** The bus on which people follow the turn. */
   readonly bus: LiveBus;
   readonly compactor?: Compactor | undefined;
 }
@@ -114,7 +114,10 @@ export function previewMeans(
   return { model, contextTokens, history: NO_HISTORY, sources, hooks, tools, mode };
 }
 
-/** The means of a chat: with the model that was chosen there, unless the settings no longer know it. */
+/**
+ * What a turn of a chat may use: with the model that was chosen there, unless the settings no
+ * longer know it.
+ */
 export function chatMeans(services: TurnServices, { model, format }: Turn): Means {
   const chosen = model ? services.modelChoices?.get(model) : undefined;
   const { sources, hooks = [], tools, history, bus, compactor } = services;
@@ -122,16 +125,16 @@ export function chatMeans(services: TurnServices, { model, format }: Turn): Mean
   return {
     ...{ model: answering, contextTokens, sources, hooks, tools, history, compactor },
     limits: { ...DEFAULT_TURN_LIMITS, ...services.limits },
-    // JSON is shown once it is known to fit.
+    // JSON is not streamed; it is shown once it is known to fit the format.
     bus: format === undefined ? bus : withoutEvents(bus, ({ type }) => type === 'turn-delta'),
   };
 }
 
-/** The differences of a lane's prompt from that of a chat. */
+/** How the prompt of a lane differs from that of a chat. */
 interface LanePrompt {
-  /** Puts the task of the lane into its prompt. */
+  /** A source that adds the lane's task to the prompt. */
   readonly task: ContextSource;
-  /** Names of tools that the lane has no use for. */
+  /** The names of tools that the lane has no use for. */
   readonly withheldTools: ReadonlySet<string>;
   readonly withheldSources?: ReadonlySet<string>;
   readonly mode: PromptMode;
@@ -139,8 +142,8 @@ interface LanePrompt {
 }
 
 /**
- * The prompt of a lane in which no person writes: small, without hooks, and without tools that always need an approval,
- * since no approver can be asked there.
+ * The prompt of a lane in which no person writes. It is small and has no hooks, and no tools that
+ * always need an approval, because no approver can be asked there.
  */
 export function lanePrompt(
   means: PromptMeans,
@@ -162,7 +165,7 @@ export function lanePrompt(
   };
 }
 
-/** The means of a lane in which no person writes; its answer is not shown while it grows. */
+/** What a turn of a lane in which no person writes may use. Its answer is not streamed. */
 export function laneMeans(
   services: TurnServices,
   turn: Turn,
@@ -189,7 +192,7 @@ function withoutEvents(
   };
 }
 
-/** The sources of a turn fix what they chose; a preview’s do not. */
+/** Lets the sources of a turn fix their choices for the session; those of a preview cannot. */
 export function promptServices(services: TurnServices): PromptServices {
   return { ...services, pins: services.store.pins };
 }

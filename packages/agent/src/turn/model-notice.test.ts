@@ -4,7 +4,7 @@ import { openTurnScene, type Script, type TurnScene } from '../testing/turn-scen
 let scene: TurnScene;
 afterEach(() => scene.close());
 
-/** The texts in the chat for each of these answers. */
+/** Returns the texts in the chat for these answers. */
 async function talk(answers: readonly Script[], writing = {}): Promise<readonly string[]> {
   scene = await openTurnScene();
   for (const script of answers) {
@@ -18,10 +18,10 @@ async function talk(answers: readonly Script[], writing = {}): Promise<readonly 
 const OTHER: Script = { say: 'from the other', answeredBy: 'test/other' };
 const USUAL: Script = { say: 'as usual' };
 const TOLD =
-  '⚙️ This answer is from test/other instead of test/model. You are told once, and again when it changes.';
+  '⚙️ This answer is from test/other instead of test/model. I say so once, and again when it changes.';
 
-describe('an answer of another model than the chosen one', () => {
-  it('[G21] is told to the chat once, and not with each turn', async () => {
+describe('an answer from another model than the chosen one', () => {
+  it('[G21] is reported to the chat once, not in every turn', async () => {
     expect(await talk([OTHER, OTHER, OTHER])).toEqual([
       'from the other',
       TOLD,
@@ -30,7 +30,7 @@ describe('an answer of another model than the chosen one', () => {
     ]);
   });
 
-  it('[G21] is told again after the chosen model has answered in between', async () => {
+  it('[G21] is reported again after the chosen model has answered in between', async () => {
     expect(await talk([OTHER, USUAL, OTHER])).toEqual([
       'from the other',
       TOLD,
@@ -40,7 +40,7 @@ describe('an answer of another model than the chosen one', () => {
     ]);
   });
 
-  it('[G21] is told when yet another model answers', async () => {
+  it('[G21] is reported when yet another model answers', async () => {
     const third: Script = { say: 'from the third', answeredBy: 'test/third' };
     expect(await talk([OTHER, third])).toEqual([
       'from the other',
@@ -50,15 +50,15 @@ describe('an answer of another model than the chosen one', () => {
     ]);
   });
 
-  it('[G21] is told with the first answer that people see, and not with silence', async () => {
+  it('[G21] is reported with the first answer that people see, not with a silent one', async () => {
     expect(await talk([{ ...OTHER, say: 'NO_REPLY' }, OTHER])).toEqual(['from the other', TOLD]);
   });
 
-  it('[G21] is told to no program, for which it would be a part of the answer', async () => {
+  it('[G21] is not reported to a program, which would take the notice for a part of the answer', async () => {
     expect(await talk([OTHER], { appends: true })).toEqual(['from the other']);
   });
 
-  it('[D08] is named by the timeline of its message', async () => {
+  it('[D08] is named in the timeline of its message', async () => {
     await talk([OTHER]);
     const found = await scene.store.why.ask({ message: 'm1' }, scene.now());
     if (found.kind !== 'found') throw new Error('the message is not known');

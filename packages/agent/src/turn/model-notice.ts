@@ -2,16 +2,17 @@ import type { TurnJournal } from '../loop/turn-journal.ts';
 import type { TurnServices } from './means.ts';
 import type { Turn } from './turn.ts';
 
-/** Which model has given an answer, and which one was chosen in the conversation. */
+/** The model that gave an answer, and the one chosen in the conversation. */
 interface Answered {
   readonly model: string;
   readonly insteadOf?: string | undefined;
 }
 
 /**
- * The notice beside an answer of another model than the chosen one: sent once, and again only after that has changed.
- * Null where there is nothing new to say. What was sent before is read from the newest answer, so that it holds
- * over restarts and for every worker; an answer of the chosen model costs no query.
+ * The notice beside an answer from another model than the chosen one. It is sent once, and again
+ * only after that has changed; null when there is nothing new to say. The model of the previous
+ * answer is read from the store, so the rule holds across restarts and workers. An answer from the
+ * chosen model costs no query.
  */
 export async function modelNotice(
   { store }: Pick<TurnServices, 'store'>,
@@ -19,7 +20,7 @@ export async function modelNotice(
   journal: TurnJournal,
 ): Promise<string | null> {
   const answered = answeredIn(journal);
-  // A program would take it for a part of the answer.
+  // A program would take the notice for a part of the answer.
   if (answered?.insteadOf === undefined || route.appends === true) return null;
   const before = await store.why.answeredBy(conversationId, session);
   return isSameModel(before, answered) ? null : noticeText(answered.model, answered.insteadOf);
@@ -35,5 +36,5 @@ function isSameModel(before: Answered | null, now: Answered): boolean {
 }
 
 function noticeText(model: string, insteadOf: string): string {
-  return `This answer is from ${model} instead of ${insteadOf}. You are told once, and again when it changes.`;
+  return `This answer is from ${model} instead of ${insteadOf}. I say so once, and again when it changes.`;
 }

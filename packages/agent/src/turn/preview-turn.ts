@@ -10,20 +10,21 @@ import { CHAT, startTurn, type Turn } from './turn.ts';
 
 export interface PreviewChange {
   /**
-   * The mode of a chat's turn; a heartbeat run has its own. `minimal`: a sub-agent whose task is the text of the
-   * message.
+   * The prompt mode of a chat's turn; a heartbeat run has its own. `minimal` previews a sub-agent
+   * whose task is the text of the message.
    */
   readonly mode?: PromptMode | undefined;
-  /** The turn is a heartbeat run (H10) whose alerts go to this conversation. */
+  /** Previews a heartbeat run (H10) whose alerts go to this conversation. */
   readonly heartbeat?: { readonly target: string } | undefined;
 }
 
-/** Everything of a turn but what it writes to. */
+/** The services of a turn, except those it writes to. */
 export type PreviewServices = Omit<PromptServices, 'pins' | 'meter' | 'tracer'>;
 
 /**
- * The first request that a turn would send (P17), built by the functions of real turns: hooks, sources,
- * layers, tools and the last check. It belongs to no session: it has no history and changes nothing.
+ * Builds the first request that a turn would send (P17), with the functions of real turns: hooks,
+ * sources, layers, tools and the last check. It belongs to no session, so it has no history and
+ * changes nothing.
  */
 export async function previewTurn(
   claimed: ClaimedTurn,

@@ -11,7 +11,7 @@ import { pauseBefore } from './put-off.ts';
 const WAIT_MS = 10 * 60_000;
 const AWAY = { fail: { kind: 'unreachable' } } as const;
 const KEPT =
-  '⚙️ test/model at secret-host failed. I keep your question and answer it when the model is back, within 10 minutes. /stop drops it.';
+  '⚙️ test/model at secret-host failed. I’ll keep your question and answer it when the model is back, within 10 minutes. /stop cancels it.';
 
 describe('[D13] a question whose model is away', () => {
   let scene: TurnScene;
@@ -22,7 +22,7 @@ describe('[D13] a question whose model is away', () => {
   beforeEach(() => open());
   afterEach(() => scene.close());
 
-  /** Runs the next turn and leaves the lane, as a worker does; null: there is none to run. */
+  /** Runs the next turn and leaves the lane, as a worker does. Null when there is none to run. */
   async function work(): Promise<string | null> {
     const { lanes, now } = lanesOf();
     const work = { conversationId: OWNER_CHAT, owner: 'worker', leaseMs: 10_000 };
@@ -44,7 +44,7 @@ describe('[D13] a question whose model is away', () => {
     return found.timeline;
   }
 
-  it('is kept, and answered by the same turn when the model is back; the chat is told once', async () => {
+  it('is kept, reported once, and answered by the same turn when the model is back', async () => {
     await scene.write('How are you?');
     scene.model.next(AWAY, AWAY, AWAY);
     const turn = await work();
@@ -62,7 +62,7 @@ describe('[D13] a question whose model is away', () => {
     expect(await scene.owed()).toEqual([KEPT, 'fine']);
   });
 
-  it('is answered together with what the person writes meanwhile, at once', async () => {
+  it('is answered together with what the person writes next, without waiting', async () => {
     await scene.write('How are you?');
     scene.model.next(AWAY, AWAY);
     const first = await work();
@@ -78,7 +78,7 @@ describe('[D13] a question whose model is away', () => {
     expect(asked).toContain('And your mother?');
   });
 
-  it('fails after the time that the settings say, however often it was asked until then', async () => {
+  it('fails after the time in the settings, however often it was retried until then', async () => {
     await scene.write('How are you?');
     scene.model.next(...Array<typeof AWAY>(100).fill(AWAY));
     let asked = 0;
@@ -94,16 +94,16 @@ describe('[D13] a question whose model is away', () => {
     expect(await work()).toBeNull();
   });
 
-  it('is kept without a word about servers where the reader is no owner', async () => {
+  it('is kept with a notice that names no server if the reader is no owner', async () => {
     const sender = { id: '7', name: 'Eve', isBot: false };
     await scene.write('How are you?', { sender, chat: { id: OWNER_CHAT, type: 'group' } });
     scene.model.next(AWAY);
     await work();
     const [notice] = await scene.owed();
-    expect(notice).toMatch(/^⚙️ My model does not answer just now\. I keep your question/);
+    expect(notice).toMatch(/^⚙️ My model is not answering right now\. I’ll keep your question/);
   });
 
-  it('holds neither its lane nor the only place of its worker while it waits', async () => {
+  it('blocks neither its lane nor its worker while it waits', async () => {
     const turns = await openTurnQueue({ url: 'memory:', log: silentRuntime.log });
     const deps = {
       ...{ lanes: scene.store.lanes, clock: scene.now, log: silentRuntime.log },
@@ -121,7 +121,7 @@ describe('[D13] a question whose model is away', () => {
     await expect.poll(() => scene.owed()).toEqual([KEPT]);
     await expect.poll(() => scene.owed('other')).toEqual(['fine']);
     expect(scene.model.asked).toHaveLength(2);
-    // The sweep finds the question again once it is due.
+    // The sweep finds the question once it is due again.
     scene.later(5_001);
     await expect.poll(() => scene.owed()).toEqual([KEPT, 'fine']);
     await worker.close(1_000);
@@ -139,7 +139,7 @@ describe('[D13] a question whose model is away', () => {
     expect(scene.model.asked).toHaveLength(1);
   });
 
-  it('is kept over a restart, and not asked before its time', async () => {
+  it('is kept across a restart, and not retried early', async () => {
     await scene.write('How are you?');
     scene.model.next(AWAY);
     const turn = await work();
@@ -151,7 +151,7 @@ describe('[D13] a question whose model is away', () => {
     expect(scene.outcome()).toBe('answered');
   });
 
-  it('is asked at once where the clock was set back further than a question may wait', async () => {
+  it('is retried at once if the clock was set back further than a question may wait', async () => {
     await scene.write('How are you?');
     scene.model.next(AWAY);
     await work();
@@ -159,7 +159,7 @@ describe('[D13] a question whose model is away', () => {
     expect(await isDue()).toBe(true);
   });
 
-  it('repeats nothing that its tools have done, also where the person has written again', async () => {
+  it('repeats no completed tool call, even if the person has written again', async () => {
     await scene.close();
     const parrot = countingTool('parrot', 'external');
     await open({ tools: [parrot.tool] });
@@ -175,7 +175,7 @@ describe('[D13] a question whose model is away', () => {
     expect(await scene.owed()).toEqual([KEPT, 'fine', 'fine']);
   });
 
-  it('is asked again when the provider says so', async () => {
+  it('is retried when the provider says so', async () => {
     await scene.write('How are you?');
     scene.model.next({ fail: { kind: 'rate-limited', retryAfterMs: 120_000 } });
     await work();
@@ -200,14 +200,14 @@ describe('[D13] a question whose model is away', () => {
     expect(texts).toContain('its model was unavailable; the question was kept');
   });
 
-  it('fails at once where a program waits for the answer, as it can ask again itself', async () => {
+  it('fails at once if a program waits for the answer, because it can ask again itself', async () => {
     await scene.write('How are you?', { appends: true });
     scene.model.next(AWAY);
     await work();
     expect(scene.outcome()).toBe('failed');
   });
 
-  it('counts what a model has said before it broke off, so that caps hold', async () => {
+  it('counts what the model said before it broke off, so that caps hold', async () => {
     await scene.write('How are you?');
     scene.model.next({ say: 'I am', breaks: { kind: 'broken-off' } });
     await work();
@@ -216,7 +216,7 @@ describe('[D13] a question whose model is away', () => {
   });
 });
 
-describe('[D13] the time until a model is asked again', () => {
+describe('[D13] the pause before a model is asked again', () => {
   const rate = (retryAfterMs: number | null): ModelFailure => ({
     kind: 'rate-limited',
     retryAfterMs,
@@ -245,7 +245,7 @@ describe('[D13] the time until a model is asked again', () => {
     expect(pauseBefore({ failure, awayMs, waitMs: WAIT_MS })).toBe(pause);
   });
 
-  it('is never where nothing is kept', () => {
+  it('does not exist if questions are not kept', () => {
     expect(pauseBefore({ failure: { kind: 'unreachable' }, awayMs: 0, waitMs: 0 })).toBeNull();
   });
 });

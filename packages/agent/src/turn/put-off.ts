@@ -6,16 +6,17 @@ import type { Ending } from './commit-answer.ts';
 import type { TurnServices } from './means.ts';
 import type { Turn } from './turn.ts';
 
-/** The time for which a question is kept unless the settings name another, in ms. */
+/** How long a question is kept unless the settings say otherwise, in ms. */
 const DEFAULT_MODEL_AWAY_MS = 10 * 60_000;
 
 const MIN_PAUSE_MS = 5_000;
 const MAX_PAUSE_MS = 30_000;
 
 /**
- * Puts a turn off whose model is away, and says so in its chat, once: the lane is free until the next attempt,
- * and the question is answered when the model is back. Null where it fails now: another failure, a model
- * that is away for too long, or an answer that a program waits for, which can ask again itself.
+ * Puts a turn off whose model is away, and says so in its chat once. The lane is free until the
+ * next attempt, and the question is answered when the model is back. Null if the turn must fail
+ * now: for another failure, for a model that has been away too long, and for a program, which can
+ * ask again itself.
  */
 export async function putOff(
   services: TurnServices,
@@ -33,18 +34,18 @@ export async function putOff(
   const stored = await store.lanes.putOff(lease, { turnId, until, reason }, now);
   if (stored === 'fenced') return { outcome: 'fenced' };
   // Only an owner reads about servers and settings.
-  const why = turn.reader.kind === 'owner' ? reason : 'My model does not answer just now.';
+  const why = turn.reader.kind === 'owner' ? reason : 'My model is not answering right now.';
   await notifyOnce(services, turn, `${why} ${keptText(waitMs)}`);
   return { outcome: 'put-off', reason };
 }
 
-/** No person waits for what Parley does by itself, and a notice that was sent is not sent again. */
+/** Sends the notice once. Nobody waits for a turn that Parley started itself. */
 async function notifyOnce(services: TurnServices, turn: Turn, markdown: string): Promise<void> {
   const { messages, conversationId, route } = turn;
   const [first] = messages;
   const asksPerson = messages.some(({ message }) => message.trigger === undefined);
   if (first === undefined || !asksPerson) return;
-  // A later turn that answers the same message, too, has the same key.
+  // A later turn that also answers this message has the same key.
   const key = `${conversationId}.away.${first.seq}`;
   await postNotice(services, { key, route, conversationId, markdown });
 }
@@ -52,20 +53,20 @@ async function notifyOnce(services: TurnServices, turn: Turn, markdown: string):
 function keptText(waitMs: number): string {
   const minutes = Math.max(1, Math.round(waitMs / 60_000));
   const within = minutes === 1 ? 'a minute' : `${minutes} minutes`;
-  return `I keep your question and answer it when the model is back, within ${within}. /stop drops it.`;
+  return `I’ll keep your question and answer it when the model is back, within ${within}. /stop cancels it.`;
 }
 
 interface Away {
   readonly failure: ModelFailure;
-  /** For how long the model has been away. */
+  /** How long the model has been away. */
   readonly awayMs: number;
-  /** For how long a question is kept. */
+  /** How long a question is kept. */
   readonly waitMs: number;
 }
 
 /**
- * The pause before the model is asked again, in ms: half as long as it has been away, or as long as the provider
- * wants. Null: it is not asked again.
+ * The pause before the model is asked again, in ms: half the time it has been away, or as long as
+ * the provider demands. Null when it is not asked again.
  */
 export function pauseBefore({ failure, awayMs, waitMs }: Away): number | null {
   if (!isAway(failure)) return null;
@@ -75,7 +76,10 @@ export function pauseBefore({ failure, awayMs, waitMs }: Away): number | null {
   return awayMs + pause > waitMs ? null : pause;
 }
 
-/** Whether the same request may succeed later. A model that took too long for its whole answer would again. */
+/**
+ * Whether the same request may succeed later. A model that took too long for its whole answer would
+ * do so again.
+ */
 function isAway(failure: ModelFailure): boolean {
   switch (failure.kind) {
     case 'unreachable':

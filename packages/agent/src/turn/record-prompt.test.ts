@@ -21,7 +21,7 @@ const chatty: TurnHook = {
   }),
 };
 
-/** An assembler that forgets to look who reads. */
+/** An assembler that does not check the audience. */
 const careless: PromptAssembler = {
   async assemble() {
     const line = { layer: 'memory', placement: 'system', source: 'MEMORY.md' } as const;
@@ -61,7 +61,7 @@ async function recorded(extras: SceneExtras) {
 }
 
 describe('the record of a prompt', () => {
-  it('[P17] holds what the model was given, to the last character', async () => {
+  it('[P17] contains what the model was given, to the last character', async () => {
     const { prompt, request } = await recorded({});
     const system = prompt.parts.filter(({ placement }) => placement === 'system');
     expect(system.map(({ text }) => text)).toEqual(request?.system.map(({ text }) => text));
@@ -108,7 +108,7 @@ describe('the record of a prompt', () => {
     ['a hook offered', { hooks: [chatty] }],
     ['an assembler let through', { prompt: careless }],
   ])(
-    '[P17] [W02] never says that the model was given private text that %s',
+    '[P17] [W02] never claims that the model was given private text that %s',
     async (_who, extras) => {
       const { prompt, request } = await recorded(extras);
       expect(JSON.stringify(request)).not.toContain('4711');
@@ -119,7 +119,7 @@ describe('the record of a prompt', () => {
     },
   );
 
-  it('[P17] reports what a hook added beside the layers', async () => {
+  it('[P17] includes what a hook added beside the layers', async () => {
     const { prompt } = await recorded({ hooks: [chatty] });
     expect(prompt.parts.some(({ text }) => text === 'Rhyme.')).toBe(true);
   });
@@ -127,12 +127,12 @@ describe('the record of a prompt', () => {
   it.each<[string, PromptRepository['record']]>([
     ['is refused', () => Promise.reject(new Error('the disk is full'))],
     [
-      'breaks at once',
+      'throws synchronously',
       () => {
         throw new Error('the disk is full');
       },
     ],
-  ])('[P17] never harms the answer when it %s: the log says so', async (_how, record) => {
+  ])('[P17] never harms the answer when it %s, and the log says so', async (_how, record) => {
     const scene = await openTurnScene();
     await scene.write('hello');
     const { turn: claimed } = await scene.begin();
@@ -144,7 +144,7 @@ describe('the record of a prompt', () => {
     const reader = { kind: 'owner', conversationId: 'c' } as const;
     recordPrompt(deps, turn, { prompt, request: { messages: [] }, reader });
     await expect.poll(() => lines.join()).toContain('the disk is full');
-    expect(lines.join()).toContain('the prompt was not recorded');
+    expect(lines.join()).toContain('a prompt could not be recorded');
     await scene.close();
   });
 });

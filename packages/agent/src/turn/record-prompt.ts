@@ -18,11 +18,11 @@ import type { Turn } from './turn.ts';
 interface RecordServices extends Pick<TurnServices, 'clock' | 'log'> {
   readonly prompts: Pick<PromptRepository, 'record'> | undefined;
   readonly model: Pick<TurnServices['model'], 'id'>;
-  /** Cache of parts that were recorded before. */
+  /** Caches parts that were recorded before. */
   readonly sentParts?: SentParts | undefined;
 }
 
-/** The first request of a turn after all hooks and checks, and for whom it was built. */
+/** The first request of a turn after all hooks and checks, and the reader it was built for. */
 export interface BuiltRequest {
   readonly prompt: AssembledPrompt;
   readonly request: Pick<ModelRequest, 'messages' | 'tools'>;
@@ -30,14 +30,14 @@ export interface BuiltRequest {
 }
 
 /**
- * Records the prompt of a turn for the inspector (P17) as the model gets it. The turn does not wait for
- * it, and a failure is only logged.
+ * Records the prompt of a turn for the inspector (P17) as the model gets it. The turn does not wait
+ * for this, and a failure is only logged.
  */
 export function recordPrompt(services: RecordServices, turn: Turn, built: BuiltRequest): void {
   const { prompts, log } = services;
   if (prompts === undefined) return;
   const failed = (error: unknown): void =>
-    log.warn({ turn: turn.turnId, reason: reasonOf(error) }, 'the prompt was not recorded');
+    log.warn({ turn: turn.turnId, reason: reasonOf(error) }, 'a prompt could not be recorded');
   try {
     prompts.record(toNewPrompt(services, turn, built)).catch(failed);
   } catch (error) {
@@ -70,7 +70,7 @@ function toNewPrompt(
   };
 }
 
-/** The common part of a record and a preview. */
+/** The part that a record and a preview have in common. */
 function describeRequest(
   { prompt, request: { messages, tools = [] }, reader }: BuiltRequest,
   known: SentParts = new WeakMap(),
@@ -84,14 +84,14 @@ function describeRequest(
   };
 }
 
-/** A request as the inspector shows it, without recording it. */
+/** Describes a request as the inspector shows it, without recording it. */
 export function sentRequestOf(built: BuiltRequest): SentRequest {
   const { messages, ...sent } = describeRequest(built);
   const sizes = messages.map(({ content, ...size }) => ({ ...size, characters: content.length }));
   return { ...sent, messages: sizes, ...requestSizes(sent.parts, sizes) };
 }
 
-/** The definitions of the tools, one a line. */
+/** The tool definitions, one per line. */
 function toolsPart(tools: readonly ModelTool[], { kind }: Reader, known: SentParts): SentPart {
   const before = known.get(tools);
   if (before !== undefined) return before;
@@ -116,14 +116,17 @@ function asSent(message: ModelMessage): NewPrompt['messages'][number] {
   return { role, tokens, content: withoutTemplateTokens(message.content) };
 }
 
-/** While a model takes longer, people may look at its prompt: it is stored before the answer. */
+/**
+ * How long a prompt is held back, in ms. If the model takes longer, people may want to look at the
+ * prompt before the answer.
+ */
 const HOLD_MS = 1_000;
 
 export type PendingPromptRecord = ReturnType<typeof deferPromptRecord>;
 
 /**
- * Holds the prompt of a turn until it is stored: with the commit, unless it is needed sooner. Spares a
- * quick turn a transaction of its own.
+ * Holds the prompt of a turn until it is stored: with the commit, unless it is needed sooner. This
+ * saves a quick turn a transaction.
  */
 export function deferPromptRecord(
   prompts: Pick<PromptRepository, 'record'>,
@@ -144,7 +147,10 @@ export function deferPromptRecord(
       prompts
         .record(prompt)
         .catch((error: unknown) =>
-          log.warn({ turn: prompt.turnId, reason: reasonOf(error) }, 'the prompt was not recorded'),
+          log.warn(
+            { turn: prompt.turnId, reason: reasonOf(error) },
+            'a prompt could not be recorded',
+          ),
         );
   };
   return {
@@ -153,7 +159,7 @@ export function deferPromptRecord(
       held = prompt;
       timer = setTimeout(storeNow, HOLD_MS);
     },
-    /** Stores the prompt before a step: such a turn takes longer. */
+    /** Stores the prompt before the first step, because a turn with steps takes longer. */
     turns: {
       appendStep(...step: Parameters<TurnRepository['appendStep']>) {
         storeNow();
@@ -161,7 +167,10 @@ export function deferPromptRecord(
       },
     },
     forCommit: () => held,
-    /** Drops what was not committed: its text may have been forgotten meanwhile (G15). */
+    /**
+     * Drops a prompt that was not committed: its text may have been forgotten in the meantime
+     * (G15).
+     */
     end: () => void drop(),
   };
 }

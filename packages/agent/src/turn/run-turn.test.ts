@@ -15,7 +15,7 @@ afterEach(() => scene.close());
 const totals = () => scene.store.turns.totals(0);
 
 describe('a turn', () => {
-  it('[D04] answers: transcript, parts and usage are committed, then the delivery is woken', async () => {
+  it('[D04] commits transcript, parts and usage, then wakes the delivery', async () => {
     await scene.write('hello');
     scene.model.next({ say: 'Hello **Ada**' });
     await scene.answerNext();
@@ -33,7 +33,7 @@ describe('a turn', () => {
     expect(scene.woken).toEqual(['test/default/c']);
   });
 
-  it('[F12] publishes that it has started, how the answer grows, and that it has ended', async () => {
+  it('[F12] publishes its start, the growing answer, and its end', async () => {
     await scene.write('hello');
     scene.model.next({ say: 'one two' });
     await scene.answerNext();
@@ -45,7 +45,7 @@ describe('a turn', () => {
     ]);
   });
 
-  it('[D03] answers messages that came together with one answer', async () => {
+  it('[D03] answers messages that arrived together with one answer', async () => {
     await scene.write('one');
     await scene.write('two');
     await scene.answerNext();
@@ -53,7 +53,7 @@ describe('a turn', () => {
     expect(await scene.owed()).toEqual(['fine']);
   });
 
-  it('[F09] publishes which commands the answer to a later message answers, too', async () => {
+  it('[F09] publishes which earlier commands its answer responds to as well', async () => {
     await scene.write('/skill', { response: 'place' });
     await scene.write('and this');
     await scene.answerNext();
@@ -78,7 +78,7 @@ describe('a turn', () => {
     expect(JSON.stringify(second)).not.toContain('pizza');
   });
 
-  it('[F02] tells the model who it is, what time it is and that it has no tools', async () => {
+  it('[F02] tells the model its name, the time and that it has no tools', async () => {
     await scene.write('hello');
     await scene.answerNext();
     const system = scene.model.asked[0]?.system.map(({ text }) => text).join('\n') ?? '';
@@ -87,7 +87,7 @@ describe('a turn', () => {
     expect(system).toContain('Europe/Berlin');
   });
 
-  it('[D04] splits a long answer into parts that the platform takes', async () => {
+  it('[D04] splits a long answer into parts that the platform accepts', async () => {
     await scene.write('tell me more');
     scene.model.next({ say: 'word '.repeat(100) });
     await scene.answerNext();
@@ -96,7 +96,7 @@ describe('a turn', () => {
     expect(parts.join(' ').match(/word/g)).toHaveLength(100);
   });
 
-  it('[M06] lets other work go on while a long answer is rendered', async () => {
+  it('[M06] lets other work proceed while a long answer is rendered', async () => {
     await scene.write('tell me everything');
     scene.model.next({ say: 'x'.repeat(40_000) });
     let others = 0;
@@ -106,11 +106,11 @@ describe('a turn', () => {
     });
     await scene.answerNext();
     clearImmediate(other);
-    // The scene's parts hold 200 characters, so there are 200 of them.
+    // The scene's parts hold 200 characters, so the answer has 200 of them.
     expect(others).toBeGreaterThan(200);
   });
 
-  it('says so when the answer holds nothing that can be shown', async () => {
+  it('says so when the answer contains nothing that can be shown', async () => {
     await scene.write('hello');
     scene.model.next({ say: '```\n```' });
     await scene.answerNext();
@@ -120,7 +120,7 @@ describe('a turn', () => {
 });
 
 describe('a turn whose model gives no answer', () => {
-  it('[G01] notifies the owner in plain language, and logs it once', async () => {
+  it('[G01] notifies the owner in plain language and logs the failure once', async () => {
     await scene.write('hello');
     scene.model.next({ fail: { kind: 'unreachable' } });
     await scene.answerNext();
@@ -130,7 +130,7 @@ describe('a turn whose model gives no answer', () => {
     expect(await totals()).toMatchObject({ failed: 1 });
   });
 
-  it('[G01] shows a group nothing about servers', async () => {
+  it('[G01] tells a group nothing about servers', async () => {
     await scene.write('hello', { chat: GROUP });
     scene.model.next({ fail: { kind: 'unreachable' } });
     await scene.answerNext('-9');
@@ -139,7 +139,7 @@ describe('a turn whose model gives no answer', () => {
     expect(notice).not.toContain('secret-host');
   });
 
-  it('is remembered as a question, so that the next turn can answer it', async () => {
+  it('stays in the history as a question, so that the next turn can answer it', async () => {
     await scene.write('what is 2+2?');
     scene.model.next({ fail: { kind: 'overloaded' } });
     await scene.answerNext();
@@ -152,7 +152,7 @@ describe('a turn whose model gives no answer', () => {
   });
 });
 
-describe('a turn that is cut off', () => {
+describe('an interrupted turn', () => {
   it('[F09] sends no answer after /stop', async () => {
     await scene.write('hello');
     scene.model.next({ say: 'too late', afterMs: 60_000 });
@@ -175,7 +175,7 @@ describe('a turn that is cut off', () => {
     expect(scene.woken).toEqual([]);
   });
 
-  it('[D11] is released at a shutdown, and the next run answers it once', async () => {
+  it('[D11] is released at shutdown, and the next run answers it once', async () => {
     await scene.write('hello');
     scene.model.next({ say: 'too late', afterMs: 60_000 });
     const stop = new AbortController();
@@ -191,7 +191,7 @@ describe('a turn that is cut off', () => {
     expect(await scene.owed()).toEqual(['fine']);
   });
 
-  it('[G16] stores answer, usage and journal together: without them the model is asked again', async () => {
+  it('[G16] stores answer, usage and journal together; without them the model is asked again', async () => {
     await scene.write('hello');
     scene.model.next({ say: 'the first answer' }, { say: 'the second answer' });
     const { lanes } = scene.store;
@@ -208,7 +208,7 @@ describe('a turn that is cut off', () => {
     expect(await totals()).toMatchObject({ answered: 1 });
   });
 
-  it('[G16] gives the answer that an earlier version has journalled: the model is not asked again', async () => {
+  it('[G16] uses the answer that an earlier version has journalled, without asking the model', async () => {
     await scene.write('hello');
     const started = await scene.begin();
     const usage = { model: 'm', inputTokens: 1, outputTokens: 1, costUsd: null };
@@ -221,7 +221,7 @@ describe('a turn that is cut off', () => {
     expect(scene.model.asked).toHaveLength(0);
   });
 
-  it('throws what is no failure of the model, and stays unfinished', async () => {
+  it('throws an error that is not a model failure, and stays unfinished', async () => {
     await scene.write('hello');
     scene.model.next({ throws: new TypeError('a defect') });
     await expect(scene.answerNext()).rejects.toThrow('a defect');
@@ -242,7 +242,7 @@ describe('a turn that is cut off', () => {
     expect(await totals()).toMatchObject({ failed: 1 });
   });
 
-  it('[P18] [G08] and the next turn, that one alone, knows the notice as Parley’s own', async () => {
+  it('[P18] [G08] shows its notice as Parley’s own to the next turn, and only to that', async () => {
     await scene.write('hello');
     scene.model.next({ fail: { kind: 'filtered' } });
     await scene.answerNext();
@@ -259,7 +259,7 @@ describe('a turn that is cut off', () => {
     }
   });
 
-  it('[P18] [W02] and where its answer goes to another chat, no turn here knows a notice that nobody here saw', async () => {
+  it('[P18] [W02] shows no notice to turns of this chat if it went to another chat', async () => {
     await scene.write('hello', { answersIn: 'g' });
     scene.model.next({ fail: { kind: 'filtered' } });
     await scene.answerNext();
@@ -270,8 +270,8 @@ describe('a turn that is cut off', () => {
   });
 });
 
-describe('what the model sees of the past', () => {
-  it('[W02] is this conversation alone, and nothing from before /new', async () => {
+describe('the history that the model sees', () => {
+  it('[W02] belongs to this conversation, and begins after /new', async () => {
     await scene.write('from another chat', { chat: { id: 'other', type: 'direct' } });
     await scene.answerNext('other');
     await scene.write('before');
@@ -313,15 +313,15 @@ const errorOf = (failure: ModelFailure) =>
   new ModelError(failure, 'openai/gpt', 'openai/gpt at 10.0.0.7 failed. Check apiKey.');
 
 describe('the notice to a person when the model fails', () => {
-  it.each(FAILURES)('is all that helps for an owner: $kind', (failure) => {
+  it.each(FAILURES)('tells an owner everything that helps: $kind', (failure) => {
     expect(failureText(errorOf(failure), owner)).toContain('10.0.0.7');
   });
 
-  it.each(FAILURES)('names neither server, model nor key to anyone else: $kind', (failure) => {
+  it.each(FAILURES)('names no server, model or key to anyone else: $kind', (failure) => {
     expect(failureText(errorOf(failure), guest)).not.toMatch(/10\.0|openai|apiKey|settings/);
   });
 
-  it('says to a guest what they can do themselves', () => {
+  it('tells a guest what they can do themselves', () => {
     expect(failureText(errorOf({ kind: 'too-long' }), guest)).toContain('/new');
     expect(failureText(errorOf({ kind: 'filtered' }), guest)).toContain('other words');
   });

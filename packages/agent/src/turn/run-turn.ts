@@ -32,14 +32,15 @@ import { CHAT, startTurn, type Turn } from './turn.ts';
 import { runAfter, type TurnClosing } from './turn-hooks.ts';
 import { quotableMessages } from './turn-text.ts';
 
-/** `closing`: for the hooks; absent where the model was not asked. */
+/** `closing` is for the hooks; absent when the model was not asked. */
 interface Ended extends Ending {
   readonly closing?: Omit<TurnClosing, 'outcome'>;
 }
 
 /**
- * Runs one turn of a chat: prompt, model, journal, commit, delivery. Throws anything but a failure of the model;
- * the turn then stays unfinished and is started again, as often as `nextAttempt` allows.
+ * Runs one turn of a chat: prompt, model, journal, commit, delivery. Throws any error that is not a
+ * model failure; the turn then stays unfinished and is started again, as often as `nextAttempt`
+ * allows.
  */
 export function createTurnRunner(options: TurnServices): RunTurn {
   const services: TurnServices = { sentParts: new WeakMap(), ...options };
@@ -48,7 +49,7 @@ export function createTurnRunner(options: TurnServices): RunTurn {
     const { turnId, conversationId } = claimed;
     const turn = startTurn(claimed, CHAT, services, services.clock());
     const startedAt = monotonic();
-    announceStart(services, turn);
+    announceStart(services, turn, claimed.resumed);
     let ended: Ended = { outcome: 'handed-back' };
     try {
       ended = await runTurn(services, turn, claimed, lease, signal);
@@ -65,12 +66,18 @@ export function createTurnRunner(options: TurnServices): RunTurn {
   };
 }
 
-function announceStart(services: TurnServices, { lead, route, messages, ...turn }: Turn): void {
+function announceStart(
+  services: TurnServices,
+  { lead, route, messages, ...turn }: Turn,
+  isResumed: boolean,
+): void {
   const { bus, meter, clock } = services;
   const { turnId, conversationId } = turn;
   services.checkpoint('turn-claimed');
-  meter.observe('parley_inbox_wait_seconds', Math.max(0, clock() - lead.receivedAt));
-  // The platform waits for a response to each of the commands before the leading message.
+  // A resumed turn has waited for a process or a person since.
+  if (!isResumed)
+    meter.observe('parley_inbox_wait_seconds', Math.max(0, clock() - lead.receivedAt));
+  // The platform waits for a response to each command before the leading message.
   const alsoAnswered = messages
     .slice(0, -1)
     .flatMap((row) => (row.route.response === undefined ? [] : [row.route]));
@@ -95,7 +102,7 @@ async function runTurn(
   const journal = openJournal(claimed, lease, { turns, clock, account, answerWithCommit: true });
   const reason = exhaustedReason(services, turn);
   if (reason !== null) {
-    // Its attachments are not read: they may be what kills the worker.
+    // The attachments are not read, because they may be what kills the worker.
     const run = { lease, signal, journal };
     return commitFailure(services, { turn, run, media: unseenMedia(), notices: [] }, reason);
   }
@@ -103,7 +110,7 @@ async function runTurn(
   const run = { lease, signal: later.signal, journal, later, prompt };
   try {
     const ended = await answerMessages(services, turn, claimed, run);
-    // The commit was refused because a later message had ended the turn.
+    // If a later message had ended the turn, its commit was refused.
     const isInterrupted = stopReasonOf(later.signal) === 'interrupted';
     return ended.outcome === 'fenced' && isInterrupted ? { outcome: 'interrupted' } : ended;
   } finally {
@@ -112,13 +119,13 @@ async function runTurn(
   }
 }
 
-/** Why a turn is not answered, however often it is started; null: it can be. */
+/** Why a turn is not answered, however often it is started; null when it can be. */
 export function exhaustedReason(
   { unavailable }: Pick<TurnServices, 'unavailable'>,
   { attempts, hangs = 0 }: Pick<Turn, 'attempts' | 'hangs'>,
 ): FinalNotice | null {
   if (unavailable !== undefined) return unavailable;
-  // It probably kills its process: give up and say so.
+  // The turn probably kills its process, so it is given up.
   const ends = { hangs, deaths: attempts };
   return nextAttempt(ends) === 'run' ? null : { notice: GAVE_UP, reason: reasonToGiveUp(ends) };
 }
@@ -126,7 +133,7 @@ export function exhaustedReason(
 const GAVE_UP =
   'Something went wrong each time I tried to answer this, and I have given up on it. Please ask again; the log says what it was.';
 
-/** Runs `/compact` first, where a message asks for it, and answers the rest. */
+/** Runs `/compact` first if a message asks for it, then answers the rest. */
 async function answerMessages(
   services: TurnServices,
   turn: Turn,
@@ -187,7 +194,7 @@ async function answerChat(
   return { ...ended, closing: { ...closing, answer: said } };
 }
 
-/** Before the commit: after a crash between the two it runs again, which changes nothing. */
+/** Saves before the commit. After a crash between the two, this runs again and changes nothing. */
 async function saveAskedMemories(
   { memory }: TurnServices,
   { session, reader, facts: { chatType, date } }: Turn,
@@ -213,21 +220,18 @@ async function afterTurn(
   if (closing === undefined) return;
   if (closing.answer !== '' && turn.format === undefined)
     await answerByVoice(services, turn, closing.answer, signal);
-  // Only of committed turns; a later run calls the hooks of all others.
+  // Hooks run for committed turns only; otherwise a later run will call them.
   if (outcome === 'answered' || outcome === 'silent')
     await runAfter(services, { ...closing, outcome: 'answered' });
   else if (outcome === 'failed') await runAfter(services, { ...closing, outcome });
 }
 
-/** View-once files are deleted with their turn; where that fails, the sweep of old attachments does it. */
+/** Deletes view-once files with their turn. If that fails, the sweep of old attachments does it. */
 async function dropViewOnce({ store, log }: TurnServices, { messages }: Turn): Promise<void> {
   const hasSome = messages.some(({ message }) => message.attachments?.some((one) => one.viewOnce));
   if (!hasSome) return;
   await store.attachments.forgetViewOnce().catch((thrown: unknown) => {
-    log.warn(
-      { reason: reasonOf(thrown) },
-      'view-once files were not deleted; the deletion is repeated',
-    );
+    log.warn({ reason: reasonOf(thrown) }, 'view-once files could not be deleted; will retry');
   });
 }
 

@@ -12,13 +12,13 @@ export interface Run {
   readonly lease: LaneLease;
   readonly signal: AbortSignal;
   readonly journal: TurnJournal;
-  /** Messages that arrive during the turn; without it they wait for the next turn. */
+  /** Handles messages that arrive during the turn. Without it they wait for the next turn. */
   readonly later?: LaterMessages | undefined;
-  /** Without it, calls that need an approval are not run. */
+  /** Without it, calls that need an approval do not run. */
   readonly gate?: ApprovalGate | undefined;
-  /** The prompt of the turn until it is stored; without it the prompt is stored at once. */
+  /** Holds the prompt of the turn until it is stored. Without it the prompt is stored at once. */
   readonly prompt?: PendingPromptRecord | undefined;
-  /** Called with all that people have seen of the answer so far. */
+  /** Called with everything that people have seen of the answer so far. */
   readonly onShown?: (text: string) => void;
 }
 

@@ -7,7 +7,7 @@ let scene: TurnScene;
 afterEach(() => scene?.close());
 
 describe('turns of several agents', () => {
-  it('[F14] are run by what their agent is made of, and by none where there is no such agent', async () => {
+  it('[F14] run with what belongs to their agent, and with no other if that agent is gone', async () => {
     const ran: string[] = [];
     const by = (name: string) => async () => void ran.push(name);
     const run = runByAgent(
@@ -28,12 +28,12 @@ describe('turns of several agents', () => {
     expect(ran).toEqual(['main', 'desk', 'desk', 'no gone']);
   });
 
-  it('[F14] [D07] of an agent that is gone end with a notice, and no model is asked', async () => {
+  it('[F14] [D07] end with a notice if their agent is gone, and no model is asked', async () => {
     scene = await openTurnScene({}, { unavailable: unknownAgent('desk') });
     await scene.write('anyone there?');
     await scene.answerNext();
     expect(scene.model.asked).toEqual([]);
-    expect(await scene.owed()).toEqual([expect.stringContaining('desk, is not there any more')]);
+    expect(await scene.owed()).toEqual([expect.stringContaining('desk, no longer exists')]);
     expect(scene.outcome()).toBe('failed');
     expect(await scene.store.deadLetters.counts()).toMatchObject({ unanswered: 1 });
   });
@@ -63,7 +63,7 @@ describe('a task for another agent', () => {
     expect(turn.conversationId).toBe('c');
   });
 
-  it('[F14] goes to no agent that the settings do not name for it', async () => {
+  it('[F14] reaches no agent that the settings do not name for it', async () => {
     expect(await ask('lab')).toBeUndefined();
   });
 });

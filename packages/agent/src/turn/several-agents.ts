@@ -3,8 +3,8 @@ import type { RunTurn } from '@parley/queue';
 import type { FinalNotice } from './means.ts';
 
 /**
- * Runs each turn with what its agent is made of (F14). `without`: for the turns of an agent that the settings do not
- * know any more, which no other agent may answer.
+ * Runs each turn with what belongs to its agent (F14). `without` handles the turns of an agent that
+ * the settings no longer know; no other agent may answer them.
  */
 export function runByAgent(
   runs: ReadonlyMap<string | undefined, RunTurn>,
@@ -17,10 +17,13 @@ export function runByAgent(
   };
 }
 
-/** Ends the turns of an agent that the settings do not know: with a notice, and replayable as other failures are. */
+/**
+ * Ends the turns of an agent that the settings do not know, with a notice. They can be replayed
+ * like other failures.
+ */
 export function unknownAgent(agent: string): FinalNotice {
   return {
-    notice: `The agent that this was for, \`${agent}\`, is not there any more. Please write it again if you still need an answer.`,
+    notice: `The agent that this was for, \`${agent}\`, no longer exists. Please write again if you still need an answer.`,
     reason: `the settings have no agent "${agent}" (agents)`,
   };
 }

@@ -21,7 +21,7 @@ async function open(extras: SceneExtras): Promise<TurnScene> {
 const asked = () => JSON.stringify(scene.model.asked.at(-1));
 
 describe('hooks before a turn', () => {
-  it('[P16] add to the prompt in their order, and see what the model will see', async () => {
+  it('[P16] add to the prompt in order, and see what the model will see', async () => {
     const seen: TurnOpening[] = [];
     const adding = (id: string): TurnHook => ({
       id,
@@ -44,16 +44,16 @@ describe('hooks before a turn', () => {
     ['throws', () => Promise.reject(new Error('a defect'))],
     ['adds more than a prompt can hold', async () => ({ system: [part('x'.repeat(70_000))] })],
     [
-      'throws at once',
+      'throws synchronously',
       () => {
         throw new Error('a defect');
       },
     ],
     ['never ends', () => new Promise(() => {})],
-    ['gives a part without an audience', async () => JSON.parse('{"system":[{"text":"x"}]}')],
-    ['gives nothing at all', async () => JSON.parse('null')],
+    ['returns a part without an audience', async () => JSON.parse('{"system":[{"text":"x"}]}')],
+    ['returns nothing at all', async () => JSON.parse('null')],
   ])(
-    '[P16] one that %s is left out, logged, and the person gets an answer',
+    '[P16] are left out and logged if one %s, and the person still gets an answer',
     async (_what, before) => {
       const good: TurnHook = { id: 'good', before: async () => ({ system: [part('a rule')] }) };
       await open({ hooks: [{ id: 'bad', ...(before !== undefined && { before }) }, good] });
@@ -67,7 +67,7 @@ describe('hooks before a turn', () => {
     },
   );
 
-  it('[W09] see the workspace files that they declare, and no other', async () => {
+  it('[W09] see only the workspace files that they declare', async () => {
     const before: TurnHook['before'] = async ({ view }) => {
       const files = await Promise.all(['rules.md', 'notes.md'].map((name) => view.read(name)));
       return { system: files.flatMap((file) => (file.kind === 'file' ? [file] : [])) };
@@ -82,7 +82,7 @@ describe('hooks before a turn', () => {
     expect(scene.logged.join()).toContain('"part":"nosy","file":"notes.md"');
   });
 
-  it('[W02] cannot bring what is the owner’s into another chat', async () => {
+  it('[W02] cannot bring the owner’s text into another chat', async () => {
     const additions = { system: [part('heron', 'owner')], userContext: [part('heron', 'owner')] };
     await open({ hooks: [{ id: 'leaky', before: async () => additions }] });
     await scene.write('hello', { chat: GROUP });
@@ -95,7 +95,7 @@ describe('hooks before a turn', () => {
 });
 
 describe('the last check before a request', () => {
-  /** An assembler that checks nothing, as if every check before the last one were broken. */
+  /** An assembler that checks nothing, as if every check before the last one had failed. */
   const careless = (audience: Audience): SceneExtras => ({
     prompt: {
       assemble: async () => ({
@@ -111,18 +111,21 @@ describe('the last check before a request', () => {
   });
 
   it.each<[string, Audience, boolean]>([
-    ['the owner’s', { kind: 'owner' }, false],
-    ['that of another chat', { kind: 'conversation', conversationId: 'x' }, false],
-    ['that of this chat', { kind: 'conversation', conversationId: '-9' }, true],
-  ])('[W02] withholds from a group %s, and logs it', async (_whose, audience, shown) => {
-    await open(careless(audience));
-    await scene.write('hello', { chat: GROUP });
-    await scene.answerNext('-9');
-    expect(asked()).toContain('Be kind.');
-    expect(asked().includes('heron')).toBe(shown);
-    expect(scene.logged.filter((line) => line.startsWith('error'))).toHaveLength(shown ? 0 : 2);
-    expect(scene.logged.join()).not.toContain('heron');
-  });
+    ['the owner’s text', { kind: 'owner' }, false],
+    ['text of another chat', { kind: 'conversation', conversationId: 'x' }, false],
+    ['text of its own chat', { kind: 'conversation', conversationId: '-9' }, true],
+  ])(
+    '[W02] decides whether a group may see %s, and logs what it withholds',
+    async (_whose, audience, shown) => {
+      await open(careless(audience));
+      await scene.write('hello', { chat: GROUP });
+      await scene.answerNext('-9');
+      expect(asked()).toContain('Be kind.');
+      expect(asked().includes('heron')).toBe(shown);
+      expect(scene.logged.filter((line) => line.startsWith('error'))).toHaveLength(shown ? 0 : 2);
+      expect(scene.logged.join()).not.toContain('heron');
+    },
+  );
 });
 
 describe('hooks after a turn', () => {
@@ -134,7 +137,7 @@ describe('hooks after a turn', () => {
   ];
   afterEach(() => void closings.splice(0));
 
-  it('[P16] hear once how it ended, when it is committed; those that fail harm nobody', async () => {
+  it('[P16] are told once how it ended, after the commit; those that fail do no harm', async () => {
     await open({ hooks });
     await scene.write('hello');
     scene.model.next({ say: 'Hello **Ada**' });
@@ -146,7 +149,7 @@ describe('hooks after a turn', () => {
     expect(scene.logged.filter((line) => line.startsWith('error'))).toHaveLength(2);
   });
 
-  it('[P16] hear of a failure', async () => {
+  it('[P16] are told of a failure', async () => {
     await open({ hooks });
     await scene.write('hello');
     scene.model.next({ fail: { kind: 'overloaded' } });
@@ -154,7 +157,7 @@ describe('hooks after a turn', () => {
     expect(closings).toMatchObject([{ answer: '', outcome: 'failed' }]);
   });
 
-  it('[P16] hear nothing of a run that was not committed, and once of the one that was', async () => {
+  it('[P16] are not told of a run that was not committed, and once of the one that was', async () => {
     await open({ hooks });
     await scene.write('hello');
     const { lanes } = scene.store;
@@ -170,7 +173,7 @@ describe('hooks after a turn', () => {
     expect(closings).toHaveLength(1);
   });
 
-  it('[P16] hear nothing twice of a turn that was committed already', async () => {
+  it('[P16] are not told twice of a committed turn', async () => {
     await open({ hooks });
     await scene.write('hello');
     const started = await scene.begin();
@@ -179,7 +182,7 @@ describe('hooks after a turn', () => {
     expect(closings).toHaveLength(1);
   });
 
-  it('[P16] hear nothing of a turn that was stopped', async () => {
+  it('[P16] are not told of a stopped turn', async () => {
     await open({ hooks });
     await scene.write('hello');
     const stop = new AbortController();

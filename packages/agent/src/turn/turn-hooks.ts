@@ -14,34 +14,37 @@ export interface TurnOpening {
   readonly facts: RuntimeFacts;
   readonly reader: Reader;
   readonly view: WorkspaceView;
-  /** The people's text, as the model will see it. */
+  /** The people's text as the model will see it. */
   readonly text: string;
-  /** The same as it was written, without what came with it. */
+  /** The messages as they were written, without what came with them. */
   readonly messages?: readonly InboundMessage[];
 }
 
-/** The additions of a hook to the prompt of this turn. Parts the reader may not see are withheld (W02). */
+/**
+ * What a hook adds to the prompt of this turn. Parts that the reader may not see are withheld
+ * (W02).
+ */
 export interface TurnAdditions {
-  /** After the layers of the layout, before the ephemeral prompt. */
+  /** Placed after the layers of the layout and before the ephemeral prompt. */
   readonly system?: readonly PromptPart[];
-  /** Before the person's own text, as data. */
+  /** Placed before the person's own text, as data. */
   readonly userContext?: readonly PromptPart[];
 }
 
 export interface TurnClosing extends TurnOpening {
-  /** The answer in Markdown; empty where the agent stayed silent. */
+  /** The answer in Markdown; empty when the agent stayed silent. */
   readonly answer: string;
   readonly outcome: 'answered' | 'failed';
 }
 
 /**
- * Runs before and after each turn (P16). A hook has two seconds; one that throws or takes longer is
- * left out and logged, and the person still gets an answer.
+ * Runs before and after each turn (P16). A hook has two seconds by default; one that throws or
+ * takes longer is left out and logged, and the person still gets an answer.
  */
 export interface TurnHook {
-  /** Kebab-case, for logs. */
+  /** The name for logs, in kebab-case. */
   readonly id: string;
-  /** The workspace files that `before` reads; any other file looks absent to it. */
+  /** The workspace files that `before` reads. Any other file looks absent to it. */
   readonly reads?: readonly FilePattern[];
   before?(turn: TurnOpening, signal: AbortSignal): Promise<TurnAdditions>;
   after?(turn: TurnClosing, signal: AbortSignal): Promise<void>;
@@ -55,16 +58,25 @@ interface HookServices {
   readonly hookMs?: number;
 }
 
-/** Plugins are not always written in TypeScript, and a part without an audience must not get far. */
+/**
+ * Checked at run time: plugins are not always written in TypeScript, and a part without an audience
+ * must not get any further.
+ */
 export const TurnAdditionsShape = z.object({
   system: z.array(PromptPart).optional(),
   userContext: z.array(PromptPart).optional(),
 });
 
-/** The longest addition of one hook to a prompt: as much as the longest workspace file, in characters. */
+/**
+ * The longest addition of one hook to a prompt, in characters: as much as the longest workspace
+ * file.
+ */
 const MAX_ADDED_CHARACTERS = 65_536;
 
-/** Throws where a hook adds more than fits: half of what it says could mean something else. */
+/**
+ * Throws if a hook adds more than fits. Its text is not cut, because half of it could mean
+ * something else.
+ */
 function assertBounded({
   system = [],
   userContext = [],
@@ -76,7 +88,10 @@ function assertBounded({
   );
 }
 
-/** The additions of the hooks to a turn, in their order; one that fails is left out and logged. */
+/**
+ * Collects the additions of all hooks to a turn, in order. A hook that fails is left out and
+ * logged.
+ */
 export async function runBefore(
   { hooks = [], log, hookMs = HOOK_MS }: HookServices,
   turn: TurnOpening,
@@ -103,8 +118,9 @@ export async function runBefore(
 }
 
 /**
- * Runs the hooks for the end of a turn, once it is committed. Never throws: the answer is on its way. The
- * next turn of the conversation and a shutdown wait for them, since they are not called again.
+ * Runs the hooks for the end of a turn after its commit. Never throws, because the answer is on its
+ * way. The next turn of the conversation and a shutdown wait for the hooks, since they are not
+ * called again.
  */
 export async function runAfter(
   { hooks = [], log, hookMs = HOOK_MS }: HookServices,

@@ -19,14 +19,17 @@ async function open(extras: SceneExtras): Promise<TurnScene> {
   return scene;
 }
 
-describe('a turn that is cut off and run again', () => {
+describe('a turn that is interrupted and run again', () => {
   const SCRIPT = [
     { say: 'First.', calls: [say('parrot', 'a'), say('crow', 'b')] },
     { calls: [say('crow', 'c')] },
     { say: 'The answer.' },
   ] as const;
 
-  /** The process dies before step `number` can be stored, or right after it is; the commit is the last one. */
+  /**
+   * Makes the process die before step `number` is stored, or right after. The commit counts as the
+   * last step.
+   */
   function dieAt(store: Store, number: number, when: 'before' | 'after'): () => void {
     const { turns, lanes } = store;
     let stored = 0;
@@ -46,30 +49,37 @@ describe('a turn that is cut off and run again', () => {
     return () => void Object.assign(store, { turns, lanes });
   }
 
-  /** Steps of the script before its answer: model, result, started, result, model, started, result. */
+  /**
+   * The steps of the script before its answer: model, result, started, result, model, started,
+   * result.
+   */
   const ALL = [1, 2, 3, 4, 5, 6, 7];
 
-  it.each(ALL)('[G16] after step %i repeats nothing that was stored', async (number) => {
-    const [parrot, crow] = [countingTool('parrot'), countingTool('crow', 'external')];
-    await open({ tools: [parrot.tool, crow.tool] });
-    await scene.write('go');
-    scene.model.next(...SCRIPT);
-    const revive = dieAt(scene.store, number, 'after');
-    const started = await scene.begin();
-    await expect(scene.run(started)).rejects.toThrow('killed');
-    revive();
-    await scene.store.lanes.release(started.lease);
-    await scene.answerNext();
-    expect(await scene.owed()).toEqual(['The answer.']);
-    expect(parrot.calls).toHaveLength(1);
-    // Killed between the beginning of a call and its effect, nobody can know: it is never run again.
-    const expected = { 3: ['c'], 6: ['b'] }[number] ?? ['b', 'c'];
-    expect(crow.calls.map(({ word }) => word)).toEqual(expected);
-    expect(scene.model.asked).toHaveLength(3);
-    expect(toolMessages(scene.model.asked[2])).toHaveLength(3);
-  });
+  it.each(ALL)(
+    '[G16] repeats nothing that was stored when killed after step %i',
+    async (number) => {
+      const [parrot, crow] = [countingTool('parrot'), countingTool('crow', 'external')];
+      await open({ tools: [parrot.tool, crow.tool] });
+      await scene.write('go');
+      scene.model.next(...SCRIPT);
+      const revive = dieAt(scene.store, number, 'after');
+      const started = await scene.begin();
+      await expect(scene.run(started)).rejects.toThrow('killed');
+      revive();
+      await scene.store.lanes.release(started.lease);
+      await scene.answerNext();
+      expect(await scene.owed()).toEqual(['The answer.']);
+      expect(parrot.calls).toHaveLength(1);
+      // After a death between the start of a call and its effect nobody can know the outcome, so the
+      // call never runs again.
+      const expected = { 3: ['c'], 6: ['b'] }[number] ?? ['b', 'c'];
+      expect(crow.calls.map(({ word }) => word)).toEqual(expected);
+      expect(scene.model.asked).toHaveLength(3);
+      expect(toolMessages(scene.model.asked[2])).toHaveLength(3);
+    },
+  );
 
-  it('[G16] with its answer in hand asks for that once more, and for nothing else', async () => {
+  it('[G16] asks again only for the answer when killed with it in hand', async () => {
     const [parrot, crow] = [countingTool('parrot'), countingTool('crow', 'external')];
     await open({ tools: [parrot.tool, crow.tool] });
     await scene.write('go');
@@ -85,12 +95,13 @@ describe('a turn that is cut off and run again', () => {
     expect(scene.model.asked).toHaveLength(4);
   });
 
-  it('[G16] a call that may have taken effect is not run again, and the model is informed', async () => {
+  it('[G16] does not repeat a call that may have taken effect, and tells the model', async () => {
     const crow = countingTool('crow', 'external');
     await open({ tools: [crow.tool] });
     await scene.write('go');
     scene.model.next({ calls: [say('crow', 'a')] }, { say: 'I am not sure.' });
-    // Step 3 would be its result: the tool has run, and the process dies before that is stored.
+    // Step 3 would be the call's result: the tool has run, and the process dies before that is
+    // stored.
     const revive = dieAt(scene.store, 3, 'before');
     const started = await scene.begin();
     await expect(scene.run(started)).rejects.toThrow('killed');
@@ -104,7 +115,7 @@ describe('a turn that is cut off and run again', () => {
     });
   });
 
-  it('[G16] a call that only reads is run again, under the same id', async () => {
+  it('[G16] repeats a call that only reads, under the same id', async () => {
     const parrot = countingTool('parrot');
     await open({ tools: [parrot.tool] });
     await scene.write('go');
@@ -120,7 +131,7 @@ describe('a turn that is cut off and run again', () => {
     expect(new Set(ids).size).toBe(1);
   });
 
-  it('[D11] is released between tools at a shutdown, and continues there', async () => {
+  it('[D11] is released between tools at shutdown, and continues there', async () => {
     const stop = new AbortController();
     const parrot = countingTool('parrot', 'read', () => stop.abort('handed-back'));
     await open({ tools: [parrot.tool] });
@@ -135,7 +146,7 @@ describe('a turn that is cut off and run again', () => {
     expect(scene.model.asked).toHaveLength(2);
   });
 
-  it('[D02] does no more once the lease is lost', async () => {
+  it('[D02] stops once the lease is lost', async () => {
     const parrot = countingTool('parrot', 'external');
     await open({ tools: [parrot.tool] });
     await scene.write('go');
@@ -147,7 +158,7 @@ describe('a turn that is cut off and run again', () => {
     expect(parrot.calls).toEqual([]);
   });
 
-  it('[W02] shows nothing of what an owner’s run had read to somebody who is none any more', async () => {
+  it('[W02] shows nothing from an owner’s run to someone who is no longer an owner', async () => {
     const owners = ['test:1'];
     await open({ tools: builtInTools({}), owners });
     writeFileSync(join(scene.folder, 'MEMORY.md'), 'the heron nests here');

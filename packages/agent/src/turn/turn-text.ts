@@ -3,12 +3,12 @@ import type { InboxRow, TranscriptEntry } from '@parley/store';
 import type { QuotableMessages } from '../answer/visible-text.ts';
 import type { Turn } from './turn.ts';
 
-/** Longest name of a sender before their text, in characters. */
+/** The longest sender name before a text, in characters. */
 const NAME_CHARACTERS = 80;
 
 /**
- * The messages of one turn as one text; in groups each names its sender, quoted as data (P18).
- * `attached`: the attachments of a message as text, before its own.
+ * Joins the messages of one turn into one text. In groups each names its sender, quoted as data
+ * (P18). `attached` formats the attachments of a message, which precede its text.
  */
 export function messagesText(
   messages: readonly InboxRow[],
@@ -17,7 +17,7 @@ export function messagesText(
   return messages
     .map((row) => {
       const { message } = row;
-      // Parley's own messages name no sender.
+      // Messages from Parley name no sender.
       const isDirect = message.chat.type === 'direct' || message.trigger !== undefined;
       const text = withoutTagCharacters(message.text);
       const written = isDirect ? text : withoutForgedSenders(text);
@@ -35,23 +35,27 @@ function withoutForgedSenders(text: string): string {
   return text.replace(/^(?=[^\S\n]*From ["“„«])/gim, '> ');
 }
 
-/** Tag characters; flags of regions, such as Scotland's, are written with them. */
+/** Matches tag characters, and flags of regions such as Scotland's, which are written with them. */
 const FLAG_OR_TAG =
   /\u{1f3f4}[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{3,6}\u{e007f}|[\u{e0000}-\u{e007f}]/gu;
 
-/** Tag characters are invisible to people but not to a model, so they could carry instructions (P18). */
+/**
+ * Removes tag characters. They are invisible to people but not to a model, so they could carry
+ * instructions (P18).
+ */
 function withoutTagCharacters(text: string): string {
   return text.replace(FLAG_OR_TAG, (found) => (found.startsWith('\u{1f3f4}') ? found : ''));
 }
 
-/** An entry of the transcript that holds text alone. */
+/** A transcript entry that contains only text. */
 export function textEntry(role: 'user' | 'assistant', text: string): TranscriptEntry {
   return { role, content: { text } };
 }
 
 /**
- * The messages that the answer of a turn may quote: those it answers (`joined`: later ones) and those that they quote,
- * in the chat it goes to. None where the platform cannot show it. Ids of other chats would name other messages.
+ * The messages that the answer of a turn may quote: those it answers (`joined` are later ones) and
+ * those that they quote, in the chat it goes to. Empty if the platform cannot show quotations. Ids
+ * of other chats would denote other messages.
  */
 export function quotableMessages(
   { lead, route, messages, groupContext }: Turn,
@@ -70,7 +74,7 @@ export function quotableMessages(
   };
 }
 
-/** Whether a message was shown in the chat. Parley's own messages to the agent never were. */
+/** Whether a message was shown in the chat. Parley's messages to the agent never were. */
 function isShownIn({ message }: InboxRow, { route }: InboxRow): boolean {
   const { channel, account, chat, trigger } = message;
   return (

@@ -11,7 +11,7 @@ async function open(extras: SceneExtras = {}): Promise<void> {
   scene = await openTurnScene({}, extras);
 }
 
-/** Stages and texts of a message from its turn on. */
+/** The stages and texts of a message from its turn on. */
 async function told(message: string) {
   const found = await scene.store.why.ask({ message }, 0);
   if (found.kind !== 'found') throw new Error(found.kind);
@@ -29,7 +29,7 @@ async function messageIds(): Promise<readonly string[]> {
 }
 
 describe('the timeline of a turn', () => {
-  it('[D08] lists each step of the model and each call of a tool, without their text', async () => {
+  it('[D08] lists each model step and each tool call, without their text', async () => {
     const parrot = countingTool('parrot', 'read');
     await open({ tools: [parrot.tool] });
     await scene.write('ask the parrot about amaranth');
@@ -46,7 +46,7 @@ describe('the timeline of a turn', () => {
     expect(JSON.stringify(stages)).not.toContain('amaranth');
   });
 
-  it('[D08] reports a tool that failed, and of one that is not there', async () => {
+  it('[D08] reports a failed tool and an unknown one', async () => {
     const crow = countingTool('crow', 'read', async () => {
       throw new Error('amaranth');
     });
@@ -57,7 +57,7 @@ describe('the timeline of a turn', () => {
     await scene.answerNext();
     const { stages } = await told('last');
     expect(stages).toContain('tool: crow: failed');
-    expect(stages).toContain('tool: a tool that is not there: not run');
+    expect(stages).toContain('tool: unknown tool: not run');
   });
 
   it('[D03] [D08] reports a message that joined the running turn', async () => {
@@ -72,7 +72,7 @@ describe('the timeline of a turn', () => {
     expect((await told(second)).stages).toContain('turn: started');
   });
 
-  it('[D03] [D08] reports a message whose turn a later one has ended', async () => {
+  it('[D03] [D08] reports a message whose turn was ended by a later one', async () => {
     await open({ busy: 'interrupt' });
     await scene.write('a story');
     scene.model.next({ say: 'Long ago.', afterMs: 5_000 });

@@ -22,7 +22,7 @@ async function open(extras: SceneExtras): Promise<TurnScene> {
 }
 
 describe('a turn with tools', () => {
-  it('[G01] goes from the model to tools and back until there is an answer', async () => {
+  it('[G01] alternates between model and tools until there is an answer', async () => {
     const [parrot, crow] = [countingTool('parrot'), countingTool('crow')];
     await open({ tools: [parrot.tool, crow.tool] });
     await scene.write('what do they say?');
@@ -71,7 +71,7 @@ describe('a turn with tools', () => {
     expect(answered).toEqual(called);
   });
 
-  it('[G17] counts the tokens and the money of all its steps', async () => {
+  it('[G17] counts the tokens and money of all its steps', async () => {
     await open({ tools: [countingTool('parrot').tool] });
     await scene.write('go');
     scene.model.next({ calls: [say('parrot', 'a')] });
@@ -80,7 +80,7 @@ describe('a turn with tools', () => {
     expect(await scene.store.turns.totals(0)).toMatchObject(used);
   });
 
-  it('[G17] counts what a turn has used that then fails', async () => {
+  it('[G17] counts the usage of a turn that then fails', async () => {
     await open({ tools: [countingTool('parrot').tool] });
     await scene.write('go');
     scene.model.next({ calls: [say('parrot', 'a')] }, { fail: { kind: 'overloaded' } });
@@ -89,7 +89,7 @@ describe('a turn with tools', () => {
     expect(await scene.store.turns.totals(0)).toMatchObject(used);
   });
 
-  it('keeps question and answer in the history, and nothing of the tools', async () => {
+  it('keeps question and answer in the history, without the tool calls', async () => {
     await open({ tools: [countingTool('parrot').tool] });
     await scene.write('go');
     scene.model.next({ say: 'Wait.', calls: [say('parrot', 'a')] }, { say: 'Done.' });
@@ -104,7 +104,7 @@ describe('a turn with tools', () => {
   it.each([
     ['broken arguments', { name: 'parrot', with: '{"word":' }, 'not a JSON object'],
     ['arguments that do not fit', { name: 'parrot', with: { word: {} } }, 'do not fit'],
-    ['a tool that is not there', { name: 'eagle', with: {} }, 'There are: parrot.'],
+    ['an unknown tool', { name: 'eagle', with: {} }, 'There are: parrot.'],
   ])('[G01] reports %s to the model, and continues', async (_what, call, words) => {
     const parrot = countingTool('parrot');
     await open({ tools: [parrot.tool] });
@@ -117,7 +117,7 @@ describe('a turn with tools', () => {
     expect(parrot.calls).toEqual([]);
   });
 
-  it('[U08] says live which tool works on what, and how it ended', async () => {
+  it('[U08] publishes which tool works on what, and how it ended', async () => {
     await open({ tools: builtInTools({}) });
     await scene.write('look');
     scene.model.next({ calls: [{ name: 'read', with: { path: 'none.md' } }] }, { say: 'Nothing.' });
@@ -129,7 +129,7 @@ describe('a turn with tools', () => {
     ]);
   });
 
-  it('[G01] [P10] the model reads 20,000 characters of a result, and that it was cut', async () => {
+  it('[G01] [P10] shows the model 20,000 characters of a result, and says that it was cut', async () => {
     const parrot = countingTool('parrot');
     await open({ tools: [parrot.tool] });
     for (const more of [0, 1]) {
@@ -144,7 +144,7 @@ describe('a turn with tools', () => {
     }
   });
 
-  it('[G01] the model is asked 20 times in a turn, the last time for an answer', async () => {
+  it('[G01] asks the model 20 times, the last time for an answer', async () => {
     const parrot = countingTool('parrot');
     await open({ tools: [parrot.tool] });
     await scene.write('go');
@@ -165,7 +165,7 @@ describe('a turn with tools', () => {
     expect(scene.model.asked[0]?.tools).toHaveLength(7);
   });
 
-  it('[W02] offers a guest no tool of the owner, runs none, and reads nothing of the owner’s', async () => {
+  it('[W02] offers a guest none of the owner’s tools, runs none, and reads none of the owner’s files', async () => {
     await open({ tools: builtInTools({}) });
     writeFileSync(join(scene.folder, 'MEMORY.md'), 'the heron nests here');
     await scene.write('tell me all', { chat: GROUP });
@@ -189,8 +189,8 @@ describe('a turn with tools', () => {
   });
 });
 
-describe('a turn without a model', () => {
-  it('[G01] shows that tools work: the time is what the tool says', async () => {
+describe('a turn without a configured model', () => {
+  it('[G01] shows that tools work: the time comes from the tool', async () => {
     const settings = {
       model: 'offline',
       fallback: [],
@@ -203,7 +203,7 @@ describe('a turn without a model', () => {
       monotonic: () => 0,
       logger: silentLogger,
     };
-    // Its own clock stands at 1970, that of the scene at 2026.
+    // The model's own clock stands at 1970, that of the scene at 2026.
     const { model } = createChatModel(settings, deps);
     await open({ tools: builtInTools({}), model });
     await scene.write('what time is it?');
@@ -213,8 +213,8 @@ describe('a turn without a model', () => {
   });
 });
 
-describe('the bounds of a turn', () => {
-  it('[G01] after its last step but one the model is asked to answer, and does', async () => {
+describe('the limits of a turn', () => {
+  it('[G01] make the model answer in its last step', async () => {
     await open({ tools: [countingTool('parrot').tool], limits: { steps: 3 } });
     await scene.write('go');
     const again = { calls: [say('parrot', 'a')] };
@@ -226,13 +226,13 @@ describe('the bounds of a turn', () => {
     expect(last).toContain('All 3 steps of this turn are used.');
   });
 
-  it('[G01] a model that does not answer even then fails with a plain notice, and runs no more tools', async () => {
+  it('[G01] end a turn with a plain notice if the model still calls tools, which do not run', async () => {
     const parrot = countingTool('parrot');
     await open({ tools: [parrot.tool], limits: { steps: 3 } });
     await scene.write('go');
     scene.model.next(...['a', 'b', 'c'].map((word) => ({ calls: [say('parrot', word)] })));
     await scene.answerNext();
-    expect(await scene.owed()).toEqual([expect.stringMatching(/^⚙️ I did not come to an end/)]);
+    expect(await scene.owed()).toEqual([expect.stringMatching(/^⚙️ I could not finish within/)]);
     expect(parrot.calls).toHaveLength(2);
     expect(scene.model.asked).toHaveLength(3);
   });
@@ -240,7 +240,7 @@ describe('the bounds of a turn', () => {
   it.each([
     ['tokens', { tokens: 10 }],
     ['time', { turnMs: 0 }],
-  ])('[G01] %s are bounded in the same way', async (_what, limits) => {
+  ])('[G01] apply to %s in the same way', async (_what, limits) => {
     await open({ tools: [countingTool('parrot').tool], limits: { turnMs: 60_000, ...limits } });
     await scene.write('go');
     scene.model.next({ say: 'At once.', calls: [say('parrot', 'a')] }, { say: 'Later.' });
@@ -249,7 +249,7 @@ describe('the bounds of a turn', () => {
     expect(await scene.owed()).toHaveLength(1);
   });
 
-  it('[G01] runs at most twenty calls of one step, and says so', async () => {
+  it('[G01] run at most twenty calls of one step, and say so', async () => {
     const parrot = countingTool('parrot');
     await open({ tools: [parrot.tool] });
     await scene.write('go');
@@ -261,7 +261,7 @@ describe('the bounds of a turn', () => {
     expect(told[29]?.content).toContain('at most 20');
   });
 
-  it('[F09] /stop ends it while a tool runs, and nothing is sent', async () => {
+  it('[F09] do not matter to /stop, which ends the turn while a tool runs', async () => {
     const stop = new AbortController();
     const patient = countingTool('parrot', 'read', async () => {
       stop.abort('stopped');
@@ -278,8 +278,8 @@ describe('the bounds of a turn', () => {
   });
 });
 
-describe('what is stored of a turn without tools', () => {
-  it('[D16] needs no transaction before its commit, as if there were no tools at all', async () => {
+describe('a turn without tool calls', () => {
+  it('[D16] needs no transaction before its commit even if tools are offered', async () => {
     await open({ tools: builtInTools({}) });
     await scene.write('hello');
     const { turns } = scene.store;

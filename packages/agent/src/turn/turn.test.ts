@@ -27,10 +27,10 @@ function row(sender: string, type: ChatType, fromOwner?: true): InboxRow {
   };
 }
 
-/** As a job might be stored that reports somewhere else. */
+/** A message whose answer goes to another chat, as that of a job may. */
 const elsewhere = (one: InboxRow): InboxRow => ({ ...one, route: { ...one.route, chatId: 'g' } });
 
-/** Into a chat of this type, as the route of a heartbeat or a sub-agent says. */
+/** A message whose route leads into a chat of this type, as for a heartbeat or a sub-agent. */
 const intoChat = (one: InboxRow, chatType: ChatType): InboxRow => ({
   ...one,
   route: { ...one.route, chatType },
@@ -50,13 +50,18 @@ describe('the reader of a turn', () => {
     ['a named owner', CHAT, [owner], 'owner of c'],
     ['a guest', CHAT, [guest], 'guest of c'],
     ['an account that an owner linked', CHAT, [linked], 'owner of c'],
-    ['the same with words from before that', CHAT, [guest, linked], 'guest of c'],
+    [
+      'a linked account with messages from before it was linked',
+      CHAT,
+      [guest, linked],
+      'guest of c',
+    ],
     ['an owner in a group', CHAT, [row('1', 'group')], 'guest of c'],
     ['an owner in a thread', CHAT, [row('1', 'thread')], 'guest of c'],
     ['a linked account in a group', CHAT, [row('2', 'group', true)], 'guest of c'],
     ['an owner whose answer goes to a group', CHAT, [elsewhere(linked)], 'guest of c'],
     ['an owner after a guest', CHAT, [guest, owner], 'owner of c'],
-    ['no message at all', CHAT, [], 'guest of c'],
+    ['a turn without messages', CHAT, [], 'guest of c'],
     ['alerts to an owner', HEARTBEAT, [owner], 'owner of alerts'],
     ['alerts to a linked account', HEARTBEAT, [linked], 'owner of alerts'],
     [
@@ -73,7 +78,7 @@ describe('the reader of a turn', () => {
     ['a sub-agent of an owner', FOR_OWNER, [owner], 'owner of p'],
     ['a sub-agent of a linked account', FOR_OWNER, [linked], 'owner of p'],
     [
-      'a sub-agent of an owner in what is no owner’s chat any more',
+      'a sub-agent of an owner in what is no longer an owner’s chat',
       FOR_OWNER,
       [guest],
       'guest of p',
@@ -92,7 +97,7 @@ describe('the reader of a turn', () => {
     },
   );
 
-  it('[W02] of a heartbeat or a sub-agent is never an owner where a chat has a guest', () => {
+  it('[W02] of a heartbeat or a sub-agent is never an owner if the chat has a guest', () => {
     for (const [, , messages] of all) {
       const turn = { messages, conversationId: 'c' };
       const readers = [CHAT, HEARTBEAT, FOR_OWNER, FOR_GUEST].map(
@@ -102,7 +107,7 @@ describe('the reader of a turn', () => {
     }
   });
 
-  it('[W02] also decides whether the facts name the folder of the operator', () => {
+  it('[W02] also decides whether the facts name the operator’s folder', () => {
     const place = { agent: agentIn('/home/ada/w', 'UTC'), owners: ['test:1'] };
     const workspaceOf = (one: InboxRow) =>
       startTurn(claimedOf(one), CHAT, place, 0).facts.workspace;
@@ -154,7 +159,7 @@ describe('the runtime facts of a turn', () => {
     });
   });
 
-  it('[F02] are those of the newest message when several are answered together', async () => {
+  it('[F02] describe the newest message when several are answered together', async () => {
     const sender = { id: '2', name: 'Bo', isBot: false };
     const chat = { id: '-9', type: 'group' } as const;
     await scene.write('one', { chat });
@@ -169,13 +174,13 @@ describe('the runtime facts of a turn', () => {
     });
   });
 
-  it('cannot be made for a turn without messages, which the database never has', () => {
+  it('do not exist for a turn without messages, which the store never claims', () => {
     expect(() => startTurn(claimedOf(), CHAT, AGENT, 0)).toThrow('has no messages');
   });
 });
 
 describe('a turn on behalf of a chat', () => {
-  it('[H10] [W02] takes its facts from the chat that its answer goes to, and keeps its task out of them', () => {
+  it('[H10] [W02] takes its facts from the chat that gets the answer, and keeps its task out of them', () => {
     const task = { ...owner, message: { ...owner.message, trigger: 'heartbeat' as const } };
     const beat = elsewhere({ ...task, message: { ...task.message, variables: { task: 'tea' } } });
     const group = {

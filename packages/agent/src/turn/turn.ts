@@ -13,12 +13,18 @@ import { readerOf, type Workspace } from '@parley/workspace';
 import { startedWith } from '../loop/turn-journal.ts';
 import type { LocalTime } from '../time.ts';
 
-/** Why a turn runs. A chat waits for an answer; the others work in a lane of their own on behalf of a chat. */
+/**
+ * Why a turn runs. A chat waits for an answer; the others work in a lane of their own on behalf of
+ * a chat.
+ */
 export type Purpose =
   | { readonly kind: 'chat' }
-  /** `target`: the conversation that gets the alerts. */
+  /** `target` is the conversation that gets the alerts. */
   | { readonly kind: 'heartbeat'; readonly target: string; readonly origin: TurnOrigin }
-  /** `parent`: the conversation that delegated the task; `forOwner`: its turn answered an owner. */
+  /**
+   * `parent` is the conversation that delegated the task; `forOwner` says whether its turn answered
+   * an owner.
+   */
   | {
       readonly kind: 'sub-agent';
       readonly parent: string;
@@ -28,50 +34,58 @@ export type Purpose =
 
 export const CHAT: Purpose = { kind: 'chat' };
 
-/** The origin of a turn whose messages are Parley’s own: a task of the owner, or of another turn. */
+/**
+ * The origin of a turn whose messages come from Parley: a task of the owner, or of another turn.
+ */
 export interface TurnOrigin {
   readonly said: readonly string[];
-  /** The turn that it comes from had read text of outsiders. */
+  /** Whether the turn it comes from had read text from outsiders. */
   readonly untrustedText: boolean;
 }
 
 /**
- * A turn as data, made once from its claimed rows and the time, without I/O. `messages` are those it started with;
- * later ones that joined are in its journal.
+ * A turn as data, computed once from its claimed rows and the time, without I/O. `messages` are
+ * those it started with; messages that joined later are in its journal.
  */
 export interface Turn extends Omit<ClaimedTurn, 'steps'> {
   readonly purpose: Purpose;
-  /** The newest message that the turn answers; it decides the facts. */
+  /** The newest message that the turn answers. It determines the facts. */
   readonly lead: InboxRow;
-  /** The destination of the answer. */
+  /** Where the answer goes. */
   readonly route: ReplyRoute;
   readonly reader: Reader;
-  /** The runtime facts (F02); the name of the agent is read from the workspace when the turn is opened. */
+  /**
+   * The runtime facts (F02). The agent's name is missing; it is read from the workspace when the
+   * turn is opened.
+   */
   readonly facts: Omit<RuntimeFacts, 'agent'>;
-  /** The JSON that the answer must be; undefined where people read it. */
+  /** The JSON format that the answer must have; undefined when people read it. */
   readonly format: ResponseFormat | undefined;
-  /** The account that pays for it (G17): the sender of its newest message, in their group, on the agent’s day. */
+  /**
+   * The account that pays for the turn (G17): the sender of its newest message, in their group, on
+   * the agent’s day.
+   */
   readonly account: SpendAccount;
-  /** An owner wrote all of its messages. */
+  /** Whether an owner wrote all of its messages. */
   readonly byOwner: boolean;
 }
 
-/** An agent as all of its turns know it. */
+/** The properties of an agent that all its turns share. */
 export interface AgentProfile {
   readonly id: string;
-  /** As in the ids of its conversations (F14); absent: the default agent. */
+  /** The agent's part of its conversation ids (F14); absent for the default agent. */
   readonly name?: string | undefined;
-  /** Name and the like from the settings; IDENTITY.md fills in the rest (W05). */
+  /** Name, role and emoji from the settings; IDENTITY.md fills in the rest (W05). */
   readonly identity: IdentitySource;
   readonly workspace: string;
-  /** IANA name, for example `Europe/Berlin`. */
+  /** The IANA time zone, for example `Europe/Berlin`. */
   readonly timeZone: string;
   readonly localTime: LocalTime;
-  /** The clock of the system prompt is rounded down to this many minutes. */
+  /** The clock in the system prompt is rounded down to this many minutes. */
   readonly clockMinutes: number;
-  /** The JSON of its answers to people and jobs that ask for no other. */
+  /** The JSON format of answers to people and jobs that request no other. */
   readonly responseFormat?: ResponseFormat | undefined;
-  /** The limits of a turn that answers people, for its prompt. */
+  /** The limits of a turn that answers people, as its prompt states them. */
   readonly turnLimits?: TurnLimitsNote | undefined;
 }
 
@@ -83,7 +97,7 @@ export interface AgentContext {
   readonly clock: Clock;
 }
 
-/** Makes the turn of claimed rows. `at`: the moment it starts or is resumed, in ms. */
+/** Computes the turn of claimed rows. `at` is the moment it starts or resumes, in ms. */
 export function startTurn(
   { steps, ...claimed }: ClaimedTurn,
   purpose: Purpose,
@@ -94,7 +108,7 @@ export function startTurn(
   const messages = purpose.kind === 'chat' ? started : started.map(inChatOfRoute);
   const lead = messages.at(-1);
   if (lead === undefined)
-    throw new Error(`Turn ${claimed.turnId} has no messages; claim never makes such a turn.`);
+    throw new Error(`Turn ${claimed.turnId} has no messages; the store never claims such a turn.`);
   const { message, route } = lead;
   const reader = decideReader(purpose, { ...claimed, messages }, owners);
   const facts = turnFacts(lead, agent, reader, at);
@@ -113,23 +127,27 @@ export function startTurn(
   };
 }
 
-/** The setting of the agent is for answers: a heartbeat run, a sub-agent and the turn after a start have none. */
+/**
+ * The agent's format applies to answers only: a heartbeat run, a sub-agent and the turn after a
+ * start have none.
+ */
 function isAnswer({ message: { trigger } }: InboxRow): boolean {
   return trigger === undefined || trigger === 'cron';
 }
 
-/** A lane works for the chat of its route: facts, format and privacy come from there. */
+/** A lane works for the chat of its route, so facts, format and privacy come from there. */
 function inChatOfRoute(row: InboxRow): InboxRow {
   const { message, route } = row;
   const isTask = message.trigger === 'heartbeat';
   const chat = { ...message.chat, id: route.chatId };
-  // The variables of a heartbeat are its task, for which the prompt has a layer.
+  // The variables of a heartbeat hold its task, for which the prompt has a layer.
   return { ...row, message: { ...message, chat, ...(isTask && { variables: {} }) } };
 }
 
 /**
- * For whom a turn runs, and so what it may read (W02); nothing else decides this. A heartbeat never sees more than the
- * readers of its alerts, and a sub-agent never more than the turn that started it.
+ * Decides for whom a turn runs and so what it may read (W02); nothing else decides this. A
+ * heartbeat never sees more than the readers of its alerts, and a sub-agent never more than the
+ * turn that started it.
  */
 export function decideReader(
   purpose: Purpose,
@@ -157,7 +175,9 @@ export function decideReader(
   }
 }
 
-/** Text that this reader was shown, or that was made from it, is for them alone. */
+/**
+ * The audience of text that this reader was shown, or that was derived from it: only the reader.
+ */
 export function audienceOf({ kind, conversationId }: Reader): Audience {
   return kind === 'owner' ? { kind } : { kind: 'conversation', conversationId };
 }
@@ -167,7 +187,7 @@ function isLinked(messages: readonly InboxRow[]): boolean {
   return messages.every(({ fromOwner }) => fromOwner === true);
 }
 
-/** Parley's id of a sender, such as `telegram:42`. */
+/** The sender's id in Parley, such as `telegram:42`. */
 export function senderId({ message: { channel, sender } }: InboxRow): string {
   return `${channel}:${sender.id}`;
 }

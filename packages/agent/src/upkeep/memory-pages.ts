@@ -2,17 +2,17 @@ import { memoryLine, type WorkspaceView } from '@parley/workspace';
 import { dayBefore } from '../context/yesterday-source.ts';
 import { ownText } from '../memory/memory-triggers.ts';
 
-/** Something in MEMORY.md that can be taken out by itself: a list item with what is indented below it. */
+/** A removable part of MEMORY.md: a list item with the lines indented below it. */
 export interface MemoryItem {
-  /** `M1`, `M2` … from the top; holds for this very text alone. */
+  /** `M1`, `M2` … from the top; valid for exactly this text. */
   readonly id: string;
   readonly text: string;
-  /** The lines of the file that it takes, from 0. */
+  /** Its range of lines in the file, counted from 0; `to` is exclusive. */
   readonly from: number;
   readonly to: number;
-  /** The date at its start, if any. */
+  /** The date with which it begins, if any. */
   readonly date: string | null;
-  /** It is in the section that upkeep itself fills. */
+  /** Whether it is in the section that upkeep fills. */
   readonly isOwn: boolean;
 }
 
@@ -28,8 +28,8 @@ const ITEM = /^(?:[-*+]|\d{1,3}[.)])[ \t]+(\S.*)$/;
 const DATED = /^(\d{4}-\d\d-\d\d)\b/;
 
 /**
- * Finds what can be taken out: items of lists, outside of code and comments. Headings, paragraphs and
- * items that run on without an indent belong to their author and are no items here.
+ * Finds the removable parts: list items outside code and comments. Headings, paragraphs and
+ * items that continue without an indent belong to their author and are left out.
  */
 export function readMemoryPage(text: string): MemoryPage {
   const lines = text === '' ? [] : text.split('\n');
@@ -65,7 +65,9 @@ export function withoutItems(
     .join('\n');
 }
 
-/** The text with lines more at the end of the section that is upkeep's own; the section is made last. */
+/**
+ * Adds lines to the end of upkeep's section. A missing section is created at the end of the file.
+ */
 export function withOwnLines(text: string, added: readonly string[]): string {
   if (added.length === 0) return text;
   if (text.trim() === '') return ['# Memory', '', OWN_SECTION, '', ...added].join('\n');
@@ -83,7 +85,10 @@ export function withOwnLines(text: string, added: readonly string[]): string {
   return [...lines.slice(0, end), ...gap, ...added, ...rest].join('\n');
 }
 
-/** A line behind an item that is neither blank nor the beginning of something else runs it on. */
+/**
+ * Whether an item ends before this line. A line that is neither blank nor the start of something
+ * else continues it.
+ */
 function endsItem(next: string | undefined): boolean {
   if (next === undefined || next.trim() === '') return true;
   return /^(?:[-*+][ \t]|\d{1,3}[.)][ \t]|#{1,6}\s|<!--|-{3,}$)/.test(next);
@@ -115,7 +120,7 @@ export interface DailyNote {
 
 /** A line of a note that may become a line of MEMORY.md, verbatim. */
 export interface NoteLine {
-  /** `N1`, `N2` … from the oldest note on. */
+  /** `N1`, `N2` …, starting with the oldest note. */
   readonly id: string;
   readonly date: string;
   readonly text: string;
@@ -124,8 +129,8 @@ export interface NoteLine {
 const WHOLE_FILE = 100_000;
 
 /**
- * The last daily notes up to `today` (H07), the oldest first, as far as this reader may see them. At night today's
- * note is short, so one day more is looked at.
+ * Reads the last daily notes up to `today` (H07), oldest first, as far as this reader may see them. At night today's
+ * note is short, so one more day is looked at.
  */
 export async function lastNotes(
   view: WorkspaceView,
@@ -142,21 +147,24 @@ export async function lastNotes(
   return found.reverse();
 }
 
-/** Characters of one note that are read. */
+/** How much of one note is read, in characters. */
 const LOOKED_AT = 20_000;
-/** Lengths of a line; a cut line would say something else. */
+/**
+ * The limits on the length of a line. A longer one is skipped, because a cut line could say
+ * something else.
+ */
 const MIN_LINE_LENGTH = 4;
 const MAX_LINE_LENGTH = 300;
 
 /**
- * The writer's own lines of notes: nothing quoted, fenced, with an address, or pasted from a mail, a chat
- * or a page (G13). Otherwise text of others could get into MEMORY.md.
+ * Returns the writer's own lines of notes: nothing quoted, fenced, with an address, or pasted from a mail, a chat
+ * or a page (G13). Otherwise text from others could get into MEMORY.md.
  */
 export function noteLines(notes: readonly DailyNote[]): readonly NoteLine[] {
   const found: NoteLine[] = [];
   const seen = new Set<string>();
   for (const { date, text } of notes) {
-    // A name in `ticks` is a name; a block in fences stays out.
+    // A name in `backticks` is kept as text; fenced blocks are left out.
     const plain = text.slice(0, LOOKED_AT).replace(/(?<!`)`([^`\n]+)`(?!`)/g, '$1');
     const own = new Set(ownText(plain, LOOKED_AT).split('\n').map(bareLine));
     for (const line of plain.split('\n').map(bareLine)) {
@@ -178,7 +186,7 @@ function isOfUse(line: string): boolean {
   return /\p{L}/u.test(line) && memoryLine(line) === line;
 }
 
-/** Without bullet, checkbox and spaces. */
+/** A line without its bullet, checkbox and surrounding spaces. */
 function bareLine(line: string): string {
   return line
     .replace(/^\s*(?:(?:[-*+]|\d{1,3}[.)])\s+)?(?:\[[ xX]\]\s+)?/, '')

@@ -24,7 +24,7 @@ async function open(propose: Proposing, memory: string | null = MEMORY): Promise
   for (const { date, text } of thirtyDays()) scene.put(`memory/${date}.md`, text);
 }
 
-/** The proposal of a good model, beside texts that it must not see. */
+/** The proposal of a good model. It must not be shown the texts that it skips. */
 const proposal: Proposing = (shown) => {
   const add = [
     'Bo moves to Graz',
@@ -51,11 +51,11 @@ const versionsOf = () => {
 };
 
 describe('memory upkeep', () => {
-  it('[H07] brings MEMORY.md up to date from thirty days of notes, and says nothing to anybody', async () => {
+  it('[H07] updates MEMORY.md from thirty days of notes and sends nothing to anybody', async () => {
     await open(proposal);
     const before = await scene.turns.owed();
     expect(await scene.run('b1')).toBe(
-      'quiet: MEMORY.md: 4 added, 3 removed; 5 of what was proposed is not done',
+      'quiet: MEMORY.md: 4 added, 3 removed; 5 proposed changes refused',
     );
     const diff = soulDiff(MEMORY, scene.got('MEMORY.md'));
     await expect(`${diff}\n`).toMatchFileSnapshot('testing/thirty-days.diff');
@@ -63,7 +63,7 @@ describe('memory upkeep', () => {
     expect(scene.turns.logged.join('\n')).toContain('4 added, 3 removed');
   });
 
-  it('[H07] shows the model the last seven notes alone, and of them nothing that others said', async () => {
+  it('[H07] shows the model only the last seven notes, without anything that others said', async () => {
     await open(proposal);
     await scene.run('b1');
     const [shown = ''] = scene.shown;
@@ -86,7 +86,7 @@ describe('memory upkeep', () => {
     expect(scene.got('MEMORY.md').length).toBeLessThan(MEMORY.length);
   });
 
-  it('[H07] run again changes nothing', async () => {
+  it('[H07] changes nothing when it runs again', async () => {
     await open(proposal);
     await scene.run('b1');
     const after = scene.got('MEMORY.md');
@@ -94,7 +94,7 @@ describe('memory upkeep', () => {
     expect(scene.got('MEMORY.md')).toBe(after);
   });
 
-  it('[H07] the version before is kept to the byte and can be put back', async () => {
+  it('[H07] keeps the previous version byte for byte, so that it can be restored', async () => {
     const written = `---\naudience: owner\n---\n${MEMORY.replaceAll('\n', '\r\n')}\r\n\r\n`;
     await open(proposal, written);
     await scene.run('b1');
@@ -107,7 +107,7 @@ describe('memory upkeep', () => {
     );
   });
 
-  it('[H07] what a person took out again does not come back', async () => {
+  it('[H07] does not restore what a person removed', async () => {
     await open(addsOne);
     await scene.run('b1');
     expect(scene.got('MEMORY.md')).toContain('Graz');
@@ -116,21 +116,21 @@ describe('memory upkeep', () => {
     expect(scene.got('MEMORY.md')).toBe(MEMORY);
   });
 
-  it('[H07] [W02] for a group never sees MEMORY.md, and asks no model', async () => {
+  it('[H07] [W02] asks no model for a group and never shows it MEMORY.md', async () => {
     await open(proposal);
-    expect(await scene.run('b1', 'group')).toContain('in the owner’s own chat alone');
+    expect(await scene.run('b1', 'group')).toContain('only in the owner’s own chat');
     expect(scene.shown).toEqual([]);
     expect(scene.got('MEMORY.md')).toBe(MEMORY);
   });
 
-  it('[H07] without notes asks nobody', async () => {
+  it('[H07] asks no model when there are no notes', async () => {
     scene = await openUpkeepScene(proposal);
     scene.put('MEMORY.md', MEMORY);
-    expect(await scene.run('b1')).toContain('no notes of the last days');
+    expect(await scene.run('b1')).toContain('no notes from the last days');
     expect(scene.shown).toEqual([]);
   });
 
-  it('[H07] makes MEMORY.md where there is none', async () => {
+  it('[H07] creates a missing MEMORY.md', async () => {
     await open(addsOne, null);
     expect(await scene.run('b1')).toContain('1 added');
     expect(scene.got('MEMORY.md')).toBe(
@@ -138,28 +138,28 @@ describe('memory upkeep', () => {
     );
   });
 
-  it('[H07] what is no proposal changes nothing and is reported to no one', async () => {
+  it('[H07] ignores an answer that is not a proposal and notifies nobody', async () => {
     await open(() => 'I would rather not.');
-    expect(await scene.run('b1')).toBe('unclear: the proposal for MEMORY.md was no JSON');
+    expect(await scene.run('b1')).toBe('unclear: the proposal for MEMORY.md was not JSON');
     expect(scene.got('MEMORY.md')).toBe(MEMORY);
   });
 });
 
-describe('memory upkeep that dies', () => {
-  it('[H07] [G16] and has lost its lane leaves everything to the next run', async () => {
+describe('interrupted memory upkeep', () => {
+  it('[H07] [G16] leaves everything to the next run when it has lost its lane', async () => {
     await open(addsOne);
     await scene.order('b1');
     const first = await scene.turns.begin(LANE);
     scene.turns.later(20_000);
     const second = await scene.turns.begin(LANE);
-    // The first has lost its lane when its answer comes: it must leave everything as it is.
+    // The first run has lost its lane when its answer comes, so it must change nothing.
     await scene.turns.run(first);
     expect(scene.got('MEMORY.md')).toBe(MEMORY);
     await scene.turns.run(second);
     expect(scene.got('MEMORY.md').match(/Graz/g)).toHaveLength(1);
   });
 
-  it('[H07] [G16] behind the writing adds nothing twice and knows what it did', async () => {
+  it('[H07] [G16] adds nothing twice after a death right behind its write, and knows what it did', async () => {
     await open(addsOne);
     await scene.order('b1');
     const first = await scene.turns.begin(LANE);
@@ -178,7 +178,7 @@ describe('memory upkeep that dies', () => {
     expect(versionsOf()).toHaveLength(2);
   });
 
-  it('[H07] leaves alone what a person wrote while it thought', async () => {
+  it('[H07] leaves alone what a person wrote in the meantime', async () => {
     await open((shown) => {
       scene.put('MEMORY.md', `${MEMORY}\n- written by hand\n`);
       return addsOne(shown);
@@ -188,7 +188,7 @@ describe('memory upkeep that dies', () => {
     expect(scene.got('MEMORY.md')).not.toContain('Graz');
   });
 
-  it('[H07] on a disk that cannot keep the version before writes nothing', async () => {
+  it('[H07] writes nothing on a disk that cannot keep the previous version', async () => {
     await open(addsOne);
     scene.put('.parley/memory', 'a file in the place of the folder');
     expect(await scene.run('b1')).toMatch(/^failed: MEMORY\.md: /);
@@ -197,7 +197,7 @@ describe('memory upkeep that dies', () => {
 });
 
 describe('forgetting', () => {
-  it('[H07] [G15] reaches what MEMORY.md was', async () => {
+  it('[H07] [G15] reaches earlier versions of MEMORY.md', async () => {
     await open(addsOne);
     await scene.run('b1');
     const view = await ownersView();
@@ -211,7 +211,7 @@ describe('forgetting', () => {
       expect(scene.got(`.parley/memory/${name}`)).not.toContain('Graz');
   });
 
-  it('[W02] nobody but an owner is led to what MEMORY.md was', async () => {
+  it('[W02] leaves earlier versions of MEMORY.md to owners only', async () => {
     await open(addsOne);
     const { folder } = scene.turns;
     const workspace = await openWorkspace({ folder, templates: folder });

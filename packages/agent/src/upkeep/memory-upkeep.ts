@@ -36,7 +36,7 @@ interface UpkeepOptions {
   readonly monotonic: Monotonic;
   readonly meter: Meter;
   readonly log: Logger;
-  /** Context window of the model, in tokens; unlimited when absent. */
+  /** The context window of the model, in tokens; unlimited when absent. */
   readonly contextTokens?: (() => number) | undefined;
 }
 
@@ -44,24 +44,24 @@ interface UpkeepRun {
   readonly view: WorkspaceView;
   readonly today: string;
   readonly journal: Pick<TurnJournal, 'answer' | 'append'>;
-  /** Tokens that may still be used. */
+  /** The tokens that may still be used today. */
   readonly tokens: number;
   readonly assertWithinBudget: () => Promise<void>;
   readonly bounds?: UpkeepBounds | undefined;
 }
 
-/** The end of a run; `reason` is for the log and `/heartbeat`. */
+/** The end of a run. `reason` is for the log and `/heartbeat`. */
 export interface UpkeepEnd {
   readonly state: 'quiet' | 'unclear' | 'failed';
   readonly reason: string;
-  /** Null: the model was not asked. */
+  /** Null when the model was not asked. */
   readonly usage: StepUsage | null;
 }
 
 const Line = z.object({ id: z.string(), date: z.string(), text: z.string() });
 /**
- * The part of a proposal that the journal keeps, so that a later run continues with it (G16): the fingerprint of the
- * MEMORY.md and the lines of notes that were shown, and the model's answer.
+ * What the journal keeps of a proposal, so that a later run can continue with it (G16): a
+ * fingerprint of MEMORY.md, the lines of notes that were shown, and the model's answer.
  */
 const Step = z.object({ basis: z.string(), notes: z.array(Line).readonly(), said: z.string() });
 type UpkeepStep = z.output<typeof Step>;
@@ -70,9 +70,9 @@ const ASK_MS = 180_000;
 const WHOLE_FILE = Number.MAX_SAFE_INTEGER;
 
 /**
- * Keeps MEMORY.md in order (H07): asks the model once what to add from the last daily notes and what to
- * remove, and makes the changes that the rules allow. After a crash it neither asks nor writes twice.
- * Null when the lease was lost. Throws ModelError, TimeUpError and the reason of `signal`.
+ * Maintains MEMORY.md (H07): asks the model once what to add from the last daily notes and what to
+ * remove, and makes the changes that the rules allow. After a crash it neither asks nor writes
+ * twice. Null when the lease was lost. Throws ModelError, TimeUpError and the reason of `signal`.
  */
 export async function memoryUpkeep(
   deps: UpkeepOptions,
@@ -81,9 +81,9 @@ export async function memoryUpkeep(
 ): Promise<UpkeepEnd | null> {
   const { versions } = run.view;
   if (versions === undefined) {
-    return quiet('MEMORY.md is not kept in order here: it is read in the owner’s own chat alone');
+    return quiet('MEMORY.md is not maintained here: it is read only in the owner’s own chat');
   }
-  // A disk error fails this run, not the worker.
+  // A disk error fails this run without failing the worker.
   const failed = (error: unknown, usage: StepUsage | null): UpkeepEnd => {
     return { state: 'failed', reason: `MEMORY.md: ${reasonOf(error)}`, usage };
   };
@@ -119,12 +119,12 @@ async function obtainProposal(
   const notes = noteLines(await lastNotes(view, today, bounds.notes));
   const page = memory ?? '';
   if (notes.length === 0 && estimateTokens(page) <= bounds.tokens) {
-    return quiet('no notes of the last days, and MEMORY.md is short enough');
+    return quiet('no notes from the last days, and MEMORY.md is short enough');
   }
   const room = deps.contextTokens?.() ?? Number.POSITIVE_INFINITY;
   const request = upkeepRequest(page, notes, run, room);
   const size = estimateTokens(JSON.stringify(request));
-  if (size > run.tokens) return quiet(`about ${size} tokens are needed, and fewer are left today`);
+  if (size > run.tokens) return quiet(`about ${size} tokens are needed, but fewer are left today`);
   await run.assertWithinBudget();
   const answer = await withTimeLimit({ ms: ASK_MS, stop: signal }, (stop) =>
     askModel(deps.model, request, { ...deps, onText() {} }, stop),
@@ -143,11 +143,11 @@ async function applyStep(
 ): Promise<Pick<UpkeepEnd, 'state' | 'reason'>> {
   const proposal = readProposal(step.said);
   if (proposal === null)
-    return { state: 'unclear', reason: 'the proposal for MEMORY.md was no JSON' };
+    return { state: 'unclear', reason: 'the proposal for MEMORY.md was not JSON' };
   const current = await versions.current();
   const base = await baseOf(versions, step, current);
   if (base === null) return { state: 'quiet', reason: MEANWHILE };
-  // A line that is no longer in the notes was forgotten since.
+  // A line that is no longer in the notes has been forgotten since.
   const still = new Set(noteLines(await lastNotes(view, today, days)).map(({ text }) => text));
   const notes = step.notes.filter(({ text }) => still.has(text));
   const known = [...base.formerly, ...(await savedTexts(view))];
@@ -164,9 +164,9 @@ async function applyStep(
   return { state: 'quiet', reason };
 }
 
-const MEANWHILE = 'MEMORY.md was changed meanwhile; left for the next run';
+const MEANWHILE = 'MEMORY.md changed meanwhile; left for the next run';
 
-/** The text that the proposal was made for, and earlier versions; null where it no longer exists. */
+/** The text that the proposal was made for, and earlier versions; null when it no longer exists. */
 async function baseOf(
   versions: MemoryVersions,
   { basis }: UpkeepStep,
@@ -181,7 +181,7 @@ async function baseOf(
   return fingerprintOf(null) === basis ? { memory: null, formerly: [] } : null;
 }
 
-/** `none` where there is no file. */
+/** The fingerprint of a text; `none` when there is no file. */
 function fingerprintOf(memory: string | null): string {
   return memory === null ? 'none' : createHash('sha256').update(memory).digest('hex');
 }
@@ -194,7 +194,7 @@ async function savedTexts(view: WorkspaceView): Promise<readonly string[]> {
 }
 
 const MAX_ANSWER = 2_000;
-/** Limit of page and notes each, in tokens, and as a share of the context window. */
+/** The limit of page and notes each, in tokens and as a share of the context window. */
 const MAX_SHOWN = 12_000;
 const SHOWN_SHARE = 0.3;
 
@@ -208,7 +208,10 @@ Propose changes by the numbers in front of the lines. Answer with JSON and nothi
 - "remove": items of the page that are over, that notes show to be wrong now, or that say the same as another ("same": the one that stays). No wishes and no rules.
 - Propose little. {"add":[],"remove":[]} is a good answer.`;
 
-/** Checked once more for its reader (W02); throws if the reader must not see it. */
+/**
+ * Builds the request and checks it once more for its reader (W02). Throws if the reader must not
+ * see it.
+ */
 function upkeepRequest(
   memory: string,
   notes: readonly NoteLine[],
@@ -223,7 +226,8 @@ function upkeepRequest(
     { text: closing(memory, today, bounds.tokens), source: 'upkeep', audience },
   ];
   const { allowed, withheld } = enforceAudience(reader, parts);
-  if (withheld.length > 0) throw new Error('MEMORY.md was about to be shown to another person.');
+  if (withheld.length > 0)
+    throw new Error('MEMORY.md was about to be shown to someone other than the owner.');
   return {
     system: [{ text: INSTRUCTIONS, stable: true }],
     messages: [{ role: 'user', content: allowed.map(({ text }) => text).join('\n\n') }],
@@ -231,7 +235,7 @@ function upkeepRequest(
   };
 }
 
-/** The page with an id before each item; the last lines are left out where it is too long. */
+/** The page with an id before each item. If it is too long, its last lines are left out. */
 function pageText(memory: string, most: number): string {
   const { lines, items } = readMemoryPage(memory);
   const ids = new Map(items.map(({ id, from }) => [from, id]));
@@ -242,7 +246,7 @@ function pageText(memory: string, most: number): string {
   return ['MEMORY.md:', ...fitting(shown, most)].join('\n');
 }
 
-/** The newest lines are the last to be left out. */
+/** The notes, oldest first. If they are too long, the newest lines are kept. */
 function notesText(notes: readonly NoteLine[], most: number): string {
   const shown = notes.map(({ id, date, text }) => `> [${id}] ${date}: ${text}`);
   return ['Notes of the last days:', ...fitting(shown.toReversed(), most).toReversed()].join('\n');
@@ -266,21 +270,21 @@ function closing(memory: string, today: string, most: number): string {
   return `Today is ${today}.${trim} Now answer with the JSON.`;
 }
 
-/** Such as `MEMORY.md: 3 added, 2 removed`; contains nothing of the file. */
+/** A summary such as `MEMORY.md: 3 added, 2 removed`, without any content of the file. */
 function upkeepReason({ text, added, removed, refused }: UpkeepOutcome, most: number): string {
   const tokens = estimateTokens(text);
   return [
     added.length + removed.length === 0
       ? 'MEMORY.md: nothing to change'
       : `MEMORY.md: ${added.length} added, ${removed.length} removed`,
-    ...(refused.length > 0 ? [`${refused.length} of what was proposed is not done`] : []),
+    ...(refused.length > 0 ? [`${refused.length} proposed changes refused`] : []),
     ...(tokens > most
-      ? [`still ${tokens} tokens: what is left is no list, so only a person can shorten it`]
+      ? [`still ${tokens} tokens: the rest is not a list, so only a person can shorten it`]
       : []),
   ].join('; ');
 }
 
-/** The changes as stored with the new version, one line each. */
+/** The changes as stored with the new version, one per line. */
 function describeChanges({ added, removed }: UpkeepOutcome): readonly string[] {
   return [
     ...added.map(({ text, why }) => `+ ${text} (${why})`),

@@ -42,8 +42,8 @@ const notes: fc.Arbitrary<readonly NoteLine[]> = fc
   );
 const linesOf = (text: string) => text.split('\n').filter((line) => line.trim() !== '');
 
-describe('applying a proposal', () => {
-  it('[H07] loses nothing that it does not name, keeps the order and adds only what notes say', () => {
+describe('an applied proposal', () => {
+  it('[H07] removes only what is named, keeps the order and adds only lines of notes', () => {
     fc.assert(
       fc.property(pages, notes, proposals, (memory, lines, proposal) => {
         const { text, added, removed } = applyProposal(
@@ -69,7 +69,7 @@ describe('applying a proposal', () => {
     );
   });
 
-  it('[H07] takes out 30 % at most, no wish and no rule but a copy', () => {
+  it('[H07] removes at most 30 % of the items, and a wish or rule only if a copy stays', () => {
     fc.assert(
       fc.property(pages, proposals, (memory, proposal) => {
         const { items } = readMemoryPage(memory);
@@ -81,7 +81,7 @@ describe('applying a proposal', () => {
     );
   });
 
-  it('[H07] takes three of ten and not four, and never both of two that say the same', () => {
+  it('[H07] removes three of ten and not four, and never both of two that say the same', () => {
     const memory = Array.from({ length: 10 }, (_, n) => `- fact number ${n}`).join('\n');
     const four = [1, 2, 3, 4].map((n) => ({ line: `M${n}`, why: 'over' }));
     const some = applyProposal({ memory, notes: [], known: [] }, { add: [], remove: four });
@@ -96,7 +96,7 @@ describe('applying a proposal', () => {
     expect(one.removed).toEqual([{ text: 'fact number 0', why: 'the same as: fact number 1' }]);
   });
 
-  it('[H07] that is done is not done again', () => {
+  it('[H07] changes nothing the second time', () => {
     fc.assert(
       fc.property(pages, notes, proposals, (memory, lines, { add }) => {
         const input = { memory, notes: lines, known: [] };
@@ -107,7 +107,7 @@ describe('applying a proposal', () => {
     );
   });
 
-  it('[H07] trims what is too long, the oldest of its own first, rules last, and keeps the reason', () => {
+  it('[H07] trims a long page, oldest own items first and rules last, and keeps the reason', () => {
     const words = 'herons stand in the reeds and wait for fish, '.repeat(3);
     const own = Array.from({ length: 80 }, (_, n) => `- 2026-0${1 + (n % 9)}-11: ${n} ${words}`);
     const theirs = Array.from({ length: 60 }, (_, n) => `- ${n} ${words}`);
@@ -127,18 +127,18 @@ describe('applying a proposal', () => {
     expect(estimateTokens(text)).toBeLessThanOrEqual(4_000);
     expect(estimateTokens(text)).toBeGreaterThan(4_000 - 50);
     expect(text).toContain('Prose.\n- Never call me.');
-    // All of their own stay as long as there are others.
+    // The person's own items stay as long as upkeep's own are left.
     for (const line of theirs) expect(text).toContain(line);
     const days = removed.map(({ text: line }) => line.slice(0, 10)).sort();
     expect(days.at(0)).toBe('2026-01-11');
     const oldestLeft = /^- (2026-0\d-11)/m.exec(text.slice(text.indexOf('## From')))?.[1] ?? '';
     expect((days.at(-1) ?? '') <= oldestLeft || oldestLeft !== '').toBe(true);
-    expect(removed[0]?.why).toMatch(/^the page was too long, and it is of 2026-0\d-11$/);
+    expect(removed[0]?.why).toMatch(/^the page was too long, and this note is from 2026-0\d-11$/);
     const shorter = applyProposal({ memory, notes: [], known: [], tokens: 3_000 }, nothing).text;
     expect(Math.abs(estimateTokens(shorter) - 2_975)).toBeLessThanOrEqual(25);
   });
 
-  it('[H07] nothing goes to make room for what is new', () => {
+  it('[H07] removes nothing to make room for new lines', () => {
     const page = `# Memory\n${'- something that matters to Ann\n'.repeat(495)}`.trimEnd();
     const lines = noteLines([{ date: '2026-11-20', text: `- ${'news '.repeat(50)}` }]);
     expect(estimateTokens(page)).toBeLessThan(4_000);
@@ -148,7 +148,7 @@ describe('applying a proposal', () => {
     expect(refused).toMatchObject([{ why: 'there is no room for it' }]);
   });
 
-  it('[H07] items take what is indented below them along, and text in code or comments is none', () => {
+  it('[H07] treats indented lines as part of their item, and text in code or comments as none', () => {
     expect(readMemoryPage(MEMORY).items.map(({ id, text }) => `${id} ${text}`)).toMatchObject([
       'M1 Bo is my brother; he lives in Leipzig.',
       'M2 Dr. Lindner is the dentist, phone in the address book. - closed on Wednesdays',
@@ -180,7 +180,7 @@ describe('lines of notes', () => {
     expect(texts(text)).toEqual(left);
   });
 
-  it('[H07] are shown without bullets, boxes and ticks', () => {
+  it('[H07] are shown without bullets, checkboxes and backticks', () => {
     expect(texts('* [x] Bo has `key 7`\n2. 小雨回家')).toEqual(['Bo has key 7', '小雨回家']);
   });
 
@@ -193,7 +193,7 @@ describe('lines of notes', () => {
     ['以后都发给他'],
     ['Bo mag keine Pilze'],
     ['Rechnungen immer an Bob schicken'],
-  ])('[H07] [G13] %s becomes no memory: it is a wish or a rule', (line) => {
+  ])('[H07] [G13] %s is not added, because it is a wish or a rule', (line) => {
     const notes = noteLines([{ date: '2026-11-20', text: line }]);
     const proposal = { add: [{ note: 'N1', why: '' }], remove: [] };
     const { text } = applyProposal({ memory: MEMORY, notes, known: [] }, proposal);
@@ -217,7 +217,7 @@ describe('a proposal', () => {
     expect(readProposal(said)).toEqual(proposal);
   });
 
-  it('[H07] of any text is read without an error', () => {
+  it('[H07] is read from any text without an error', () => {
     fc.assert(fc.property(fc.string(), (said) => void readProposal(said)));
     fc.assert(fc.property(fc.json(), (said) => void readProposal(said)));
   });

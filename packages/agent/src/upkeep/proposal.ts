@@ -16,9 +16,9 @@ const Why = z
   .string()
   .default('')
   .transform((why) => memoryLine(why).slice(0, MAX_LINES));
-/** `note`: the id of a note's line. */
+/** `note` is the id of a note's line. */
 const Addition = z.object({ note: Id, why: Why });
-/** `line`: the id of an item of MEMORY.md; `same`: the item that says the same and stays. */
+/** `line` is the id of an item of MEMORY.md. `same` is an item that says the same and stays. */
 const Removal = z.object({
   line: Id,
   why: Why,
@@ -31,13 +31,16 @@ const Proposal = z.object({
   remove: z.array(z.unknown()).default([]),
 });
 
-/** A model's proposal points at lines by id: no text of the model gets into MEMORY.md. */
+/**
+ * A model's proposal, which refers to lines by id, so that no text of the model gets into
+ * MEMORY.md.
+ */
 export interface UpkeepProposal {
   readonly add: readonly z.output<typeof Addition>[];
   readonly remove: readonly z.output<typeof Removal>[];
 }
 
-/** Reads the JSON in a model's answer without its invalid entries; null where there is none. */
+/** Reads the JSON in a model's answer, skipping invalid entries; null when there is none. */
 export function readProposal(said: string): UpkeepProposal | null {
   const json = said.slice(said.indexOf('{'), said.lastIndexOf('}') + 1);
   const parsed = Proposal.safeParse(parseProposalJson(json));
@@ -54,11 +57,14 @@ function parseProposalJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // The caller says that there is no proposal.
+    return undefined; // The caller reports that there is no proposal.
   }
 }
 
-/** The number of daily notes that are read, and the tokens from which MEMORY.md is trimmed (H07). */
+/**
+ * The number of daily notes that are read, and the size in tokens above which MEMORY.md is trimmed
+ * (H07).
+ */
 export interface UpkeepBounds {
   readonly notes: number;
   readonly tokens: number;
@@ -69,13 +75,13 @@ export const USUAL_UPKEEP: UpkeepBounds = { notes: 7, tokens: 4_000 };
 export interface UpkeepInput {
   readonly memory: string;
   readonly notes: readonly NoteLine[];
-  /** Former text of MEMORY.md and text of other memory files: not added again. */
+  /** Earlier text of MEMORY.md and text of other memory files, which is not added again. */
   readonly known: readonly string[];
-  /** Above this MEMORY.md is trimmed. */
+  /** The size above which MEMORY.md is trimmed, in tokens. */
   readonly tokens?: number;
 }
 
-/** An added, removed or refused line, and the reason. */
+/** An added, removed or refused line, with the reason. */
 interface ChangedLine {
   readonly text: string;
   readonly why: string;
@@ -88,14 +94,14 @@ export interface UpkeepOutcome {
   readonly refused: readonly ChangedLine[];
 }
 
-/** Share of the items that one run may remove, where the page is not too long. */
+/** The share of the items that one run may remove while the page is not too long. */
 const REMOVED_SHARE = 0.3;
 const MAX_ADDED_LINES = 20;
 
 /**
- * Decides which changes of a proposal are made (H07). Pure. Only existing items are removed; wishes and
- * rules stay, and so do 70 % of the items, unless the page is too long. Only lines of notes are added,
- * verbatim, and nothing is removed to make room for them.
+ * Decides which changes of a proposal are made (H07). Pure. Only existing items are removed. Wishes
+ * and rules stay, and so do 70 % of the items, unless the page is too long. Only lines of notes are
+ * added, verbatim, and nothing is removed to make room for them.
  */
 export function applyProposal(
   { tokens = USUAL_UPKEEP.tokens, ...written }: UpkeepInput,
@@ -120,8 +126,9 @@ export function applyProposal(
 }
 
 /**
- * The items that go, each with the reason: those that the proposal names, then as many as make the page
- * short enough. `size` of the page and `room` for it are in quarters of a token.
+ * Chooses the items to remove, each with its reason: those that the proposal names, then as many as
+ * needed to make the page short enough. The `size` of the page and its `room` are in quarters of a
+ * token.
  */
 function removalsOf(
   { lines, items }: MemoryPage,
@@ -143,10 +150,10 @@ function removalsOf(
     const item = items.find(({ id }) => id === line);
     const twin = same === undefined ? undefined : items.find(({ id }) => id === same);
     if (item !== undefined && gone.has(item)) continue;
-    if (item === undefined) refused.push({ text: line, why: 'it is not there' });
+    if (item === undefined) refused.push({ text: line, why: 'there is no such line' });
     else if (same !== undefined && (twin === undefined || twin === item || gone.has(twin)))
-      refused.push({ text: item.text, why: 'what is said to be the same does not stay' });
-    else if (kept.has(item)) refused.push({ text: item.text, why: 'it stays in place of another' });
+      refused.push({ text: item.text, why: 'the item said to be the same does not stay' });
+    else if (kept.has(item)) refused.push({ text: item.text, why: 'it replaces another item' });
     else if (isWishOrRule(item.text) && (twin === undefined || !saysTheSame(item, twin)))
       refused.push({ text: item.text, why: 'a wish or a rule' });
     else if (gone.size >= most && !isTooLong())
@@ -158,7 +165,8 @@ function removalsOf(
   }
   for (const item of isTooLong() ? mostDispensableFirst(items) : []) {
     if (gone.has(item)) continue;
-    const which = item.date === null ? 'it was above the others' : `it is of ${item.date}`;
+    const which =
+      item.date === null ? 'this note was the topmost' : `this note is from ${item.date}`;
     remove(item, `the page was too long, and ${which}`);
     if (!isTooLong()) break;
   }
@@ -170,8 +178,8 @@ function saysTheSame(one: MemoryItem, other: MemoryItem): boolean {
 }
 
 /**
- * Those that upkeep added, the oldest first; then other dated ones; then undated ones from the top, as
- * such pages grow downwards; wishes and rules last.
+ * Sorts items by how dispensable they are: those that upkeep added, oldest first; then other dated
+ * ones; then undated ones from the top, because such pages grow downwards; wishes and rules last.
  */
 function mostDispensableFirst(items: readonly MemoryItem[]): readonly MemoryItem[] {
   const rankOf = ({ text, date, isOwn }: MemoryItem) =>
@@ -188,14 +196,14 @@ function addLines(
   refused: ChangedLine[],
 ): Pick<UpkeepOutcome, 'text' | 'added'> {
   const byId = new Map(notes.map((line) => [line.id, line]));
-  // Of the page as it was: what goes in this run does not come back in it.
+  // Includes the page before this run, so that a line removed now is not added back.
   const there = [memory, ...known].map(foldWords);
   const added: (ChangedLine & { readonly line: string })[] = [];
   let text = shorter;
   for (const { note, why } of add) {
     const found = byId.get(note);
     if (found === undefined) {
-      refused.push({ text: note, why: 'no line of a note' });
+      refused.push({ text: note, why: 'there is no such note line' });
       continue;
     }
     if (added.some((one) => one.text === found.text)) continue;
@@ -220,10 +228,9 @@ function additionRefusal(
     tokens,
   }: { readonly count: number; readonly next: string; readonly tokens: number },
 ): string | null {
-  if (isWishOrRule(line))
-    return 'a wish or a rule, and these exist in their person’s own words alone';
+  if (isWishOrRule(line)) return 'a wish or a rule, which is kept only in the person’s own words';
   if (there.some((text) => text.includes(foldWords(line))))
-    return 'it is known, or was taken out before';
+    return 'it is known already, or was removed before';
   if (count >= MAX_ADDED_LINES) return 'too much for one run';
   return estimateTokens(next) > tokens ? 'there is no room for it' : null;
 }
@@ -236,7 +243,7 @@ function foldWords(text: string): string {
     .trim();
 }
 
-/** Words of wishes, in the languages of the triggers. */
+/** Words that express wishes, in the languages of the triggers. */
 const WISHES: readonly RegExp[] = [
   /\b(?:always|never|prefers?|preferences?|likes?|dislikes?|loves?|hates?|insists?|from now on|make sure)\b/i,
   /\b(?:remember|must|should|shall|don'?t|do not)\b/i,
@@ -245,8 +252,9 @@ const WISHES: readonly RegExp[] = [
 ];
 
 /**
- * Whether a line may be a preference or a rule. These are saved verbatim only (G13): upkeep neither adds
- * nor removes one. Prefers false positives.
+ * Whether a line may be a preference or a rule. Those are saved verbatim only (G13), so upkeep
+ * never adds one, and removes one only if an identical item stays or the page is too long. Prefers
+ * false positives.
  */
 export function isWishOrRule(line: string): boolean {
   const text = line.normalize('NFC').replace(/[’‘]/g, "'");

@@ -1,7 +1,9 @@
 import { proto } from '@whiskeysockets/baileys';
 import { joinLines, type Reading, shortLine } from './reading.ts';
 
-/** An answer of WhatsApp's assistant that a person shares: text, code, tables and formulas in order. */
+/**
+ * An answer of WhatsApp's assistant that a person shares: text, code, tables and formulas in order.
+ */
 export function readRichResponse({
   submessages,
   unifiedResponse,
@@ -43,14 +45,17 @@ export function readQuestionAnswer({ text }: proto.Message.IQuestionResponseMess
   return text ? { typed: text } : { unread: 'an answer to a question' };
 }
 
-/** A status of someone that is quoted with a text. */
+/** Somebody's status that is quoted with a text. */
 export function readQuotedStatus({ text }: proto.Message.IStatusQuotedMessage): Reading {
   return text ? { shown: text } : { unread: 'a status' };
 }
 
 const { SecretEncType } = proto.Message.SecretEncryptedMessage;
 
-/** It is encrypted with a key of the earlier message, which a linked device may never have had. */
+/**
+ * A change that is encrypted with a key of the earlier message, which a linked device may never
+ * have had.
+ */
 export function readSecret({ secretEncType }: proto.Message.ISecretEncryptedMessage): Reading {
   if (secretEncType === SecretEncType.EVENT_EDIT) return { unread: 'a change of an event' };
   if (secretEncType === SecretEncType.MESSAGE_EDIT) {

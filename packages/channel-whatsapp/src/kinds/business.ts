@@ -15,18 +15,21 @@ import {
 
 type Message = proto.IMessage;
 
-/** Buttons, lists and carousels are read as text: their labels are choices the person sees. */
+/**
+ * The labels of buttons, lists and carousels as text, because they are choices that the person
+ * sees.
+ */
 function choices(labels: readonly (string | null | undefined)[]): string {
   const shown = labels.map(shortLine).filter((label) => label !== '');
   return shown.map((label) => `- ${label}`).join('\n');
 }
 
-/** Names a message of a business without words. */
+/** Reads the words of a business's message, or names the message if it has none. */
 function readOrNamed(what: string, shown: string, files: readonly FoundFile[]): Reading {
   return shown === '' && files.length === 0 ? { unread: what } : { shown, files };
 }
 
-/** The content of a header above the words. */
+/** The fields of a header above the words. */
 type Header = Pick<
   Message,
   'imageMessage' | 'videoMessage' | 'documentMessage' | 'locationMessage' | 'productMessage'
@@ -66,7 +69,10 @@ export function readListMessage(message: proto.Message.IListMessage): Reading {
   return readOrNamed('a list to choose from', words, []);
 }
 
-/** Cards of a carousel are messages of the same form; they do not nest. */
+/**
+ * An interactive message. The cards of a carousel are messages of the same form and are not nested
+ * further.
+ */
 export function readInteractive(message: proto.Message.IInteractiveMessage): Reading {
   const card = readCard(message);
   const cards = (message.carouselMessage?.cards ?? []).map(readCard);
@@ -118,7 +124,10 @@ function renderLabel(label: string | null | undefined, target: string | null | u
   return [shortLine(label), shortLine(target)].filter((part) => part !== '').join(': ');
 }
 
-/** The text itself is on the server of the business; its parameters are in the message. */
+/**
+ * A message of a business. Its text is on the server of the business; the message contains only the
+ * parameters.
+ */
 export function readStructured(message: proto.Message.IHighlyStructuredMessage): Reading {
   if (message.hydratedHsm) return readTemplate(message.hydratedHsm);
   const words = structuredText(message);
@@ -159,7 +168,7 @@ export function readOrder(order: proto.Message.IOrderMessage): Reading {
     labelledLine('Total', total),
     order.message,
   );
-  // What was ordered is on WhatsApp's server.
+  // The ordered items are on WhatsApp's server.
   return { shown: words, unread: 'the items of an order' };
 }
 
@@ -177,8 +186,9 @@ export function readTemplateChoice(choice: proto.Message.ITemplateButtonReplyMes
 }
 
 /**
- * The choice or form below a message of a business: as the person saw it, else its id. Parley sends no such messages:
- * phones do not show those of programs, so its own choices are numbered text.
+ * A choice or form of a business's message, with the visible label if there is one, otherwise its
+ * id. Parley sends no such messages, because phones do not show those of programs. Its own choices
+ * are numbered text.
  */
 export function readInteractiveChoice(answer: proto.Message.IInteractiveResponseMessage): Reading {
   return readFlowAnswer(answer.body?.text, answer.nativeFlowResponseMessage?.paramsJson);

@@ -9,7 +9,7 @@ export function readContacts({ contacts }: proto.Message.IContactsArrayMessage):
   return { shown: (contacts ?? []).map(contactLine).join('\n') };
 }
 
-/** Properties of a card that matter to a reader; the rest are pictures and data of the app. */
+/** Properties of a card that are shown to a reader. The others are pictures and data of the app. */
 const DETAILS: ReadonlySet<string> = new Set('TEL EMAIL ORG TITLE URL ADR BDAY NOTE'.split(' '));
 
 function contactLine({ displayName, vcard }: proto.Message.IContactMessage): string {
@@ -25,7 +25,10 @@ interface Property {
   readonly value: string;
 }
 
-/** `item1.TEL;type=CELL:+49 1`; the group and the parameters before the colon are data of the app. */
+/**
+ * A line such as `item1.TEL;type=CELL:+49 1`. The group and the parameters before the colon are
+ * data of the app.
+ */
 const PROPERTY = /^(?:[\w-]+\.)?([\w-]+)((?:;[^:]*)?):(.*)$/;
 
 /** The properties of a card, in the forms of vCard 2.1 to 4.0. */
@@ -39,14 +42,17 @@ function propertiesOf(vcard: string): Property[] {
   });
 }
 
-/** A long line goes on behind a space, and in the old form behind a line that ends with `=`. */
+/**
+ * Joins folded lines. A continuation starts with a space, or in the old format follows a line that
+ * ends with `=`.
+ */
 function unfolded(vcard: string): string[] {
   const whole = vcard.replaceAll(/\r\n?/g, '\n').replaceAll(/\n[ \t]/g, '');
   const isOld = /;(?:ENCODING=)?QUOTED-PRINTABLE/i.test(whole);
   return (isOld ? whole.replaceAll('=\n', '') : whole).split('\n');
 }
 
-/** `J=C3=B6rg` is `Jörg`. */
+/** Decodes quoted-printable text: `J=C3=B6rg` is `Jörg`. */
 function decodeQuotedPrintable(written: string): string {
   const percent = written.replaceAll('%', '=25').replaceAll(/=([\dA-F]{2})/gi, '%$1');
   try {
@@ -56,7 +62,10 @@ function decodeQuotedPrintable(written: string): string {
   }
 }
 
-/** Addresses and companies have several fields, of which some are empty; `\,` is a comma, and `\n` a new line. */
+/**
+ * The fields of an address or a company, some of which are empty; `\,` is a comma, and `\n` a line
+ * break.
+ */
 function fieldsOf(value: string): string {
   const fields = value.split(/(?<!\\);/).map((field) => {
     const plain = field.replaceAll(/\\([nN,;:\\])/g, (_, sign: string) =>

@@ -25,7 +25,7 @@ export function readEvent(event: proto.Message.IEventMessage): Reading {
   };
 }
 
-/** All its forms share their fields. */
+/** A poll; all its forms share their fields. */
 export function readPoll({ name, options, pollType }: proto.Message.IPollCreationMessage): Reading {
   const isQuiz = pollType === proto.Message.PollType.QUIZ;
   const choices = (options ?? []).map(({ optionName }) => `- ${shortLine(optionName)}`);
@@ -40,7 +40,7 @@ export function readPollResult(poll: proto.Message.IPollResultSnapshotMessage): 
   return { shown: [heading('Results of a poll', poll.name), ...votes].join('\n') };
 }
 
-/** A call that someone has planned. */
+/** A call that somebody has planned. */
 export function readScheduledCall(call: proto.Message.IScheduledCallCreationMessage): Reading {
   const { CallType } = proto.Message.ScheduledCallCreationMessage;
   const label = call.callType === CallType.VIDEO ? 'Planned video call' : 'Planned call';

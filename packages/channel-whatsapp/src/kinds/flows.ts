@@ -3,7 +3,10 @@ import { z } from 'zod';
 import { amountOf } from './payments.ts';
 import { joinLines, labelledLine, type Reading, shortLine } from './reading.ts';
 
-/** The JSON of a button; each field on its own, so that an odd one loses itself alone. */
+/**
+ * The fields in the JSON of a button. Each is parsed separately, so that a malformed one affects no
+ * other.
+ */
 const text = z.string().optional().catch(undefined);
 const Row = z.object({ title: text, description: text }).catch({});
 const Section = z.object({ title: text, rows: z.array(Row).catch([]) }).catch({ rows: [] });
@@ -23,7 +26,7 @@ const Button = z.object({
 
 type FlowButton = proto.Message.InteractiveMessage.NativeFlowMessage.INativeFlowButton;
 
-/** The label of a button with what it leads to, and the rows of a list behind it. */
+/** The label of a button with its target, and the rows of the list it opens. */
 export function buttonLabels({ buttonParamsJson }: FlowButton): readonly string[] {
   const button = Button.safeParse(jsonOf(buttonParamsJson)).data;
   if (button === undefined) return [];
@@ -36,10 +39,10 @@ export function buttonLabels({ buttonParamsJson }: FlowButton): readonly string[
   return [joinLabel(label, target), ...rows].map(shortLine);
 }
 
-/** Buttons that ask for money. */
+/** Buttons that request money. */
 const PAYMENTS: ReadonlySet<string> = new Set(['payment_info', 'review_and_pay', 'review_order']);
 
-/** The request for a payment that buttons make; nothing where there is none. */
+/** The payment request in a set of buttons; empty if there is none. */
 export function paymentIn(buttons: readonly FlowButton[]): Reading {
   const found = buttons.find(({ name }) => PAYMENTS.has(name ?? ''));
   if (found === undefined) return {};
@@ -51,12 +54,15 @@ export function paymentIn(buttons: readonly FlowButton[]): Reading {
 
 const Fields = z.record(z.string(), z.unknown());
 const Answer = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]);
-/** The fields by which the app knows which form was filled in. */
+/** Fields that only identify the form to the app. */
 const OF_THE_APP: ReadonlySet<string> = new Set(['id', 'flow_token', 'screen']);
-/** Fields of a form that are shown. */
+/** The most fields of a form that are shown. */
 const MAX_FIELDS = 50;
 
-/** The choice or form: as the person saw it, else its id, and each field of a form. */
+/**
+ * A choice or a filled-in form: the visible label if there is one, otherwise the id, and each field
+ * of a form.
+ */
 export function readFlowAnswer(
   shown: string | null | undefined,
   json: string | null | undefined,

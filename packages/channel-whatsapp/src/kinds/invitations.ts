@@ -8,7 +8,7 @@ import {
   utcMinute,
 } from './reading.ts';
 
-/** A code of the apps; anything else would make a link that its sender chooses. */
+/** The form of a code in the apps. Any other text would create a link chosen by its sender. */
 const CODE = /^[\w-]{8,64}$/;
 
 export function readGroupInvitation(invitation: proto.Message.IGroupInviteMessage): Reading {

@@ -33,9 +33,12 @@ type Field = keyof Required<proto.IMessage>;
 type Value<Name extends Field> = NonNullable<proto.IMessage[Name]>;
 export type Kinds = { readonly [Name in Field]: Kind<Value<Name>> };
 
-/** Every field that a message of WhatsApp may have: one that a new Baileys brings does not compile until it is listed. */
+/**
+ * Every field that a WhatsApp message may have. A field added by a new version of Baileys does not
+ * compile until it is listed.
+ */
 export const KINDS: Kinds = {
-  // Words and files
+  // Words and files.
   conversation: { is: 'read', read: (typed) => ({ typed }) },
   extendedTextMessage: { is: 'read', read: readText },
   imageMessage: { is: 'read', read: readImage },
@@ -46,7 +49,7 @@ export const KINDS: Kinds = {
   stickerMessage: { is: 'read', read: readSticker },
   stickerPackMessage: { is: 'named', read: readStickerPack },
 
-  // Places, contacts, events, polls, calls
+  // Places, contacts, events, polls and calls.
   locationMessage: { is: 'read', read: readLocation },
   liveLocationMessage: { is: 'read', read: readLiveLocation },
   contactMessage: { is: 'read', read: readContact },
@@ -70,13 +73,13 @@ export const KINDS: Kinds = {
     read: ({ caption }) => ({ shown: caption, unread: 'a call to many people' }),
   },
 
-  // Invitations and requests
+  // Invitations and requests.
   groupInviteMessage: { is: 'read', read: readGroupInvitation },
   newsletterAdminInviteMessage: { is: 'read', read: readAdminInvitation },
   newsletterFollowerInviteMessageV2: { is: 'read', read: readFollowerInvitation },
   requestPhoneNumberMessage: namedOnly('a request for the phone number of this account'),
 
-  // Of businesses
+  // Messages of businesses.
   buttonsMessage: { is: 'read', read: readButtons },
   listMessage: { is: 'read', read: readListMessage },
   interactiveMessage: { is: 'read', read: readInteractive },
@@ -95,7 +98,7 @@ export const KINDS: Kinds = {
   paymentInviteMessage: namedOnly('an invitation to payments'),
   invoiceMessage: { is: 'named', read: readInvoice },
 
-  // Comments, questions, statuses, assistants
+  // Comments, questions, statuses and assistants.
   commentMessage: wrapper('a comment'),
   encCommentMessage: namedOnly('a comment'),
   secretEncryptedMessage: { is: 'named', read: readSecret },
@@ -108,7 +111,7 @@ export const KINDS: Kinds = {
   groupStatusMentionMessage: namedOnly('a status that mentions this group'),
   placeholderMessage: namedOnly('a message that WhatsApp shows on the phone alone'),
 
-  // The message is inside
+  // Wrappers around a message.
   ephemeralMessage: wrapper('a disappearing message'),
   viewOnceMessage: wrapper('a view-once message', { isViewOnce: true }),
   viewOnceMessageV2: wrapper('a view-once message', { isViewOnce: true }),
@@ -129,25 +132,25 @@ export const KINDS: Kinds = {
   questionMessage: wrapper('a question to a channel'),
   questionReplyMessage: wrapper('a reply to a question'),
 
-  // Changes of other messages, reactions
+  // Changes of other messages, and reactions.
   protocolMessage: { is: 'change' },
   reactionMessage: { is: 'change' },
 
   // Bookkeeping
   encReactionMessage: ignored('an encrypted reaction; reactions start no turn'),
-  keepInChatMessage: ignored('a message was kept from disappearing, or let go again'),
+  keepInChatMessage: ignored('a message was kept in a disappearing chat, or released again'),
   pinInChatMessage: ignored('a message was pinned or unpinned'),
   limitSharingMessage: ignored('sharing from the chat was limited or allowed'),
-  albumMessage: ignored('the start of an album, whose files follow as messages of their own'),
+  albumMessage: ignored('the start of an album; its files follow as separate messages'),
   chat: ignored('an entry of the list of chats'),
   stickerSyncRmrMessage: ignored('stickers were synchronized between devices'),
   messageHistoryBundle: ignored('earlier messages were shared with a new member of the group'),
   messageHistoryNotice: ignored('earlier messages were shared with a new member of the group'),
   statusNotificationMessage: ignored('a status was shared or answered'),
-  deviceSentMessage: ignored('a copy of what somebody wrote on another device of theirs'),
-  senderKeyDistributionMessage: silent('keys of a group, which come with a message'),
-  fastRatchetKeySenderKeyDistributionMessage: silent('keys of a group, which come with a message'),
-  messageContextInfo: silent('facts about the message beside it'),
+  deviceSentMessage: ignored('a copy of a message that somebody wrote on another of their devices'),
+  senderKeyDistributionMessage: silent('keys of a group, sent along with a message'),
+  fastRatchetKeySenderKeyDistributionMessage: silent('keys of a group, sent along with a message'),
+  messageContextInfo: silent('metadata of the message'),
 };
 
 function wrapper<Marks extends WrapperMarks>(holds: string, marks?: Marks) {
@@ -162,7 +165,10 @@ function silent(reason: string) {
   return { is: 'silent', reason } as const;
 }
 
-/** The kind of a message that sets something or that the platform writes, by the name of its type. */
+/**
+ * The handling of a message that changes a setting or comes from the platform, by the name of its
+ * type.
+ */
 export type ProtocolKind =
   | { readonly is: 'read' }
   | { readonly is: 'named'; readonly what: string }
@@ -171,22 +177,22 @@ export type ProtocolKind =
 export type ProtocolType = keyof typeof proto.Message.ProtocolMessage.Type;
 
 const OWN_DEVICES = ignored('the devices of an account synchronize');
-const ASSISTANTS = ignored('a setting of the assistants of WhatsApp');
+const ASSISTANTS = ignored('a setting of the WhatsApp assistants');
 
-/** `read`: an edit, a deletion, or how long messages of the chat stay. */
+/** `read` means an edit, a deletion, or the timer of the chat. */
 export const PROTOCOL_KINDS: Readonly<Record<ProtocolType, ProtocolKind>> = {
   REVOKE: { is: 'read' },
   MESSAGE_EDIT: { is: 'read' },
   EPHEMERAL_SETTING: { is: 'read' },
   STATUS_MENTION_MESSAGE: { is: 'named', what: 'a status that mentions this account' },
   REMINDER_MESSAGE: ignored('a reminder that WhatsApp itself wrote'),
-  SHARE_PHONE_NUMBER: ignored('they shared their phone number, which comes with their messages'),
+  SHARE_PHONE_NUMBER: ignored('they shared their phone number, which their messages contain'),
   LIMIT_SHARING: ignored('sharing from the chat was limited or allowed'),
   GROUP_MEMBER_LABEL_CHANGE: ignored('the label of a member of the group was changed'),
   CLOUD_API_THREAD_CONTROL_NOTIFICATION: ignored(
     'a business passed the chat on to another program',
   ),
-  MEDIA_NOTIFY_MESSAGE: ignored('a file was uploaded, whose message comes by itself'),
+  MEDIA_NOTIFY_MESSAGE: ignored('a file was uploaded; its message arrives separately'),
   EPHEMERAL_SYNC_RESPONSE: OWN_DEVICES,
   HISTORY_SYNC_NOTIFICATION: OWN_DEVICES,
   APP_STATE_SYNC_KEY_SHARE: OWN_DEVICES,

@@ -1,7 +1,7 @@
 import type { proto } from '@whiskeysockets/baileys';
 import { type FoundFile, joinLines, type Reading, shortLine } from './reading.ts';
 
-/** The file of a header, which shows one at most. */
+/** The file of a header, which shows at most one. */
 export function fileIn({
   imageMessage,
   videoMessage,
@@ -18,7 +18,7 @@ export function readImage(image: proto.Message.IImageMessage): Reading {
   return { typed: image.caption, files, isViewOnce: image.viewOnce === true };
 }
 
-/** Also the round ones that are recorded in the chat. */
+/** A video, including the round ones that are recorded in the chat. */
 export function readVideo(video: proto.Message.IVideoMessage): Reading {
   const files = fileIn({ videoMessage: video });
   return { typed: video.caption, files, isViewOnce: video.viewOnce === true };
@@ -34,10 +34,10 @@ export function readAudio(audio: proto.Message.IAudioMessage): Reading {
   return { files, isViewOnce: audio.viewOnce === true };
 }
 
-/** The form of Lottie stickers; some apps leave out the mark. */
+/** The type of Lottie stickers; some apps do not set their flag. */
 const LOTTIE = /^application\/was\b/;
 
-/** A Lottie sticker is a drawing in JSON, which no model can look at. */
+/** A sticker. A Lottie sticker is a drawing in JSON, which no model can look at. */
 export function readSticker(sticker: proto.Message.IStickerMessage): Reading {
   const label = shortLine(sticker.accessibilityLabel);
   const shown = label === '' ? '' : `[Sticker: ${label}]`;
@@ -46,7 +46,7 @@ export function readSticker(sticker: proto.Message.IStickerMessage): Reading {
   return { files: [{ media: 'sticker', shownAs: 'sticker', fields: sticker }] };
 }
 
-/** The stickers are in an archive that only the apps open. */
+/** A pack of stickers, which are in an archive that only the apps can open. */
 export function readStickerPack(pack: proto.Message.IStickerPackMessage): Reading {
   const name = [shortLine(pack.name), shortLine(pack.publisher)].filter((part) => part !== '');
   const title = name.length === 0 ? '' : `[Sticker pack: ${name.join(', by ')}]`;
@@ -56,7 +56,10 @@ export function readStickerPack(pack: proto.Message.IStickerPackMessage): Readin
   };
 }
 
-/** A text, with the preview of its link: that is the page's, and the sender's app may write anything. */
+/**
+ * A text with the preview of its link. The preview comes from the page, and the sender's app may
+ * write anything into it.
+ */
 export function readText(text: proto.Message.IExtendedTextMessage): Reading {
   const { matchedText, title, description } = text;
   const preview = joinLines(title, description);
@@ -68,7 +71,7 @@ export function readText(text: proto.Message.IExtendedTextMessage): Reading {
   };
 }
 
-/** The header of an album; its files follow as messages of their own. */
+/** The header of an album; its files follow as separate messages. */
 export function albumText(album: proto.Message.IAlbumMessage): string {
   const counts = [
     countedNoun(album.expectedImageCount ?? 0, 'picture'),

@@ -10,7 +10,7 @@ import {
 
 type Note = proto.IMessage | null | undefined;
 
-/** The note of a payment is a text message of its own. */
+/** The note of a payment, which is a text message of its own. */
 function paymentNote(note: Note): string {
   return note?.conversation || note?.extendedTextMessage?.text || '';
 }
@@ -31,7 +31,7 @@ export function readPaymentRequest(request: proto.Message.IRequestPaymentMessage
   };
 }
 
-/** `offset` is how many of the units make one of the currency. */
+/** Formats an amount; `offset` is how many of the units make one of the currency. */
 export function amountOf(money: proto.IMoney | null | undefined): string | undefined {
   const value = toSafeInteger(money?.value) ?? 0;
   if (value === 0) return undefined;

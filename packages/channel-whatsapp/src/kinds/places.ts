@@ -17,13 +17,16 @@ export function readLiveLocation(place: proto.Message.ILiveLocationMessage): Rea
 
 type Place = proto.Message.ILocationMessage;
 
-/** Empty for a place without a name and coordinates. */
+/** A place on one line; empty for a place without a name and coordinates. */
 export function placeLine(place: Place): string {
   const text = renderPlace(place);
   return text === '' ? '' : heading('Location', text);
 }
 
-/** `Tower, Square 1 (52.52001, 13.40495)`, or what there is of it: coordinates that are none are left out. */
+/**
+ * A place such as `Tower, Square 1 (52.52001, 13.40495)`, as far as it is known. Invalid
+ * coordinates are left out.
+ */
 export function renderPlace({ degreesLatitude, degreesLongitude, name, address }: Place): string {
   const called = [shortLine(name), shortLine(address)].filter((part) => part !== '').join(', ');
   const at = coordinatesText(degreesLatitude, degreesLongitude);
@@ -34,7 +37,7 @@ export function renderPlace({ degreesLatitude, degreesLongitude, name, address }
 type Degrees = number | null | undefined;
 
 function coordinatesText(latitude: Degrees, longitude: Degrees): string {
-  // An app may leave out the one that is 0.
+  // An app may leave out a coordinate that is 0.
   if (latitude == null && longitude == null) return '';
   const degrees = [latitude ?? 0, longitude ?? 0];
   return degrees.every(Number.isFinite) ? degrees.map((one) => one.toFixed(5)).join(', ') : '';

@@ -1,7 +1,7 @@
 import type { Attachment } from '@parley/core';
 import { toNumber } from '@whiskeysockets/baileys';
 
-/** The fields of a message about its file. */
+/** The fields of a message that describe its file. */
 export interface FileFields {
   readonly url?: string | null;
   readonly directPath?: string | null;
@@ -16,53 +16,56 @@ export interface FileFields {
 
 /** A file within a message. */
 export interface FoundFile {
-  /** Decides how its key is used. */
+  /** The media type, which decides how the key is used. */
   readonly media: 'image' | 'audio' | 'video' | 'document' | 'sticker';
   readonly shownAs: Attachment['kind'];
   readonly fields: FileFields;
 }
 
-/** The content of one kind of message. */
+/** What is read of one kind of message. */
 export interface Reading {
-  /** The words that its sender typed: a message of its own, or the text below a file. */
+  /** The words that the sender typed: a message of its own, or a caption. */
   readonly typed?: string | null | undefined;
-  /** Its other content, described in text: a place, a poll, a choice from a list. */
+  /** Other content described in text: a place, a poll, a choice from a list. */
   readonly shown?: string | null | undefined;
   readonly files?: readonly FoundFile[] | undefined;
-  /** A name for what cannot be read, with its article: `a product`. */
+  /** A name for unreadable content, with its article: `a product`. */
   readonly unread?: string | undefined;
-  /** Text beside the message that is not its sender's: the preview of a link. */
+  /** Text beside the message that is not its sender's, such as the preview of a link. */
   readonly beside?: Beside | undefined;
-  /** Its file or text is shown once. */
+  /** Whether its file or text is shown only once. */
   readonly isViewOnce?: boolean | undefined;
 }
 
-/** Text of outsiders, and where it is from. */
+/** Text of outsiders, and its source. */
 export interface Beside {
   readonly from: string;
   readonly text: string;
 }
 
-/** The handling of one field of WhatsApp's message. */
+/** The handling of one field of a WhatsApp message. */
 export type Kind<Value> =
-  /** Its words and files reach the model. */
+  /** The words and files reach the model. */
   | { readonly is: 'read'; readonly read: (value: Value) => Reading }
-  /** It is named to the model, with the words that can be read of it. */
+  /** The content is named to the model, with the words that can be read. */
   | { readonly is: 'named'; readonly read: (value: Value) => Reading }
-  /** The message is inside; `holds` names it where nothing inside can be read. */
+  /** The message is inside; `holds` names it when nothing inside can be read. */
   | ({ readonly is: 'wrapper'; readonly holds: string } & WrapperMarks)
-  /** It changes or reacts to another message, or a setting of the chat. */
+  /** The message changes or reacts to another one, or changes a setting of the chat. */
   | { readonly is: 'change' }
   /** Bookkeeping of the platform, which nobody wrote; `reason` is for `why`. */
   | { readonly is: 'ignored'; readonly reason: string }
-  /** It comes along with every message of some chats and says nothing by itself, so `why` gets no note. */
+  /**
+   * The field accompanies every message of some chats and says nothing on its own, so nothing is
+   * recorded for `why`.
+   */
   | { readonly is: 'silent'; readonly reason: string };
 
 export interface WrapperMarks {
   readonly isViewOnce?: true;
-  /** Its file is of a form that cannot be read. */
+  /** The file inside has a form that cannot be read. */
   readonly isUnreadable?: true;
-  /** The author of the message inside, where it is not the sender. */
+  /** The author of the message inside, if it is not the sender. */
   readonly origin?: string;
 }
 
@@ -71,16 +74,16 @@ export function namedOnly(what: string): { is: 'named'; read: () => Reading } {
   return { is: 'named', read: () => ({ unread: what }) };
 }
 
-/** Longest title, name or address within a description, in characters. */
+/** The longest title, name or address in a description, in characters. */
 const MAX_LINE = 500;
 
-/** A text on one line, shortened; empty for none. */
+/** A text on one line, shortened; empty for no text. */
 export function shortLine(text: string | null | undefined): string {
   const line = (text ?? '').replace(/\s+/g, ' ').trim();
   return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE).toWellFormed()}…` : line;
 }
 
-/** The texts that there are, each on a line. */
+/** Joins the texts that are present, one per line. */
 export function joinLines(...parts: readonly (string | null | undefined | false)[]): string {
   return parts.filter((part) => typeof part === 'string' && part !== '').join('\n');
 }
@@ -97,17 +100,22 @@ export function heading(label: string, title: string | null | undefined): string
   return line === '' ? `[${label}]` : `[${label}: ${line}]`;
 }
 
-/** A whole number of the wire, which may be wider than a number of JavaScript; undefined where it is none. */
+/**
+ * A whole number of the wire, which may be larger than JavaScript can represent exactly; undefined
+ * if it is not a number.
+ */
 export function toSafeInteger(value: Parameters<typeof toNumber>[0]): number | undefined {
   if (value === null || value === undefined) return undefined;
   const number = toNumber(value);
   return Number.isSafeInteger(number) ? number : undefined;
 }
 
-/** The last moment that a date can have, in ms. */
+/** The latest date that JavaScript can represent, in ms. */
 const MAX_TIME_MS = 8.64e15;
 
-/** `2026-09-21 14:13 UTC`, from seconds since 1970; undefined for no moment. */
+/**
+ * A time such as `2026-09-21 14:13 UTC`, from seconds since 1970; undefined for an invalid time.
+ */
 export function utcMinute(seconds: Parameters<typeof toNumber>[0]): string | undefined {
   const number = toSafeInteger(seconds);
   if (number === undefined || number <= 0 || number * 1_000 > MAX_TIME_MS) return undefined;
@@ -120,7 +128,7 @@ export function momentOfMs(ms: Parameters<typeof toNumber>[0]): string | undefin
   return number === undefined ? undefined : utcMinute(Math.floor(number / 1_000));
 }
 
-/** `12.50 EUR`, from thousandths; undefined without an amount. */
+/** An amount such as `12.50 EUR`, from thousandths; undefined without an amount. */
 export function moneyOf(
   thousandths: Parameters<typeof toNumber>[0],
   currency: string | null | undefined,

@@ -113,7 +113,7 @@ describe('/approve and /deny', () => {
     await ask();
     expect(await write('/approve ABC234', '42', true)).toContain('decide it there');
     expect(await write('/deny ABC234', '42', true)).toContain('decide it there');
-    expect(await write('/approve', '42', true)).toContain('Nothing waits');
+    expect(await write('/approve', '42', true)).toContain('Nothing is waiting');
     expect(await scene.store.approvals.recent(1)).toMatchObject([{ state: 'pending' }]);
     expect(await write('/approve ABC234')).toBe('Allowed: write.');
   });

@@ -59,10 +59,12 @@ export function startDeliveryWorker(
   const fresh = new Map<string, FreshParts>();
   const work = startKeyedWork({
     name,
-    handler: (chatId, signal) => {
+    handler: async (chatId, signal) => {
       const parts = fresh.get(chatId);
       fresh.delete(chatId);
-      return deliverChat(sending, { channel, account, chatId }, signal, parts);
+      const wait = await deliverChat(sending, { channel, account, chatId }, signal, parts);
+      bus.publish({ type: 'inbox-changed', isLocal: true });
+      return wait;
     },
     concurrency,
     log: deps.log,

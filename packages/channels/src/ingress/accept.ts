@@ -79,6 +79,7 @@ export async function accept(
   // Also done for a duplicate: the process may have died between storing and waking the first time.
   await deps.lanes.wake(conversationId);
   if (stored === 'duplicate') return { kind: 'duplicate' };
+  deps.bus.publish({ type: 'inbox-changed', isLocal: true });
   if (busyIn(rules.busy ?? 'collect', message) === 'interrupt') {
     deps.bus.publish({ type: 'message-waiting', conversationId });
   }

@@ -46,7 +46,9 @@ export type WebEvent =
   /** A tool that the turn has called; sent again when it has ended. */
   | ({ readonly type: 'tool' } & ToolCallOfTurn)
   /** The turn is over; without a part it was stopped or stayed silent. */
-  | { readonly type: 'stream-end'; readonly turnId: string };
+  | { readonly type: 'stream-end'; readonly turnId: string }
+  /** Something changed in any conversation, or waits for a person: lists and counts of the page are asked for again. */
+  | { readonly type: 'changed' };
 
 /** A file of a message, at `/files/MESSAGE/INDEX`, where INDEX is its position in the list. */
 export interface WebFile {
@@ -62,6 +64,8 @@ export interface WebFile {
 /** A chat in the list, newest first; `title` is how it began. */
 export interface WebChat {
   readonly id: string;
+  /** The id of its conversation. */
+  readonly conversation: string;
   readonly title: string;
   readonly at: number;
   /** When something was last sent there, in ms; 0 for never. */
@@ -233,7 +237,12 @@ interface EventStreamOptions {
   readonly chatId: string;
   /** Ends the stream when it fires. */
   readonly closing: AbortSignal;
+  /** Calls back on changes anywhere, for a page that shows more than the chat; returns what ends that. */
+  readonly onChange?: ((listener: () => void) => () => void) | undefined;
 }
+
+/** Changes within this time are one event, in ms. */
+const CHANGES_JOIN_MS = 250;
 
 /** Proxies and browsers give up on a stream that is silent for a minute. */
 const KEEP_ALIVE_MS = 20_000;
@@ -276,7 +285,7 @@ export function eventStream(options: EventStreamOptions): Response {
 /** Writes events into a stream; returns a function that stops it. */
 function feedEvents(
   controller: ReadableStreamDefaultController<Uint8Array>,
-  { hub, chatId, closing }: EventStreamOptions,
+  { hub, chatId, closing, onChange }: EventStreamOptions,
   close: () => void,
 ): () => void {
   const encoder = new TextEncoder();
@@ -288,6 +297,16 @@ function feedEvents(
     }
   };
   const unwatch = hub.watch(chatId, write);
+  let changed: NodeJS.Timeout | undefined;
+  const unsubscribe = onChange?.(() => {
+    changed ??= setTimeout(
+      guarded('changes', () => {
+        changed = undefined;
+        write({ type: 'changed' });
+      }),
+      CHANGES_JOIN_MS,
+    ).unref();
+  });
   const alive = setInterval(
     guarded('keep-alive', () => write({ type: 'alive' })),
     KEEP_ALIVE_MS,
@@ -295,6 +314,8 @@ function feedEvents(
   alive.unref();
   const end = (): void => {
     clearInterval(alive);
+    clearTimeout(changed);
+    unsubscribe?.();
     unwatch();
     closing.removeEventListener('abort', finish);
   };

@@ -9,6 +9,8 @@ export interface WebFront {
   readonly channel: 'web' | 'terminal';
   /** Its name in the settings form. */
   readonly title: string;
+  /** Its description in the settings form. */
+  readonly about: string;
   /** Its name in the start banner. */
   readonly as: string;
   readonly target: RenderTarget;
@@ -38,6 +40,7 @@ const NO_LIMIT = 4_000_000;
 export const WEB: WebFront = {
   channel: 'web',
   title: 'Chat on the web page',
+  about: 'The owner’s chats on the page of this gateway.',
   as: 'the web page',
   target: { dialect: 'html', maxLength: NO_LIMIT, unit: 'utf16' },
   buttons: true,
@@ -47,6 +50,7 @@ export const WEB: WebFront = {
 export const TERMINAL: WebFront = {
   channel: 'terminal',
   title: 'Chat in the terminal',
+  about: 'The owner’s chat with parley chat.',
   as: 'parley chat',
   target: { dialect: 'plain', maxLength: NO_LIMIT, unit: 'utf16' },
   buttons: false,

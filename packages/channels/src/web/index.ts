@@ -42,7 +42,7 @@ export const terminal = definition(TERMINAL);
 function definition(front: WebFront): ChannelDefinition {
   return {
     id: front.channel,
-    settings: z.strictObject({}).meta({ title: front.title }),
+    settings: z.strictObject({}).describe(front.about).meta({ title: front.title }),
     ids: WEB_IDS,
     servedByAll: true,
     async load() {

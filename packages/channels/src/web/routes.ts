@@ -67,7 +67,7 @@ export function createRoutes(deps: RouteDeps): Hono {
     c.header('cache-control', 'no-store');
     const chats = (await context.chats?.list()) ?? [];
     return c.json(
-      chats.map(({ id, first, ...times }): WebChat => ({ id, title: firstWords(first), ...times })),
+      chats.map(({ first, ...chat }): WebChat => ({ ...chat, title: firstWords(first) })),
     );
   });
   app.get('/files/:message/:index', async (c) => {
@@ -106,7 +106,9 @@ export function createRoutes(deps: RouteDeps): Hono {
     if (closing.aborted) return c.json({ error: 'Parley is shutting down.' }, 503);
     // Nobody would read the stream, nor end it.
     if (c.req.method === 'HEAD') return c.body(null);
-    return eventStream({ hub, chatId: readChatId(c) ?? CHAT_ID, closing });
+    // A terminal shows nothing but its chat.
+    const onChange = channel === 'web' ? context.chats?.onChange : undefined;
+    return eventStream({ hub, chatId: readChatId(c) ?? CHAT_ID, closing, onChange });
   });
   app.notFound((c) => c.json({ error: `There is no ${c.req.path} here.` }, 404));
   app.onError((error, c) => {
@@ -211,7 +213,7 @@ const MB = 1_024 * 1_024;
 async function readForm(chats: ChatsCapability | undefined, request: Request): Promise<Form> {
   if (chats === undefined) return { error: 'Files cannot be sent here.', status: 400 };
   const { fileBytes, messageBytes } = chats.media;
-  const all = `The files of one message may have ${megabytes(messageBytes)} together.`;
+  const all = `The files of one message can have up to ${megabytes(messageBytes)} in total.`;
   const limit = messageBytes + LARGEST_BODY + FRAME;
   const isTooLarge = Number(request.headers.get('content-length') ?? 0) > limit;
   const body = isTooLarge ? undefined : await readUpTo(request.body ?? new ReadableStream(), limit);
@@ -228,7 +230,7 @@ async function readForm(chats: ChatsCapability | undefined, request: Request): P
   const large = files.find(({ size }) => size > fileBytes);
   const size = files.reduce((sum, file) => sum + file.size, 0);
   if (large !== undefined) {
-    const error = `"${large.name}" is larger than ${megabytes(fileBytes)}, the most that one file may have.`;
+    const error = `"${large.name}" is larger than ${megabytes(fileBytes)}, the limit for one file.`;
     return { error, status: 413 };
   }
   if (size > messageBytes) return { error: all, status: 413 };

@@ -84,8 +84,12 @@ export const PARLEY_METRICS: MetricTable = {
   parley_inbox_seconds: quick('Time to store one message, by outcome.', 'outcome'),
   parley_inbox_waiting_messages: gauge('Messages waiting for their turn, in all conversations.'),
   parley_inbox_waiting_conversations: gauge('Conversations in which messages wait.'),
-  parley_inbox_oldest_seconds: gauge('Age of the message that has waited longest.'),
-  parley_inbox_wait_seconds: slow('Time from storing a message until its turn started.'),
+  parley_inbox_oldest_seconds: gauge(
+    'Age of the message that has waited longest for the agent; messages that wait for a person, who leads the chat or has to decide, do not count.',
+  ),
+  parley_inbox_wait_seconds: slow(
+    'Time from storing a message until its turn first started, including the time for which a person led the chat.',
+  ),
   parley_lane_turns_total: counter(
     'Turns taken from lanes, by agent: `first`, or `resumed` after a crash, an approval or a shutdown.',
     'run',

@@ -211,8 +211,8 @@ export function quickAddresses(gfm: SyntaxExtension): (markdown: string) => Synt
 }
 
 /*
- * Maths is shown as written, because no chat renders it: it becomes literal text, so that its signs
- * are not marks.
+ * Maths becomes literal text, so that its signs are not marks: most chats show it as written. A dialect that renders
+ * formulas has a mark for it.
  */
 
 /**

@@ -6,15 +6,23 @@ const html = (markdown: string) =>
     .map(({ text }) => text)
     .join('');
 
+/** `<m>` stands for the element that marks a formula for the page. */
+const marked = (shown: string) =>
+  shown.replaceAll('<m>', '<span class="math">').replaceAll('</m>', '</span>');
+
 const inText: [what: string, markdown: string, shown: string][] = [
-  ['dollars', '$x_1*y*z_2$', '$x_1*y*z_2$'],
-  ['dollars with links and bars in them', '$[a](b) ||c|| www.e.org$', '$[a](b) ||c|| www.e.org$'],
-  ['dollars in brackets and before signs', '($*a*$), $*b*$.', '($*a*$), $*b*$.'],
-  ['dollars over a line end', '$a\nb*c*$ *d*', '$a<br>b*c*$ <em>d</em>'],
-  ['an escaped dollar inside', '$a\\$*b*c$', '$a\\$*b*c$'],
-  ['two dollars', 'so $$ a*b*c $$ *d*', 'so $$ a*b*c $$ <em>d</em>'],
-  ['brackets', '\\(a_1 \\times *b*\\) *c*', '\\(a_1 \\times *b*\\) <em>c</em>'],
-  ['a letter in brackets', 'so \\(n\\) and \\(x, y\\)', 'so \\(n\\) and \\(x, y\\)'],
+  ['dollars', '$x_1*y*z_2$', '<m>$x_1*y*z_2$</m>'],
+  [
+    'dollars with links and bars in them',
+    '$[a](b) ||c|| www.e.org$',
+    '<m>$[a](b) ||c|| www.e.org$</m>',
+  ],
+  ['dollars in brackets and before signs', '($*a*$), $*b*$.', '(<m>$*a*$</m>), <m>$*b*$</m>.'],
+  ['dollars over a line end', '$a\nb*c*$ *d*', '<m>$a<br>b*c*$</m> <em>d</em>'],
+  ['an escaped dollar inside', '$a\\$*b*c$', '<m>$a\\$*b*c$</m>'],
+  ['two dollars', 'so $$ a*b*c $$ *d*', 'so <m>$$ a*b*c $$</m> <em>d</em>'],
+  ['brackets', '\\(a_1 \\times *b*\\) *c*', '<m>\\(a_1 \\times *b*\\)</m> <em>c</em>'],
+  ['a letter in brackets', 'so \\(n\\) and \\(x, y\\)', 'so <m>\\(n\\)</m> and <m>\\(x, y\\)</m>'],
 ];
 
 const prose: [what: string, markdown: string, shown: string][] = [
@@ -30,22 +38,26 @@ const prose: [what: string, markdown: string, shown: string][] = [
 ];
 
 const blocks: [what: string, markdown: string, shown: string][] = [
-  ['dollars', '$$\na_1*b*\n$$\n*c*', '<p>$$<br>a_1*b*<br>$$<br><em>c</em></p>'],
-  ['dollars on one line', '$$ a_1*b* $$', '<p>$$ a_1*b* $$</p>'],
-  ['brackets', '\\[\n  a\n    *b*\n\\]', '<p>\\[<br>  a<br>    *b*<br>\\]</p>'],
-  ['brackets on one line', '\\[ a*b*c = d \\]', '<p>\\[ a*b*c = d \\]</p>'],
+  ['dollars', '$$\na_1*b*\n$$\n*c*', '<p><m>$$<br>a_1*b*<br>$$</m><br><em>c</em></p>'],
+  ['dollars on one line', '$$ a_1*b* $$', '<p><m>$$ a_1*b* $$</m></p>'],
+  ['brackets', '\\[\n  a\n    *b*\n\\]', '<p><m>\\[<br>  a<br>    *b*<br>\\]</m></p>'],
+  ['brackets on one line', '\\[ a*b*c = d \\]', '<p><m>\\[ a*b*c = d \\]</m></p>'],
   [
     'text behind the marker',
     '$$\\begin{aligned}\n*a*\n\\end{aligned}$$\n\nb',
-    '<p>$$\\begin{aligned}<br>*a*<br>\\end{aligned}$$</p><p>b</p>',
+    '<p><m>$$\\begin{aligned}<br>*a*<br>\\end{aligned}$$</m></p><p>b</p>',
   ],
-  ['text before them', 'a\n$$\n*b*\n$$\nc', '<p>a<br>$$<br>*b*<br>$$<br>c</p>'],
+  ['text before them', 'a\n$$\n*b*\n$$\nc', '<p>a<br><m>$$<br>*b*<br>$$</m><br>c</p>'],
   [
     'a list item round them',
     '- a\n  $$\n  *b*\n  $$\n- c',
-    '<ul><li>a<br>$$<br>*b*<br>$$</li><li>c</li></ul>',
+    '<ul><li>a<br><m>$$<br>*b*<br>$$</m></li><li>c</li></ul>',
   ],
-  ['a text that they end', 'so: $$\na*b*c\n$$\n*d*', '<p>so: $$<br>a*b*c<br>$$<br><em>d</em></p>'],
+  [
+    'a text that they end',
+    'so: $$\na*b*c\n$$\n*d*',
+    '<p>so: <m>$$<br>a*b*c<br>$$</m><br><em>d</em></p>',
+  ],
 ];
 
 const noBlocks: [what: string, markdown: string, shown: string][] = [
@@ -65,17 +77,20 @@ const noBlocks: [what: string, markdown: string, shown: string][] = [
 ];
 
 describe('maths', () => {
-  it.each(inText)('[M01] is shown as written: %s', (_, markdown, shown) => {
-    expect(html(markdown)).toBe(`<p>${shown}</p>`);
+  it.each(inText)('[M01] [U08] is marked, and shown as written: %s', (_, markdown, shown) => {
+    expect(html(markdown)).toBe(marked(`<p>${shown}</p>`));
   });
 
   it.each(prose)('is not found in %s', (_, markdown, shown) => {
     expect(html(markdown)).toBe(`<p>${shown}</p>`);
   });
 
-  it.each(blocks)('[M01] is shown as written on lines of its own: %s', (_, markdown, shown) => {
-    expect(html(markdown)).toBe(shown);
-  });
+  it.each(blocks)(
+    '[M01] [U08] is marked, and shown as written on lines of its own: %s',
+    (_, markdown, shown) => {
+      expect(html(markdown)).toBe(marked(shown));
+    },
+  );
 
   it.each(noBlocks)('is not a block: %s', (_, markdown, shown) => {
     expect(html(markdown)).toBe(shown);

@@ -17,8 +17,8 @@ const TAGS = {
   strike: ['<del>', '</del>'],
   spoiler: ['<span class="spoiler">', '</span>'],
   code: ['<code>', '</code>'],
-  // Pages render no formulas, so nothing there has this mark.
-  math: ['', ''],
+  // With the signs around it: a page that draws no formulas shows the source.
+  math: ['<span class="math">', '</span>'],
 } as const;
 
 /**

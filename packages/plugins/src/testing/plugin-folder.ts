@@ -6,7 +6,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { loadPlugins } from '../load-plugins.ts';
 import type { PluginChoice, PluginOutcome } from '../plugin.ts';
 
-/** For tests: a folder outside of Parley where somebody has put a settings file and plugins. */
+/** Creates a temporary folder outside Parley with settings and plugins, for tests. */
 export function pluginFolder() {
   let base = '';
   beforeAll(() => {
@@ -21,7 +21,7 @@ export function pluginFolder() {
       mkdirSync(dirname(join(base, file)), { recursive: true });
       writeFileSync(join(base, file), text);
     },
-    /** Loads what is named (a folder, or a choice with options) and keeps what is logged. */
+    /** Loads the given plugins (folders, or choices with options) and records what is logged. */
     async load(plugins: readonly (string | PluginChoice)[], patienceMs = 10_000) {
       const { log, lines } = recordingLogger();
       const outcomes = await loadPlugins({
@@ -38,18 +38,18 @@ export function pluginFolder() {
   };
 }
 
-/** The source of a plugin whose setup does and returns what the test says. */
+/** The source of a plugin whose setup runs the given code. */
 export function pluginSource(name: string, setup: string, more = ''): string {
   return `export const plugin = { name: '${name}', ${more} setup(options, host) { ${setup} } };`;
 }
 
-/** Why a plugin does not work; it must not. */
+/** The reason why a plugin does not work. Throws if it works. */
 export function pluginFailureReason(outcome: PluginOutcome | undefined): string {
   if (outcome?.kind !== 'failed') throw new Error('expected a plugin that does not work');
   return outcome.reason;
 }
 
-/** A plugin that works; it must. */
+/** A plugin that works. Throws if it does not. */
 export function loaded(outcome: PluginOutcome | undefined) {
   if (outcome?.kind === 'loaded') return outcome;
   throw new Error(`expected a plugin that works: ${outcome?.reason}`);

@@ -8,7 +8,7 @@ import { nextTime, nextTimes, readTimetable } from './timetable.ts';
 const DAY_MS = 86_400_000;
 const at = (iso: string) => Date.parse(iso);
 
-/** The next local times of a job as it is asked for at a moment. */
+/** The next local times of a job that was requested at a given moment. */
 function localTimes(every: string, timeZone: string, asked: string, count: number): string[] {
   const rules = { timeZone, now: at(asked), leastMs: 300_000 };
   const read = readTimetable({ every }, rules);
@@ -19,7 +19,7 @@ function localTimes(every: string, timeZone: string, asked: string, count: numbe
   );
 }
 
-describe('a job of whole days, weeks or months', () => {
+describe('a job in whole days, weeks or months', () => {
   it.each([
     [
       '2 days at 9:00',
@@ -73,7 +73,7 @@ describe('a job of whole days, weeks or months', () => {
       '2026-10-01T12:00:00Z',
       ['2026-10-02 02:15', '2026-10-04 02:30', '2026-10-06 02:15'],
     ],
-    // Apia had no 30 December 2011: its run is that of the next day.
+    // Apia had no 30 December 2011; the run moves to the next day.
     [
       'daily at 9:00',
       'Pacific/Apia',
@@ -86,7 +86,7 @@ describe('a job of whole days, weeks or months', () => {
       '2011-12-27T20:00:00Z',
       ['2011-12-28 09:00', '2011-12-31 09:00', '2012-01-01 09:00'],
     ],
-  ])('[H08] "%s" in %s, asked for at %s, stays at its hour', (every, zone, asked, expected) => {
+  ])('[H08] "%s" in %s, requested at %s, keeps its local time', (every, zone, asked, expected) => {
     expect(localTimes(every, zone, asked, expected.length)).toEqual(expected);
   });
 
@@ -95,14 +95,14 @@ describe('a job of whole days, weeks or months', () => {
     ['48 h', ['2026-03-30 10:30', '2026-04-01 10:30']],
     ['1 day 12 hours', ['2026-03-29 22:30', '2026-03-31 10:30']],
     ['1.5 days', ['2026-03-29 22:30', '2026-03-31 10:30']],
-    // With a time of the day, days are meant.
+    // With a time of day, calendar days are meant.
     ['24 hours at 9:00', ['2026-03-29 09:00', '2026-03-30 09:00']],
-  ])('[H08] "%s" are hours that pass, whatever the clock does', (every, expected) => {
+  ])('[H08] "%s" counts elapsed hours, whatever the clock does', (every, expected) => {
     expect(localTimes(every, 'Europe/Berlin', '2026-03-28T08:30:00Z', 2)).toEqual(expected);
   });
 
   it.each([['2011-12-28T20:00:00Z'], ['2011-12-30T10:30:00Z']])(
-    '[H08] a cron expression of a skipped date has its run on the next day, looked for at %s',
+    '[H08] with a cron expression runs on the day after a skipped date, computed from %s',
     (from) => {
       const expression = '0 9 * * fri';
       const timetable = { kind: 'cron', expression, timeZone: 'Pacific/Apia' } as const;
@@ -111,7 +111,7 @@ describe('a job of whole days, weeks or months', () => {
     },
   );
 
-  it('[H08] once in so many days or months means the calendar, too', () => {
+  it('[H08] that runs once, in so many days or months, follows the calendar, too', () => {
     const rules = { timeZone: 'Europe/Berlin', now: at('2026-03-28T08:30:00Z'), leastMs: 0 };
     const read = (written: string) => readTimetable({ at: written }, rules);
     expect(read('in 2 days')).toMatchObject({ nextAt: at('2026-03-30T07:30:00Z') });
@@ -120,7 +120,7 @@ describe('a job of whole days, weeks or months', () => {
     expect(read('in 1 week at 18:00')).toMatchObject({ nextAt: at('2026-04-04T16:00:00Z') });
   });
 
-  it('[H08] has each of its dates once, at its local time, in every zone and year', () => {
+  it('[H08] runs once for each of its dates, at its local time, in every zone and year', () => {
     const zones = fc.constantFrom(...SOME_ZONES, 'Asia/Kathmandu', 'Europe/Berlin');
     const start = fc.integer({ min: at('1995-01-01'), max: at('2045-01-01') });
     const minutes = fc.integer({ min: 0, max: 24 * 60 - 1 });
@@ -142,15 +142,15 @@ describe('a job of whole days, weeks or months', () => {
           const wall = clock.wallAt(moment);
           const wanted = planned * DAY_MS + minute * 60_000;
           const shown = clock.momentsOf(wanted);
-          // Of two moments the first; of none the one when the clock goes on.
+          // If the time occurs twice, the first counts; if it is skipped, the moment of the change.
           expect(shown[0] ?? moment).toBe(moment);
           if (shown.length === 0) expect(wall).toBeGreaterThan(wanted);
           planned += days;
-          // The run of a skipped date may be that of the next one.
+          // The run of a skipped date may coincide with that of the next one.
           while (clock.plannedMomentOf(planned * DAY_MS + minute * 60_000) <= moment)
             planned += days;
         }
-        // From any moment on, the same times.
+        // The times do not depend on the moment from which they are computed.
         const [, , from = 0, next = 0] = moments;
         const between = from + Math.floor((next - from) / 3);
         expect(nextTime(read.timetable, between)).toBe(next);
@@ -161,7 +161,7 @@ describe('a job of whole days, weeks or months', () => {
 });
 
 describe('the hours of a standing task', () => {
-  it('[H02] are had once for a date that the zone skips', () => {
+  it('[H02] occur once for a date that the zone skips', () => {
     const clock = zoneClock('Pacific/Apia');
     const window = { from: 9 * 60, to: 10 * 60 };
     const before = at('2011-12-29T20:30:00Z');

@@ -5,12 +5,18 @@ export type CalendarTimetable = Extract<Timetable, { kind: 'calendar' }>;
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** A local time (ms as if UTC) as a timetable stores it, to the minute: `2026-11-22T09:00`. */
+/**
+ * A local time (ms as if UTC) in the form that a timetable stores, to the minute:
+ * `2026-11-22T09:00`.
+ */
 export function storedWall(wall: number): string {
   return new Date(wall).toISOString().slice(0, 16);
 }
 
-/** The local time (ms as if UTC) that is so many days or months later; the 31st of a shorter month is its last day. */
+/**
+ * Adds days or months to a local time (ms as if UTC). In a shorter month, the 31st becomes the last
+ * day.
+ */
 export function addToWallTime(
   wall: number,
   unit: CalendarTimetable['unit'],
@@ -25,8 +31,9 @@ export function addToWallTime(
 }
 
 /**
- * The first moment after this one (ms) on which a timetable of days or months falls. Each is counted from the first,
- * so that neither a change of the clock nor a short month moves the later ones.
+ * The first moment after the given one (ms) that a timetable in days or months contains. All times
+ * are counted from the first one, so that neither a clock change nor a short month shifts the later
+ * ones.
  * @throws RangeError for an unknown zone.
  */
 export function nextOnCalendar(timetable: CalendarTimetable, after: number): number {
@@ -40,16 +47,19 @@ export function nextOnCalendar(timetable: CalendarTimetable, after: number): num
 }
 
 const MAX_DAYS = { day: 1, month: 31 } as const;
-/** More than a clock is ever set forward or back by. */
+/** More days than a clock is ever set forward or back. */
 const SPARE_DAYS = 2;
 
-/** An index whose time is not later than the one that is looked for, and near it. */
+/** Returns an index whose time is close to the wanted time, but not later. */
 function indexBefore({ unit, count }: CalendarTimetable, passedMs: number): number {
   const days = Math.floor(passedMs / DAY_MS) - SPARE_DAYS;
   return Math.max(0, Math.floor(days / (MAX_DAYS[unit] * count)));
 }
 
-/** The same times, counted from one that is over: what a clock wrote that was ahead would wait until then. */
+/**
+ * The same timetable, counted from a time in the past. A start that was written while the clock was
+ * ahead would otherwise delay all runs until then.
+ */
 export function startedBefore(timetable: CalendarTimetable, now: number): CalendarTimetable {
   const { unit, count, from, timeZone } = timetable;
   const first = Date.parse(`${from}Z`);
@@ -63,7 +73,7 @@ const MIN_DAYS = { day: 1, month: 28 } as const;
 
 export type ZonedTimetable = Exclude<Timetable, { kind: 'every' }>;
 
-/** The same local times in another zone. */
+/** Moves a timetable to another zone and keeps its local times. */
 export function inZone<T extends ZonedTimetable>(timetable: T, timeZone: string): T {
   if (timetable.kind !== 'once' || timetable.timeZone === undefined) {
     return { ...timetable, timeZone };
@@ -72,7 +82,9 @@ export function inZone<T extends ZonedTimetable>(timetable: T, timeZone: string)
   return { ...timetable, at, timeZone };
 }
 
-/** The moment at which the clock of another zone shows what that of the first shows at this moment. */
+/**
+ * The moment at which the clock of another zone shows what the clock of the first zone shows now.
+ */
 function movedMoment(moment: number, from: string, to: string): number {
   return zoneClock(to).plannedMomentOf(zoneClock(from).wallAt(moment));
 }

@@ -1,7 +1,7 @@
 import { reasonOf } from '@parley/core';
 import { type CronExpression, CronExpressionParser } from 'cron-parser';
 
-/** Longer texts are not read, in characters. */
+/** The longest expression that is parsed, in characters. */
 const MAX_WRITTEN = 500;
 
 const FORM =
@@ -11,20 +11,23 @@ const FIELD = /^[\da-z*]+(?:-[\da-z]+)?(?:\/\d+)?(?:,[\da-z*]+(?:-[\da-z]+)?(?:\
 
 const NAME = /^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|sun|mon|tue|wed|thu|fri|sat)$/i;
 
-/** A cron expression that is understood. */
+/** A valid cron expression. */
 export interface ReadCron {
-  /** In how many hours of a day it may run. */
+  /** How many different hours of a day it may run in. */
   readonly hours: number;
-  /** Its local times after one (ms as if UTC). */
+  /** Iterates over its local times after the given one (ms as if UTC). */
   readonly after: (from: number) => CronExpression;
 }
 
-/** Reads a cron expression of five fields: numbers, names, ranges, steps and lists. A message says why not. */
+/**
+ * Parses a cron expression of five fields: numbers, names, ranges, steps and lists. Returns an
+ * explanation if that fails.
+ */
 export function readCronExpression(written: string): ReadCron | string {
   const expression = written.trim();
   const fields = expression === '' ? [] : expression.split(/\s+/);
   const problem = (why: string) =>
-    `"${expression.slice(0, MAX_WRITTEN)}" is no cron expression (${why}). Expected ${FORM}.`;
+    `"${expression.slice(0, MAX_WRITTEN)}" is not a cron expression (${why}). Expected ${FORM}.`;
   if (expression.length > MAX_WRITTEN) return problem('it is too long');
   if (fields.length !== 5) return problem(`it has ${fields.length} fields`);
   const words = fields.flatMap((field) => field.match(/[a-z]+/gi) ?? []);

@@ -3,14 +3,14 @@ import type { CronJob } from '@parley/store';
 import { WRONG_CLOCK_MS } from '../zone-clock.ts';
 import type { CronServices, JobView } from './job-view.ts';
 
-/** Runs settled, and jobs started, per look. */
+/** How many runs are settled, and how many jobs are started, each time due jobs are looked for. */
 const [MAX_SETTLED, MAX_STARTED] = [50, 20];
 
 export type Cron = ReturnType<typeof createCron>;
 
 /**
- * Jobs with a timetable (H08). Two processes may look at once: the rows decide. All but the look for due
- * jobs is loaded when it is first used.
+ * Jobs with a timetable (H08). Two processes may look for due jobs at once; the database rows
+ * decide. Everything else is loaded when first used.
  */
 export function createCron(deps: CronServices) {
   const { store, clock } = deps;
@@ -20,17 +20,20 @@ export function createCron(deps: CronServices) {
   const ask: AskCron = async (order, asker) =>
     (await import('./service.ts')).askCron(deps, order, asker);
   return {
-    /** For chats, the command line and the page. */
+    /** Handles requests from chats, the command line and the page. */
     ask,
     async views(): Promise<readonly JobView[]> {
       const { toJobView } = await import('./job-view.ts');
       return Promise.all((await store.cronJobs.list()).map((job) => toJobView(deps, job)));
     },
-    /** Carries out the owner's decision about jobs that were made in an earlier zone of an agent. */
+    /** Carries out the owner's decision about jobs made in an earlier time zone of an agent. */
     async decideZone(agent: string | undefined, argument: string): Promise<string> {
       return (await import('./zone-change.ts')).answerZone(deps, agent, argument);
     },
-    /** Settles finished runs, starts due jobs, and returns when to look again (ms); null: nothing is planned. */
+    /**
+     * Settles finished runs and starts due jobs. Returns when to look again (ms), or null when
+     * nothing is planned.
+     */
     async runDue(): Promise<number | null> {
       const now = clock();
       const jobs = now < lastLook - WRONG_CLOCK_MS ? await store.cronJobs.list() : [];
@@ -49,7 +52,7 @@ export function createCron(deps: CronServices) {
   };
 }
 
-/** A job that cannot be marked is no reason to run none. */
+/** A job that cannot be updated must not keep the others from running. */
 async function compareZones(deps: CronServices, jobs: readonly CronJob[]): Promise<void> {
   if (jobs.length === 0) return;
   try {

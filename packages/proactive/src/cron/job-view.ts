@@ -23,21 +23,21 @@ type ShownOfJob =
   | 'lastOutcome'
   | 'failures';
 
-/** A job for lists. Times in ms. */
+/** A job as lists show it. Times are in ms. */
 export interface JobView extends Pick<CronJob, ShownOfJob> {
-  /** Its agent, as in the ids of its conversations; undefined: the default one (F14). */
+  /** The agent's part of the job's conversation id; undefined for the default agent (F14). */
   readonly agent: string | undefined;
   readonly when: string;
-  /** Why it does not run although it is on; null if it does. */
+  /** Why the job does not run although it is on; null if it does. */
   readonly waits: string | null;
-  /** The chat of its answers, as `telegram:-100`, and its title. */
+  /** The chat that gets its answers, such as `telegram:-100`, and its title. */
   readonly chat: string;
   readonly chatTitle: string;
-  /** The next few runs; none unless it is on. */
+  /** The next few runs; empty unless it is on. */
   readonly next: readonly number[];
-  /** When it runs, as one would write it. */
+  /** The timetable in the form in which a person would write it. */
   readonly written: Pick<CronFields, 'at' | 'every' | 'cron' | 'timeZone' | 'format'>;
-  /** The zone of its times. */
+  /** The time zone of its times. */
   readonly timeZone: string;
 }
 
@@ -63,12 +63,12 @@ export async function toJobView(
   };
 }
 
-/** The zone that a timetable names itself. */
+/** The time zone of a timetable, if it has one of its own. */
 export function zoneOf(timetable: Timetable): string | undefined {
   return timetable.kind === 'every' ? undefined : timetable.timeZone;
 }
 
-/** Runs that are announced. */
+/** How many upcoming runs are listed. */
 export const TIMES_SHOWN = 3;
 
 export function jobLine(view: JobView): string {
@@ -102,7 +102,7 @@ function lastJobRunText({ lastAt, lastOutcome, failures, timeZone }: JobView): s
   return `last ${wallDayAndMinute(lastAt, timeZone)}, ${lastOutcome ?? 'under way'}${row}`;
 }
 
-/** A later run (ms) says that it is late. */
+/** A run that starts this much after its time (ms) says that it is late. */
 const LATE_MS = 2 * 60_000;
 const MINUTE_MS = 60_000;
 
@@ -114,8 +114,8 @@ export interface Due {
 }
 
 /**
- * The message that starts the turn of a job: marked once (G08), with each line of the task quoted, so that
- * it cannot pass for text of Parley or of a person (P18).
+ * The message that starts the turn of a job. It is marked once (G08), and each line of the task is
+ * quoted, so that none can pass for text of Parley or of a person (P18).
  */
 export function dueText(
   { id, title, task }: Pick<CronJob, 'id' | 'title' | 'task'>,
@@ -128,13 +128,13 @@ export function dueText(
   return `⚙️ The time of the job ${quotedTitleAndId({ title, id })} has come. It was asked for in this chat; no person has written just now.${late} What is to be done:\n\n${quotedLines(task)}\n\nDo it now, in the language of this chat. Your answer is sent there: a reminder goes to the people here and is not confirmed.`;
 }
 
-/** The notice for a job that failed too often, without the mark. */
+/** The notice about a job that failed too often, without the system mark. */
 export function gaveUpText(job: Pick<CronJob, 'id' | 'title' | 'timetable' | 'failures'>): string {
   const times = `failed ${job.failures} times in a row`;
   if (job.timetable.kind === 'once') {
-    return `The job ${quotedTitleAndId(job)} ${times}. I have given it up.`;
+    return `The job ${quotedTitleAndId(job)} ${times}. I have given up on it.`;
   }
-  return `The job ${quotedTitleAndId(job)} ${times}. I have paused it; ask me to resume it when the cause is gone, or use \`parley cron resume ${job.id}\`.`;
+  return `The job ${quotedTitleAndId(job)} ${times}. I have paused it; ask me to resume it once the cause is fixed, or use \`parley cron resume ${job.id}\`.`;
 }
 
 export function quotedTitleAndId({ title, id }: Pick<CronJob, 'title' | 'id'>): string {
@@ -154,7 +154,10 @@ const UNITS = [
   [1000, 'second'],
 ] as const;
 
-/** A timetable for people and models; times of one-off jobs on the clock of `timeZone`. */
+/**
+ * Describes a timetable for people and models. Times of one-off jobs are in `timeZone` unless the
+ * job has its own.
+ */
 export function describeTimetable(timetable: Timetable, timeZone: string): string {
   switch (timetable.kind) {
     case 'once':
@@ -190,17 +193,20 @@ function onceWritten(at: number, timeZone: string): JobView['written'] {
   return { at: wallMinute(at, timeZone), timeZone };
 }
 
-/** `2 days at 09:00`, as `every` reads it. */
+/** Formats such as `2 days at 09:00`, as `every` reads it. */
 function calendarText({ count, unit, from }: CalendarTimetable): string {
   return `${countOf(count, unit)} at ${from.slice(11)}`;
 }
 
-/** `90 minutes`, `2 hours`; in hours where days are not counted on a calendar, so that it reads back as it is. */
+/**
+ * Formats such as `90 minutes` or `2 hours`. An interval of elapsed time is given in hours at most,
+ * because days would be read back as calendar days.
+ */
 function durationText({ ms, passes }: Extract<Timetable, { kind: 'every' }>): string {
   return lengthText(ms, passes ? UNITS.slice(1) : UNITS);
 }
 
-/** In the largest unit that fits without a rest. In ms. */
+/** Formats a length (ms) in the largest unit that divides it. */
 function lengthText(ms: number, units: readonly (typeof UNITS)[number][] = UNITS): string {
   const [unit, name] = units.find(([length]) => ms >= length && ms % length === 0) ?? [
     1000,
@@ -211,15 +217,18 @@ function lengthText(ms: number, units: readonly (typeof UNITS)[number][] = UNITS
 
 export interface CronServices extends Pick<Runtime, 'clock' | 'log'> {
   readonly store: Pick<Store, 'cronJobs' | 'links' | 'retention'>;
-  /** The zone of all times that name no other, of an agent (F14). */
+  /** The time zone of an agent (F14), used for all times that name none. */
   readonly timeZoneOf: (agent: string | undefined) => string;
-  /** Current rights of a job's requester with its agent; null where their account is not connected. */
+  /**
+   * The current rights of a job's requester with its agent; null when their account is not
+   * connected.
+   */
   readonly senderNow: (
     origin: InboundMessage,
     agent: string | undefined,
   ) => Promise<SenderNow | null>;
   readonly settings: CronBounds & {
-    /** The people who may create jobs in chats: owners only, or everyone who may write there. */
+    /** Who may create jobs in chats: owners only, or everyone who may write there. */
     readonly who: 'owners' | 'everyone';
     readonly minMinutes: number;
   };
@@ -230,8 +239,8 @@ export interface CronServices extends Pick<Runtime, 'clock' | 'log'> {
   /** Notifies the chat of a job, marked (G08) and once per key. */
   readonly notify: (job: CronJob, key: string, text: string) => Promise<void>;
   /**
-   * Asks an owner of an agent in their direct chat, marked and once per key. False: no owner has one yet. Absent: nothing
-   * runs here that asks.
+   * Asks an owner of an agent in their direct chat, marked and once per key. Returns false if no
+   * owner has one yet. Absent in processes that ask nothing.
    */
   readonly askOwner?: (question: OwnerQuestion) => Promise<boolean>;
 }
@@ -243,7 +252,10 @@ export interface OwnerQuestion {
   readonly buttons: readonly { readonly label: string; readonly data: string }[];
 }
 
-/** Why a job waits: its chat is not connected, or its requester may no longer write there. Null: it runs. */
+/**
+ * Why a job waits: its chat is not connected, or its requester may no longer write there. Null if
+ * it runs.
+ */
 export function waitReason(
   { origin }: Pick<CronJob, 'origin'>,
   sender: SenderNow | null,

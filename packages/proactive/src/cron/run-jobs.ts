@@ -14,12 +14,12 @@ import {
 import { isOfEveryHour, nextTime } from './timetable.ts';
 
 const MINUTE_MS = 60_000;
-/** The interval at which a waiting job is checked again. */
+/** How soon a waiting job is checked again, in ms. */
 const WAIT_MS = 15 * MINUTE_MS;
-/** A run that is not over after this long counts as lost and does not block the next one. */
+/** A run that is not over after this time (ms) counts as lost and does not block the next one. */
 const MAX_RUN_MS = 6 * 60 * MINUTE_MS;
 
-/** Starts a run of each due job. One that cannot start is postponed and blocks no other. */
+/** Starts a run of each due job. A job that cannot start is postponed and blocks no other. */
 export async function fireDue(deps: CronServices, due: readonly CronJob[]): Promise<void> {
   const { store, clock, log } = deps;
   for (const job of due) {
@@ -43,7 +43,7 @@ async function fireOne(deps: CronServices, job: CronJob): Promise<void> {
     await store.cronJobs.postpone(job, now + WAIT_MS);
     return;
   }
-  // Missed times are one run, which ends a one-off job.
+  // Missed times are merged into one run, which ends a one-off job.
   const nextAt = job.timetable.kind === 'once' ? null : nextTime(job.timetable, now);
   if (isUnderWay(job, now) && nextAt !== null) {
     log.info({ job: job.id }, 'a job is skipped once: its last run is not over yet');
@@ -62,7 +62,7 @@ function isUnderWay({ lastAt, lastOutcome }: CronJob, now: number): boolean {
   return lastAt !== null && lastOutcome === null && now - lastAt < MAX_RUN_MS;
 }
 
-/** When it was expected; a one-off job keeps its time however often it was postponed. */
+/** When the run was expected. A one-off job keeps its time however often it was postponed. */
 function dueTimeOf({ timetable, nextAt }: CronJob, now: number): number {
   return timetable.kind === 'once' ? Math.min(timetable.at, now) : (nextAt ?? now);
 }
@@ -78,27 +78,28 @@ export async function settleRuns(
     if (gaveUp) {
       const failures = change.failures ?? job.failures;
       log.warn({ job: job.id, failures }, 'a job has failed too often');
-      // Before it is recorded: after a crash in between the same notice is sent again, and its key drops it.
+      // Sent before it is recorded: after a crash in between, the same notice is sent again and
+      // dropped by its key.
       await notify(job, `cron:${job.id}:${job.lastAt}`, gaveUpText({ ...job, failures }));
     }
     await store.cronJobs.settle(job, outcome, change);
   }
 }
 
-/** Earliest retry after the first failure, the second, and so on. */
+/** The earliest retry, in minutes, after the first failure, the second, and so on. */
 const DELAYS_MIN = [1, 5, 15, 60];
-/** After this many failures in a row a job is paused; a one-off job ends. */
+/** After this many failures in a row a repeating job is paused and a one-off job ends. */
 const MAX_FAILURES = DELAYS_MIN.length + 1;
 
-/** The consequence of a run; `gaveUp`: its chat is notified. */
+/** What follows from a run. `gaveUp` means that its chat is notified. */
 interface AfterRun {
   readonly change: CronChange;
   readonly gaveUp: boolean;
 }
 
 /**
- * Decides what follows a run that ended at `now` (ms). Only failures change the timetable: the next run
- * waits longer each time, and never comes between two times of the timetable.
+ * Decides what follows a run that ended at `now` (ms). Only failures change the timetable: the
+ * pause before the next run grows, and a repeating job still runs only at times of its timetable.
  */
 function afterRun(
   job: Pick<CronJob, 'timetable' | 'state' | 'failures'>,
@@ -108,7 +109,7 @@ function afterRun(
   if (outcome !== 'failed') return { change: { failures: 0 }, gaveUp: false };
   const failures = job.failures + 1;
   const isOnce = job.timetable.kind === 'once';
-  // A person has paused it meanwhile: it stays paused.
+  // A person has paused the job in the meantime, so it stays paused.
   if (job.state === 'paused') return { change: { failures }, gaveUp: false };
   if (failures >= MAX_FAILURES) {
     return { change: { failures, state: isOnce ? 'over' : 'paused' }, gaveUp: true };
@@ -119,7 +120,7 @@ function afterRun(
   return { change: { failures, ...(nextAt !== null && { nextAt }) }, gaveUp: false };
 }
 
-/** The pause after so many failures in a row, in ms. */
+/** The pause after a number of failures in a row, in ms. */
 export function delayAfter(failures: number): number {
   const last = DELAYS_MIN.at(-1) ?? 0;
   return (DELAYS_MIN[Math.max(0, failures - 1)] ?? last) * MINUTE_MS;
@@ -128,8 +129,8 @@ export function delayAfter(failures: number): number {
 const DAY_MS = 24 * 60 * 60_000;
 
 /**
- * Corrects the times of jobs that last ran in what is now the future, because a wrong clock was set back.
- * Otherwise they would not run until then.
+ * Corrects the times of jobs that last ran in what is now the future, because a wrong clock has
+ * been set back. Otherwise they would not run until then.
  */
 export async function correctTimes(
   { store, clock, log }: CronServices,
@@ -147,8 +148,8 @@ export async function correctTimes(
 }
 
 /**
- * The time (ms) that a job has at a moment if the one that it has was made by a wrong clock; null: it
- * stays. What ran at a certain hour does not run at that hour again when an hour or a day comes twice.
+ * The time (ms) of a job whose current time was set by a wrong clock; null if it stays. A job at a
+ * certain hour does not run again when that hour or day comes twice.
  */
 function correctedTime(
   { state, timetable, nextAt, lastAt, createdAt }: CronJob,
@@ -176,8 +177,9 @@ function correctedTime(
 }
 
 /**
- * The message that starts a run: in the chat that asked, as if from the person who asked, so that the turn
- * has their facts, and their rights as they are now (W02). Its id is made of the job and its time.
+ * The message that starts a run: in the chat that requested the job, as if from the person who did,
+ * so that the turn has their facts and their current rights (W02). Its id is derived from the job
+ * and its time.
  */
 function cronMessage(job: CronJob, sender: SenderNow, due: Due): AdmittedMessage {
   const { origin, route } = job;
@@ -201,7 +203,7 @@ function cronMessage(job: CronJob, sender: SenderNow, due: Due): AdmittedMessage
   };
 }
 
-/** With the run before it: a clock that is put back may bring the same time twice. */
+/** Includes the previous run, because a clock that is set back may bring the same time twice. */
 function jobMessageId({ id, nextAt, lastAt }: CronJob): string {
   return ['cron', id, nextAt ?? 0, lastAt ?? 0].join(':');
 }

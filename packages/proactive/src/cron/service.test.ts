@@ -13,7 +13,7 @@ async function words(by = writer('1')): Promise<string> {
 }
 
 describe('the cron service', () => {
-  it('[H08] reports when a new job will run, and adds it once for one call', async () => {
+  it('[H08] says when a new job will run, and adds it once per call', async () => {
     scene = await openCronScene();
     await scene.add(DAILY);
     const by = writer('1');
@@ -22,14 +22,14 @@ describe('the cron service', () => {
     const order = { action: 'add', askedBy: 'call:2', origin: by.message, route } as const;
     const again = await scene.ask({ ...order, fields: { task: 'other', at: '18:00' } }, by);
     expect(again.text).toBe(
-      'The job "Say good morning." (J1) is set: cron 0 9 * * * (Europe/Berlin). Next: Sunday 2026-11-22 09:00, Monday 2026-11-23 09:00, Tuesday 2026-11-24 09:00, on the clock of Europe/Berlin.',
+      'The job "Say good morning." (J1) is set: cron 0 9 * * * (Europe/Berlin). Next: Sunday 2026-11-22 09:00, Monday 2026-11-23 09:00, Tuesday 2026-11-24 09:00 (Europe/Berlin).',
     );
     expect(await words()).toBe(
       '"Say good morning." (J1): cron 0 9 * * * (Europe/Berlin); next Sunday 2026-11-22 09:00',
     );
   });
 
-  it('[H08] keeps nothing of the message that asked but its place and writer', async () => {
+  it('[H08] stores only place and author of the requesting message', async () => {
     scene = await openCronScene();
     await scene.add(DAILY);
     expect(JSON.stringify(await scene.job('J1'))).not.toContain('heron');
@@ -45,15 +45,15 @@ describe('the cron service', () => {
     expect(await scene.job('J1')).toEqual(before);
   });
 
-  it('[H08] says how many there may be', async () => {
+  it('[H08] states the limits when there are too many jobs', async () => {
     scene = await openCronScene();
     for (let count = 0; count < 3; count += 1) await scene.add(DAILY);
     expect(await scene.add(DAILY)).toBe(
-      'Not added: there may be 3 jobs in one conversation, as many of one guest, and 4 in all, of which the last tenth is for owners. Remove one first.',
+      'Not added: the limits are 3 jobs per conversation and per guest, and 4 in total, the last tenth of which is reserved for owners. Remove one first.',
     );
   });
 
-  it('[H08] pauses, resumes, changes, runs and removes', async () => {
+  it('[H08] pauses, resumes, changes, runs and removes a job', async () => {
     scene = await openCronScene();
     await scene.add(DAILY);
     const ask = async (action: 'pause' | 'resume' | 'run' | 'remove') =>
@@ -79,7 +79,7 @@ describe('the cron service', () => {
     expect(await words()).toBe('There are no jobs.');
   });
 
-  it('[P04] answers in JSON where the job says so, from its next run on and in another chat', async () => {
+  it('[P04] answers in JSON if the job says so, from its next run on and in another chat, too', async () => {
     scene = await openCronScene();
     const schema = '{"type": "object", "required": ["open"]}';
     expect(await scene.add({ ...DAILY, format: '{"type": "objekt"}' })).toContain(
@@ -110,7 +110,7 @@ describe('the cron service', () => {
     expect(await words()).not.toContain('JSON');
   });
 
-  it('[D13] takes no format whose check could take for ever', async () => {
+  it('[D13] refuses a format whose check could take forever', async () => {
     scene = await openCronScene();
     for (const { what, schema } of HOSTILE_SCHEMAS) {
       const said = await scene.add({ ...DAILY, format: JSON.stringify(schema) });
@@ -118,14 +118,15 @@ describe('the cron service', () => {
     }
   });
 
-  it('[H08] forgets jobs that are over after a week', async () => {
+  it('[H08] forgets finished jobs after a week', async () => {
     scene = await openCronScene();
     await scene.add({ task: 'Call.', at: 'in 10 min' });
     scene.later(10);
     await scene.schedule.runDue();
     scene.later(8 * 24 * 60);
     await scene.add(DAILY);
-    // A clock that is a week ahead proves nothing; the last round of retention says how far ages are counted.
+    // A clock that is a week ahead proves nothing; the last round of retention says up to which
+    // time ages count.
     expect(await words()).toContain('Call.');
     await scene.countAges();
     await scene.add(DAILY);
@@ -133,8 +134,8 @@ describe('the cron service', () => {
   });
 });
 
-describe('a job as the page shows and changes it', () => {
-  it('[H08] [U03] says its next runs, and its time as one would write it again', async () => {
+describe('a job on the page', () => {
+  it('[H08] [U03] shows its next runs, and its timetable in written form', async () => {
     scene = await openCronScene();
     for (const fields of [
       { task: 'a', at: '18:00' },
@@ -153,7 +154,7 @@ describe('a job as the page shows and changes it', () => {
     expect(timesOf(await scene.views())).toEqual(timesOf(before));
   });
 
-  it('[H08] [U03] goes to another chat from the next time on, with the rights of who asked', async () => {
+  it('[H08] [U03] can move to another chat, from the next run on and with the rights of its requester', async () => {
     scene = await openCronScene();
     await scene.add(DAILY);
     const by = writer('2', 'g');
@@ -171,8 +172,8 @@ describe('a job as the page shows and changes it', () => {
   });
 });
 
-describe('who sees and changes jobs', () => {
-  it('[W02] each chat sees its own, and an owner alone with the agent all of theirs', async () => {
+describe('access to jobs', () => {
+  it('[W02] is limited to the jobs of the own chat, and of all own chats for an owner in private', async () => {
     scene = await openCronScene('everyone');
     await scene.add({ ...DAILY, title: 'private' });
     await scene.add({ ...DAILY, title: 'group' }, writer('1', 'g', 'guest'));
@@ -187,7 +188,7 @@ describe('who sees and changes jobs', () => {
     expect(hidden.text).toContain('There is no job "J1"');
   });
 
-  it('[F14] [W02] not even their owner sees the jobs of another agent in the same chat', async () => {
+  it('[F14] [W02] does not extend to another agent’s jobs in the same chat, even for their owner', async () => {
     scene = await openCronScene('everyone');
     await scene.add({ ...DAILY, title: 'private' });
     const asker = writer('1');
@@ -196,13 +197,13 @@ describe('who sees and changes jobs', () => {
     expect(await words({ ...asker, reader })).toBe('There are no jobs.');
   });
 
-  it('[H08] only owners make jobs, unless the settings say otherwise', async () => {
+  it('[H08] lets only owners create jobs, unless the settings say otherwise', async () => {
     scene = await openCronScene();
     expect(await scene.add(DAILY, writer('2', 'b', 'guest'))).toContain('cron.who: everyone');
     expect(await scene.add(DAILY, writer('1', 'g', 'guest'))).toBe('J2');
   });
 
-  it('[H08] in a group nobody changes what another asked for, but an owner', async () => {
+  it('[H08] lets nobody in a group but an owner change another person’s job', async () => {
     scene = await openCronScene('everyone');
     await scene.add(DAILY, writer('2', 'g', 'guest'));
     const pause = { action: 'pause', id: 'J1' } as const;

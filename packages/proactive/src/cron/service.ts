@@ -25,7 +25,7 @@ import { nextTime, nextTimes, readTimetable, type TimetableRules } from './timet
 
 const KEEP_OVER_MS = 7 * 24 * 60 * 60_000;
 
-/** A request about jobs of a chat, the command line or the page (H08). */
+/** Handles a request about jobs from a chat, the command line or the page (H08). */
 export async function askCron(
   deps: CronServices,
   order: CronOrder,
@@ -77,11 +77,11 @@ async function addCronJob(
   const result = await store.cronJobs.add(made, settings, clock());
   if (result === 'full') {
     return refuseOrder(
-      `Not added: there may be ${settings.perConversation} jobs in one conversation, as many of one guest, and ${settings.total} in all, of which the last tenth is for owners. Remove one first.`,
+      `Not added: the limits are ${settings.perConversation} jobs per conversation and per guest, and ${settings.total} in total, the last tenth of which is reserved for owners. Remove one first.`,
     );
   }
   const job = await store.cronJobs.find(order.askedBy);
-  if (job === null) return refuseOrder('Not added: it was removed at the same moment.');
+  if (job === null) return refuseOrder('Not added: the job was removed at the same moment.');
   log.info(
     { job: job.id, conversation: job.conversationId, nextAt: job.nextAt },
     'a job was added',
@@ -91,7 +91,7 @@ async function addCronJob(
 }
 
 const ONLY_OWNERS =
-  'Only the people this agent belongs to may have it do things at certain times. The setting cron.who: everyone lets others, too.';
+  'Only the people this agent belongs to may schedule jobs. The setting cron.who: everyone allows others, too.';
 
 function added({ timeZoneOf, clock }: CronServices, job: CronJob): CronAnswer {
   const { timetable } = job;
@@ -102,7 +102,7 @@ function added({ timeZoneOf, clock }: CronServices, job: CronJob): CronAnswer {
   const text = `The job ${quotedTitleAndId(job)} is set: ${describeTimetable(timetable, timeZone)}.`;
   return {
     ok: true,
-    text: next === '' ? text : `${text} Next: ${next}, on the clock of ${zone}.`,
+    text: next === '' ? text : `${text} Next: ${next} (${zone}).`,
   };
 }
 
@@ -121,9 +121,7 @@ async function withJob(
   const id = order.id.trim().toUpperCase();
   const job = await deps.store.cronJobs.get(id);
   if (job === null || !maySee(asker, job)) {
-    return refuseOrder(
-      `There is no job ${JSON.stringify(order.id)}. The list shows which there are.`,
-    );
+    return refuseOrder(`There is no job ${JSON.stringify(order.id)}. The list shows all jobs.`);
   }
   if (order.action === 'show') {
     return { ok: true, text: `${jobLine(await toJobView(deps, job))}\n\n${job.task}` };
@@ -156,7 +154,7 @@ type Changing = Extract<CronOrder, { action: 'change' | 'remove' | 'pause' | 're
 
 async function changeJob(deps: CronServices, order: Changing, job: CronJob): Promise<CronAnswer> {
   const { store, log } = deps;
-  log.info({ job: job.id, action: order.action }, 'a job is changed');
+  log.info({ job: job.id, action: order.action }, 'a job was changed');
   if (order.action === 'remove') {
     await store.cronJobs.remove(job.id);
     return { ok: true, text: `The job ${quotedTitleAndId(job)} is removed.` };
@@ -165,7 +163,8 @@ async function changeJob(deps: CronServices, order: Changing, job: CronJob): Pro
   if (typeof change === 'string') return refuseOrder(change);
   const isThere = await store.cronJobs.change(job.id, change);
   const now = isThere ? await store.cronJobs.get(job.id) : null;
-  if (now === null) return refuseOrder(`The job ${quotedTitleAndId(job)} was removed meanwhile.`);
+  if (now === null)
+    return refuseOrder(`The job ${quotedTitleAndId(job)} was removed in the meantime.`);
   await deps.planned();
   return { ok: true, text: jobLine(await toJobView(deps, now)) };
 }
@@ -183,7 +182,7 @@ async function changeBy(
       if (job.state === 'on') return `${quotedTitleAndId(job)} is not paused.`;
       const nextAt = nextTime(job.timetable, now);
       if (nextAt === null) {
-        return `The time of ${quotedTitleAndId(job)} is over. Change it to another time, or run it now.`;
+        return `The time of ${quotedTitleAndId(job)} has passed. Change it to another time, or run it now.`;
       }
       return { state: 'on', nextAt, failures: 0 };
     }
@@ -202,7 +201,7 @@ async function changeBy(
       const isOrigin = place !== undefined || order.fields.format !== undefined;
       const asked = isOrigin && { origin: withFormat(origin, format) };
       const change: CronChange = { ...fields, ...place, ...asked };
-      if (Object.keys(change).length === 0) return 'Not changed: say what is to be different.';
+      if (Object.keys(change).length === 0) return 'Not changed: say what to change.';
       return change.nextAt === undefined ? change : { ...change, state: 'on' };
     }
   }
@@ -211,7 +210,7 @@ async function changeBy(
 const MAX_TITLE = 80;
 const MAX_TASK = 4_000;
 
-/** Creates a job. Of the requesting message only chat and sender are kept. */
+/** Creates a job. Only chat and sender of the requesting message are kept. */
 function newJob(
   { askedBy, origin, route, fields }: Extract<CronOrder, { action: 'add' }>,
   id: string,
@@ -220,7 +219,7 @@ function newJob(
 ): NewCronJob | string {
   const task = fields.task?.trim() ?? '';
   if (task === '') {
-    return 'Say in `task` what is to be done when its time comes.';
+    return 'Say in `task` what to do when the time comes.';
   }
   const read = readTimetable(fields, rules);
   if (typeof read === 'string') return read;
@@ -242,7 +241,7 @@ function newJob(
   };
 }
 
-/** The agent of a job, and the destination of its answers. */
+/** The agent of a job, and where its answers go. */
 function placeFor(
   { origin, route }: Pick<Extract<CronOrder, { action: 'add' }>, 'origin' | 'route'>,
   sender: SenderNow | null,
@@ -254,7 +253,10 @@ function placeFor(
 
 type Formatted = Pick<InboundMessage, 'responseFormat'>;
 
-/** The JSON that the answers of a job must be: as written, else as `before`; or why it cannot be that. */
+/**
+ * Reads the JSON format for the answers of a job: as written, otherwise as in `before`. Returns an
+ * explanation if it is invalid.
+ */
 function readFormat(
   { format }: Pick<CronFields, 'format'>,
   before?: Pick<CronJob, 'origin'>,
@@ -271,7 +273,7 @@ function readFormat(
   }
 }
 
-/** Kept with the message that the runs of a job are made from. */
+/** Stores the format with the message from which the runs of a job are made. */
 function withFormat(
   { responseFormat: _, ...origin }: InboundMessage,
   { responseFormat }: Formatted,
@@ -322,7 +324,7 @@ type KnownAsker =
   | (Extract<CronAsker, { kind: 'chat' }> & {
       readonly agent: string | undefined;
       readonly isOwner: boolean;
-      /** Their accounts, as `telegram:42`. */
+      /** The ids of their accounts, such as `telegram:42`. */
       readonly accounts: readonly string[];
     });
 
@@ -330,7 +332,10 @@ function mayAdd(asker: KnownAsker, who: CronServices['settings']['who']): boolea
   return asker.kind === 'operator' || who === 'everyone' || asker.isOwner;
 }
 
-/** Jobs of its agent are visible in their own conversation; an owner in a direct chat sees all of their own. */
+/**
+ * An agent's jobs are visible in their own conversation. An owner sees all of their own jobs in a
+ * direct chat.
+ */
 function maySee(asker: KnownAsker, job: CronJob): boolean {
   if (asker.kind === 'operator') return true;
   const { reader, accounts, agent } = asker;
@@ -341,7 +346,7 @@ function maySee(asker: KnownAsker, job: CronJob): boolean {
   return reader.kind === 'owner' && accounts.includes(personId(job.origin));
 }
 
-/** The requester of a job may change it, and an owner wherever it is visible to them. */
+/** The requester of a job may change it, and so may an owner wherever they can see it. */
 function mayChange(asker: KnownAsker, job: CronJob, who: CronServices['settings']['who']): boolean {
   if (asker.kind === 'operator') return true;
   if (!maySee(asker, job)) return false;

@@ -16,7 +16,7 @@ const first = (written: WrittenTimetable) => {
   return typeof read === 'string' ? read : wallDayAndMinute(read.nextAt, 'Europe/Vienna');
 };
 
-describe('when a job is to run', () => {
+describe('a written timetable', () => {
   it.each<[WrittenTimetable, string]>([
     [{ at: '2026-11-22 09:00' }, 'Sunday 2026-11-22 09:00'],
     [{ at: '2026-11-22T09:00:30' }, 'Sunday 2026-11-22 09:00'],
@@ -31,7 +31,7 @@ describe('when a job is to run', () => {
     [{ at: 'in 90 s' }, 'Saturday 2026-11-21 10:06'],
     [{ at: 'in 1 h 30 min' }, 'Saturday 2026-11-21 11:35'],
     [{ at: 'in an hour' }, 'Saturday 2026-11-21 11:05'],
-    // The clock skips it: when it goes on.
+    // The clock skips this time, so the moment of the change counts.
     [{ at: '2027-03-28 02:30' }, 'Sunday 2027-03-28 03:00'],
     [{ every: '30 min' }, 'Saturday 2026-11-21 10:35'],
     [{ every: 'every 2 hours' }, 'Saturday 2026-11-21 12:05'],
@@ -49,21 +49,24 @@ describe('when a job is to run', () => {
   it.each<[WrittenTimetable, string]>([
     [{}, 'Give exactly one of'],
     [{ at: '18:00', every: '2 h' }, 'Give exactly one of'],
-    [{ at: 'soon' }, '"soon" is no time. Expected a date and time such as'],
-    [{ at: '2026-02-30 09:00' }, 'is no time'],
-    [{ at: '2026-11-21 09:00' }, 'is over: it is Saturday 2026-11-21 10:05 in Europe/Vienna now'],
-    [{ at: '18:00', timeZone: 'Vienna' }, '"Vienna" is no time zone'],
-    [{ every: 'now and then' }, 'is no interval. Expected one such as 30 min'],
-    [{ every: '1 min' }, 'every 5 minutes at most'],
-    [{ cron: '* * * * *' }, 'every 5 minutes at most'],
-    [{ cron: '0,1 12 * * *' }, 'every 5 minutes at most'],
+    [{ at: 'soon' }, '"soon" is not a time. Expected a date and time such as'],
+    [{ at: '2026-02-30 09:00' }, 'is not a time'],
+    [
+      { at: '2026-11-21 09:00' },
+      'has passed: it is Saturday 2026-11-21 10:05 in Europe/Vienna now',
+    ],
+    [{ at: '18:00', timeZone: 'Vienna' }, '"Vienna" is not a time zone'],
+    [{ every: 'now and then' }, 'is not an interval. Expected one such as 30 min'],
+    [{ every: '1 min' }, 'at most every 5 minutes'],
+    [{ cron: '* * * * *' }, 'at most every 5 minutes'],
+    [{ cron: '0,1 12 * * *' }, 'at most every 5 minutes'],
     [{ cron: '0 9 * *' }, 'it has 4 fields'],
     [{ cron: '0 9 31 4 *' }, 'day of month'],
   ])('[H08] %j is explained', (written, expected) => {
     expect(first(written)).toContain(expected);
   });
 
-  it('[H08] stays at its hour when the clocks change, where it is counted in days', () => {
+  it('[H08] in days keeps its local time when the clocks change', () => {
     const read = readTimetable(
       { every: 'day' },
       { ...RULES, now: Date.parse('2026-10-24T07:00:00Z') },
@@ -77,9 +80,12 @@ describe('when a job is to run', () => {
     [3, 15],
     [4, 60],
     [9, 60],
-  ])('[H08] after %d failures in a row the next try waits %d min', (failures, minutes) => {
-    expect(delayAfter(failures)).toBe(minutes * 60_000);
-  });
+  ])(
+    '[H08] after %d failures in a row waits %d min before the next attempt',
+    (failures, minutes) => {
+      expect(delayAfter(failures)).toBe(minutes * 60_000);
+    },
+  );
 });
 
 const at = (iso: string) => Date.parse(iso);
@@ -95,8 +101,8 @@ function times(expression: string, timeZone: string, from: string, count: number
   return found;
 }
 
-describe('when a job is due next', () => {
-  it('[H08] once, and then never', () => {
+describe('the next time of a job', () => {
+  it('[H08] exists once for a one-off job, and then never again', () => {
     expect(nextTime({ kind: 'once', at: 5 }, 4)).toBe(5);
     expect(nextTime({ kind: 'once', at: 5 }, 5)).toBeNull();
   });
@@ -107,7 +113,7 @@ describe('when a job is due next', () => {
     [109, 110],
     [110, 120],
     [1005, 1010],
-  ])('[H08] every so often, without a burst: after %d at %d', (after, next) => {
+  ])('[H08] of an interval follows without a burst: after %d at %d', (after, next) => {
     expect(nextTime({ kind: 'every', ms: 10, from: 100 }, after)).toBe(next);
   });
 
@@ -179,7 +185,7 @@ describe('when a job is due next', () => {
     expect(nextTime({ kind: 'cron', expression, timeZone: 'UTC' }, 0)).toBeNull();
   });
 
-  it('[H08] runs a daily job once on each day, in every zone', () => {
+  it('[H08] of a daily job occurs once on each day, in every zone', () => {
     const minute = fc.integer({ min: 0, max: 59 });
     const hour = fc.integer({ min: 0, max: 23 });
     const from = fc.integer({ min: at('2020-01-01'), max: at('2030-01-01') });

@@ -5,34 +5,34 @@ import { wallDayAndMinute, type ZoneClock, zoneClock } from '../zone-clock.ts';
 import { addToWallTime, nextOnCalendar, storedWall } from './calendar.ts';
 import { type ReadCron, readCronExpression } from './cron-expression.ts';
 
-/** When a job is to run, as a person or a model writes it: exactly one of the first three. */
+/** A timetable as a person or a model writes it. Exactly one of the first three fields is set. */
 export type WrittenTimetable = Pick<CronFields, 'at' | 'every' | 'cron' | 'timeZone'>;
 
 export interface TimetableRules {
   readonly timeZone: string;
   readonly now: number;
-  /** The shortest time between two runs. */
+  /** The shortest time between two runs, in ms. */
   readonly leastMs: number;
 }
 
-/** A timetable and its first time (ms). */
+/** A timetable, and its first time (ms). */
 export interface ReadTimetable {
   readonly timetable: Timetable;
   readonly nextAt: number;
 }
 
 const MINUTE_MS = 60_000;
-/** So many runs are looked at for two that are too close. */
+/** How many runs are checked for two that are too close. */
 const LOOK_AHEAD = 12;
 
-/** Reads when a job is to run; what is not understood comes back as a message with an example. */
+/** Reads a written timetable. Returns an explanation with an example if it is not understood. */
 export function readTimetable(
   written: WrittenTimetable,
   rules: TimetableRules,
 ): ReadTimetable | string {
   const timeZone = written.timeZone?.trim() || rules.timeZone;
   if (!isTimeZone(timeZone)) {
-    return `${JSON.stringify(timeZone)} is no time zone. Give its IANA name, such as Europe/Vienna or America/New_York.`;
+    return `${JSON.stringify(timeZone)} is not a time zone. Give its IANA name, such as Europe/Vienna or America/New_York.`;
   }
   const { at, every, cron } = written;
   const given = [at, every, cron].filter((one) => one !== undefined);
@@ -44,7 +44,7 @@ export function readTimetable(
   return typeof timetable === 'string' ? timetable : checked(timetable, rules);
 }
 
-/** A zone, and whose it is. */
+/** A time zone, and whether it is the agent's or the job's own. */
 interface Zone {
   readonly timeZone: string;
   readonly zoneOf: 'agent' | 'job';
@@ -71,18 +71,21 @@ function onceAt(written: string, { now, ...zone }: ZonedRules): Timetable | stri
   const moment = momentWithoutZone(written.trim(), now);
   const at = moment ?? readLocalTime(written, timeZone, now);
   if (at === null) {
-    return `${JSON.stringify(written)} is no time. Expected ${READ_MOMENT_FORM}, on the clock of ${timeZone}.`;
+    return `${JSON.stringify(written)} is not a time. Expected ${READ_MOMENT_FORM}, in ${timeZone}.`;
   }
   if (at > now) return { kind: 'once', at, ...(moment === null && zoneIn(zone)) };
   const then = wallDayAndMinute(at, timeZone);
-  return `${then} is over: it is ${wallDayAndMinute(now, timeZone)} in ${timeZone} now. Give a time to come.`;
+  return `${then} has passed: it is ${wallDayAndMinute(now, timeZone)} in ${timeZone} now. Give a future time.`;
 }
 
-/** Days and months are counted on the calendar, so that a job stays at its hour when the clocks change. */
+/**
+ * Days and months are counted on the calendar, so that a job keeps its local time when the clocks
+ * change.
+ */
 function readEvery(written: string, { now, ...zone }: ZonedRules): Timetable | string {
   const read = readInterval(written.replace(/^\s*every\s+|[.!\s]+$/gi, ''));
   if (read === null) {
-    return `${JSON.stringify(written)} is no interval. Expected one ${CADENCE_FORM}; for certain days or hours use cron.`;
+    return `${JSON.stringify(written)} is not an interval. Expected one ${CADENCE_FORM}; for certain days or hours use cron.`;
   }
   const { unit, count, at } = read;
   if (unit === 'minutes') {
@@ -100,7 +103,8 @@ function readEvery(written: string, { now, ...zone }: ZonedRules): Timetable | s
   if (unit === 'days' && count === 7) {
     return { kind: 'cron', expression: `${time} * * ${new Date(wall).getUTCDay()}`, ...named };
   }
-  // Counted from today, also where today's time is over: the 31st of a month stays the last day of each.
+  // Counted from today even if today's time has passed, so that a job made on the 31st stays on the
+  // last day of each month.
   const today = Math.floor(wall / DAY_MS) * DAY_MS + minutes * MINUTE_MS;
   const isTomorrow = unit === 'days' && at !== undefined && today <= wall;
   const from = storedWall(isTomorrow ? today + DAY_MS : today);
@@ -110,17 +114,17 @@ function readEvery(written: string, { now, ...zone }: ZonedRules): Timetable | s
 function checked(timetable: Timetable, { now, leastMs }: TimetableRules): ReadTimetable | string {
   const times = nextTimes(timetable, now, LOOK_AHEAD);
   const [nextAt] = times;
-  if (nextAt === undefined) return 'It would never run: there is no such day. Check it.';
+  if (nextAt === undefined) return 'It would never run, because there is no such day. Check it.';
   const isTooOften = times.some(
     (time, index) => index > 0 && time - (times[index - 1] ?? 0) < leastMs,
   );
   if (isTooOften) {
-    return `That is too often: a job may run every ${Math.round(leastMs / MINUTE_MS)} minutes at most.`;
+    return `That is too often: a job may run at most every ${Math.round(leastMs / MINUTE_MS)} minutes.`;
   }
   return { timetable, nextAt };
 }
 
-/** The next few times of a timetable (ms); fewer where there are no more. */
+/** The next few times of a timetable (ms); fewer if there are no more. */
 export function nextTimes(timetable: Timetable, after: number, count: number): readonly number[] {
   const times: number[] = [];
   let last: number | null = after;
@@ -137,26 +141,26 @@ function isTimeZone(timeZone: string): boolean {
     zoneClock(timeZone);
     return true;
   } catch {
-    return false; // Intl says "unknown zone" by throwing, and has no other way to ask.
+    return false; // Intl reports an unknown zone only by throwing.
   }
 }
 
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-/** Longest time, in characters. */
+/** The longest time text that is parsed, in characters. */
 const MAX_WRITTEN = 500;
 
 const READ_MOMENT_FORM =
   'a date and time such as 2026-11-22 09:00, a time such as 18:30, tomorrow 9:00, or in 20 min';
 
-/** A moment (ms) that is the same in every zone; null for anything else. */
+/** Reads a moment (ms) that is the same in every zone; null for any other text. */
 function momentWithoutZone(text: string, now: number): number | null {
   return text.length > MAX_WRITTEN ? null : (readDelay(text, now) ?? withOffset(text));
 }
 
 /**
- * The moment (ms) of a local time; null where it is none. A bare time is the next one of that kind; one that
- * the clock skips is the end of the skipped hour.
+ * Reads a local time as a moment (ms); null if it is not a time. A bare time means its next occurrence,
+ * and a skipped time means the end of the skipped hour.
  */
 function readLocalTime(written: string, timeZone: string, now: number): number | null {
   const text = written.trim();
@@ -174,7 +178,10 @@ function readDelay(text: string, now: number): number | null {
   return interval?.unit === 'minutes' ? now + interval.count * MINUTE_MS : null;
 }
 
-/** `in 2 days`, `in a month at 9:00`: on the calendar, at this time of the day where none is given. */
+/**
+ * Reads `in 2 days` or `in a month at 9:00`: counted on the calendar, at the current time of day if
+ * none is given.
+ */
 function daysFromNow(text: string, timeZone: string, now: number): number | null {
   const interval = readInterval(textAfterIn(text));
   if (interval === null || interval.unit === 'minutes') return null;
@@ -189,7 +196,7 @@ function textAfterIn(text: string): string {
   return /^in\s+(?:an?\s+)?(\S.*)$/i.exec(text)?.[1] ?? '';
 }
 
-/** `2026-11-22T09:00:00Z` and the like say themselves where they count. */
+/** Reads `2026-11-22T09:00:00Z` and other times that state their offset. */
 function withOffset(text: string): number | null {
   if (!/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)$/i.test(text))
     return null;
@@ -202,7 +209,7 @@ function dateAndTime(text: string, timeZone: string): number | null {
   const [, date = '', time = '', seconds = ':00'] = found;
   const iso = `${date}T${time.padStart(5, '0')}${seconds}`;
   const wall = numberOrNull(Date.parse(`${iso}Z`));
-  // The 30th of February is no day, although JavaScript makes one of it.
+  // The 30th of February does not exist, although JavaScript accepts it.
   if (wall === null || !new Date(wall).toISOString().startsWith(iso)) return null;
   return zoneClock(timeZone).plannedMomentOf(wall);
 }
@@ -215,7 +222,7 @@ function bareTime(text: string, timeZone: string, now: number): number | null {
   return atTime(minutes, timeZone, now, day.toLowerCase() === 'tomorrow' ? 1 : 0);
 }
 
-/** The next moment at which it is so many minutes after midnight there. */
+/** The next moment that is this many minutes after local midnight. */
 function nextAtTime(minutes: number, timeZone: string, now: number): number {
   const today = atTime(minutes, timeZone, now, 0);
   return today > now ? today : atTime(minutes, timeZone, now, 1);
@@ -232,13 +239,14 @@ function numberOrNull(value: number): number | null {
 }
 
 const HOUR_MS = 60 * 60_000;
-/** More than any clock is put back by. */
+/** More than any clock is ever set back, in ms. */
 const BACK_MS = 3 * HOUR_MS;
 
 /**
- * When a job is due next, after that moment (ms); null: never again, or its expression is no good.
- * A skipped time is made up for at the end of the skipped hour, and a skipped date on the next day; in a doubled hour
- * a job of certain hours runs in the first one, and a job of every hour in both.
+ * The next time of a job after a moment (ms); null if there is none, or if its expression is
+ * invalid. A skipped time is made up for at the end of the skipped hour, a skipped date on the next
+ * day. In a doubled hour, a job at certain hours runs in the first one, and a job at every hour in
+ * both.
  * @throws RangeError for an unknown time zone.
  */
 export function nextTime(timetable: Timetable, after: number): number | null {
@@ -261,7 +269,7 @@ export function nextTime(timetable: Timetable, after: number): number | null {
 
 function nextOf(cron: ReadCron, clock: ZoneClock, after: number): number | null {
   const wall = clock.wallAt(after);
-  // What was planned for a date that the zone has just skipped may be still to come.
+  // A run planned for a date that the zone has just skipped may still be to come.
   const isDaySkipped = wall - clock.wallAt(after - DAY_MS) > DAY_MS + BACK_MS;
   const walls = cron.after(wall - (isDaySkipped ? 2 * DAY_MS : BACK_MS));
   const everyHour = cron.hours === 24;
@@ -270,7 +278,7 @@ function nextOf(cron: ReadCron, clock: ZoneClock, after: number): number | null 
     const moments = clock.momentsOf(next);
     const first = moments[0] ?? clock.plannedMomentOf(next);
     if (best !== null && first >= best) return best;
-    // A job of every hour runs again soon; no need to make up for what was skipped.
+    // A job at every hour runs again soon, so nothing skipped needs to be made up for.
     const wanted = everyHour ? moments : [first];
     const due = wanted.find((moment) => moment > after);
     if (due !== undefined) best = Math.min(best ?? due, due);
@@ -283,11 +291,11 @@ function nextWall(walls: CronExpression): number | null {
   try {
     return walls.next().getTime();
   } catch {
-    return null; // The library says "never" by throwing, after it has looked for long.
+    return null; // After a long search, the library reports "never" by throwing.
   }
 }
 
-/** Whether it runs in each hour, so that it is no job of certain hours. */
+/** Whether a timetable runs in every hour rather than at certain hours. */
 export function isOfEveryHour(timetable: Timetable): boolean {
   if (timetable.kind !== 'cron') return false;
   const read = readCronExpression(timetable.expression);

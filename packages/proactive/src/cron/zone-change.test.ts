@@ -7,7 +7,7 @@ afterEach(() => scene.close());
 
 const NEW_YORK = 'America/New_York';
 
-/** A start of the process with these settings. */
+/** Starts the process again with this time zone in the settings. */
 async function restart(zone: string) {
   scene.zone.agent = zone;
   const started = scene.twin();
@@ -20,8 +20,8 @@ const nextOf = async (id: string) => {
   return nextAt === null ? null : new Date(nextAt).toISOString().slice(0, 16);
 };
 
-describe('when the time zone of an agent changes', () => {
-  it('[H08] its owner is asked once about the jobs of the old zone, over restarts and in several processes', async () => {
+describe('a change of an agent’s time zone', () => {
+  it('[H08] makes one question to the owner about the jobs of the old zone, across restarts and processes', async () => {
     scene = await openCronScene();
     await scene.add({ task: 'Call *Bo*.', every: '2 days at 9:00' });
     await scene.add({ task: 'Good morning.', every: 'daily at 8:00' });
@@ -43,7 +43,7 @@ describe('when the time zone of an agent changes', () => {
     ]);
   });
 
-  it('[H08] jobs stay in their zone until the owner decides', async () => {
+  it('[H08] leaves jobs in their zone until the owner decides', async () => {
     scene = await openCronScene();
     await scene.add({ task: 'Good morning.', every: '2 days at 9:00' });
     await restart(NEW_YORK);
@@ -53,7 +53,7 @@ describe('when the time zone of an agent changes', () => {
     expect(await nextOf('J1')).toBe('2026-11-24T08:00');
   });
 
-  it('[H08] "move" keeps the local time in the new zone, also of one-off and paused jobs', async () => {
+  it('[H08] with "move" keeps local times in the new zone, even for one-off and paused jobs', async () => {
     scene = await openCronScene();
     await scene.add({ task: 'Good morning.', every: '2 days at 9:00' });
     await scene.add({ task: 'Call Bo.', at: '2026-11-23 18:00' });
@@ -61,7 +61,7 @@ describe('when the time zone of an agent changes', () => {
     await scene.ask({ action: 'pause', id: 'J3' }, { kind: 'operator' });
     const started = await restart(NEW_YORK);
     expect(await started.decideZone(undefined, 'move America/New_York')).toBe(
-      '3 jobs keep the local time, now on the clock of America/New_York.',
+      '3 jobs keep their local time, now in America/New_York.',
     );
     expect(await nextOf('J1')).toBe('2026-11-22T14:00');
     expect(await nextOf('J2')).toBe('2026-11-23T23:00');
@@ -73,7 +73,7 @@ describe('when the time zone of an agent changes', () => {
     expect(scene.asked).toHaveLength(1);
   });
 
-  it('[H08] a job that has run at its hour today does not run at that hour again after the move', async () => {
+  it('[H08] with "move" does not repeat a job that has already run at its hour today', async () => {
     scene = await openCronScene();
     await scene.add({ task: 'Good morning.', every: 'daily at 9:00' });
     scene.at('2026-11-22T08:00:00Z');
@@ -85,7 +85,7 @@ describe('when the time zone of an agent changes', () => {
     expect(await nextOf('J1')).toBe('2026-11-23T14:00');
   });
 
-  it('[H08] "keep" leaves the old zone for good: another change asks nothing', async () => {
+  it('[H08] with "keep" leaves the old zone for good, and another change asks nothing', async () => {
     scene = await openCronScene();
     await scene.add({ task: 'Good morning.', every: '2 days at 9:00' });
     const started = await restart(NEW_YORK);
@@ -98,19 +98,19 @@ describe('when the time zone of an agent changes', () => {
     expect(scene.asked).toHaveLength(1);
   });
 
-  it('[H08] a button of an earlier change decides nothing about a later one', async () => {
+  it('[H08] is not decided by a button of an earlier change', async () => {
     scene = await openCronScene();
     await scene.add({ task: 'Good morning.', every: '2 days at 9:00' });
     await restart(NEW_YORK);
     const later = await restart('Asia/Tokyo');
     expect(scene.asked).toHaveLength(2);
     expect(await later.decideZone(undefined, 'move America/New_York')).toContain(
-      'My time zone is Asia/Tokyo by now',
+      'My time zone is now Asia/Tokyo',
     );
     expect((await scene.job('J1')).timetable).toMatchObject({ timeZone: 'Europe/Berlin' });
   });
 
-  it('[H08] nothing is asked about a job with a zone of its own, nor when the old zone is back', async () => {
+  it('[H08] asks nothing about a job with its own zone, or when the old zone returns', async () => {
     scene = await openCronScene();
     await scene.add({ task: 'Tokyo opens.', every: 'daily at 9:00', timeZone: 'Asia/Tokyo' });
     await restart(NEW_YORK);
@@ -128,7 +128,7 @@ describe('when the time zone of an agent changes', () => {
     expect(scene.asked).toHaveLength(2);
   });
 
-  it('[H08] an owner without a chat is asked at a later start', async () => {
+  it('[H08] is asked about at a later start if the owner has no chat yet', async () => {
     scene = await openCronScene();
     await scene.add({ task: 'Good morning.', every: 'daily at 9:00' });
     scene.zone.hasOwner = false;
@@ -138,7 +138,7 @@ describe('when the time zone of an agent changes', () => {
     expect(scene.asked).toHaveLength(1);
   });
 
-  it('[H08] jobs of an older version have the zone of the agent, and days of it that are days', async () => {
+  it('[H08] gives jobs of an older version the agent’s zone, and turns their days into calendar days', async () => {
     scene = await openCronScene();
     await scene.add({ task: 'Good morning.', every: '48 hours' });
     await scene.add({ task: 'Daily.', cron: '0 9 * * *' });

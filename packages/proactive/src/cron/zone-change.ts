@@ -6,19 +6,20 @@ import { type CronServices, describeTimetable, type OwnerQuestion } from './job-
 import { isOfEveryHour, nextTime } from './timetable.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
-/** Jobs that a question names; the others are counted. */
+/** How many jobs a question names; the others are counted. */
 const MAX_NAMED = 8;
 
-/** A job with local times, and the zone in which they are. */
+/** A job with local times, and their time zone. */
 interface ZonedJob {
   readonly job: CronJob;
   readonly timetable: ZonedTimetable & { readonly timeZone: string };
 }
 
 /**
- * Compares the zones of jobs with that of their agent, once for each start and reload of the settings. Where the agent's
- * has changed, an owner is asked, once, whether the jobs that were made in the old one move with it; without an answer they
- * keep it. The jobs carry the mark, so that no restart and no second process asks again.
+ * Compares the zones of jobs with that of their agent, once for each start and reload of the
+ * settings. If the agent's zone has changed, an owner is asked once whether the jobs made in the
+ * old zone move with it; without an answer they keep it. The jobs record the question, so that
+ * neither a restart nor another process asks again.
  */
 export async function compareZones(deps: CronServices, jobs: readonly CronJob[]): Promise<void> {
   const left = new Map<string, ZonedJob[]>();
@@ -39,7 +40,10 @@ export async function compareZones(deps: CronServices, jobs: readonly CronJob[])
   for (const group of left.values()) await askAbout(deps, group);
 }
 
-/** A job whose local times have a zone; an older version stored intervals of days as hours, without one. */
+/**
+ * A job with a zone for its local times. An older version stored intervals of days as hours,
+ * without a zone; those are converted.
+ */
 async function zonedJob(deps: CronServices, job: CronJob): Promise<ZonedJob | null> {
   const { timetable } = job;
   if (timetable.kind !== 'every') {
@@ -58,7 +62,10 @@ async function zonedJob(deps: CronServices, job: CronJob): Promise<ZonedJob | nu
   return { job: { ...job, timetable: calendar }, timetable: calendar };
 }
 
-/** A job of an older version in the zone of its agent follows it; one whose zone was chosen never does. */
+/**
+ * Marks a job of an older version that is in its agent's zone as following it. A job whose zone was
+ * chosen never follows.
+ */
 async function markAgents({ store }: CronServices, { job, timetable }: ZonedJob): Promise<void> {
   const { zoneOf, askedAbout: _, ...rest } = timetable;
   if (zoneOf === 'job' || (zoneOf === 'agent' && timetable.askedAbout === undefined)) return;
@@ -70,7 +77,8 @@ async function askAbout(deps: CronServices, group: readonly ZonedJob[]): Promise
   if (first === undefined || deps.askOwner === undefined) return;
   const agent = agentOfConversation(first.job.conversationId);
   const change = { from: first.timetable.timeZone, to: deps.timeZoneOf(agent) };
-  // Asked before the jobs are marked: after a crash in between the key drops the same question.
+  // Asked before the jobs are marked: after a crash in between, the same question is dropped by its
+  // key.
   const isAsked = await deps.askOwner({ agent, ...zoneQuestion(group, change, deps.clock()) });
   deps.log.info({ ...change, jobs: group.length, isAsked }, 'the time zone of an agent changed');
   if (!isAsked) return;
@@ -100,9 +108,9 @@ function zoneQuestion(
   const markdown = [
     `My time zone is now ${to}; it was ${from}. ${jobs} ${verb} made in ${from}:`,
     [...named, ...(more > 0 ? [`- and ${more} more`] : [])].join('\n'),
-    `\`/zone move\` gives ${them} the same local time in ${to}; \`/zone keep\` leaves ${them} on the clock of ${from}. Without an answer ${isOne ? 'it stays' : 'they stay'} as ${isOne ? 'it is' : 'they are'}.`,
+    `\`/zone move\` keeps the local time of ${them}, now in ${to}; \`/zone keep\` leaves ${them} in ${from}. Without an answer nothing changes.`,
   ].join('\n\n');
-  // With the day: a zone may change to another one, back, and there again.
+  // Includes the day, because a zone may change to another one, back, and there again.
   const key = `zone:${group.map(({ job }) => job.id).join()}:${from}:${to}:${Math.floor(now / DAY_MS)}`;
   const buttons = [
     { label: 'Move', data: `/zone move ${to}` },
@@ -111,7 +119,10 @@ function zoneQuestion(
   return { key, markdown, buttons };
 }
 
-/** Runs `/zone`: `argument` is `move` or `keep`, and the zone that the question named where its button was pressed. */
+/**
+ * Runs `/zone`. `argument` is `move` or `keep`, followed by the zone that the question named if its
+ * button was pressed.
+ */
 export async function answerZone(
   deps: CronServices,
   agent: string | undefined,
@@ -122,10 +133,10 @@ export async function answerZone(
   const [, action, asked] = /^(move|keep)\b[.!]?(?:\s+(\S+))?$/i.exec(argument.trim()) ?? [];
   if (open.length === 0) return `My time zone is ${now}. No job waits for a decision about it.`;
   if (action === undefined) {
-    return `My time zone is ${now}. ${countOf(open.length, 'job')} made in another one: \`/zone move\` gives the same local time here, \`/zone keep\` leaves the old zone.`;
+    return `My time zone is ${now}. ${countOf(open.length, 'job')} made in another one: \`/zone move\` keeps the local time, now in ${now}, and \`/zone keep\` keeps the old zone.`;
   }
   if (asked !== undefined && asked !== now) {
-    return `My time zone is ${now} by now, not ${asked}: \`/zone move\` or \`/zone keep\` decides about that.`;
+    return `My time zone is now ${now}, not ${asked}: use \`/zone move\` or \`/zone keep\` to decide about that.`;
   }
   const isMove = action.toLowerCase() === 'move';
   for (const zoned of open) await (isMove ? moveJob(deps, zoned, now) : keepJob(deps, zoned));
@@ -133,11 +144,11 @@ export async function answerZone(
   await deps.planned();
   const jobs = open.length === 1 ? 'One job keeps' : `${open.length} jobs keep`;
   return isMove
-    ? `${jobs} the local time, now on the clock of ${now}.`
+    ? `${jobs} ${open.length === 1 ? 'its' : 'their'} local time, now in ${now}.`
     : `${jobs} the old time zone.`;
 }
 
-/** Jobs that were made in an earlier zone of the agent, and about which the owner has not decided. */
+/** Jobs that were made in an earlier zone of the agent and are still undecided. */
 async function openJobs(
   { store }: CronServices,
   agent: string | undefined,
@@ -163,7 +174,7 @@ async function moveJob({ store, clock }: CronServices, zoned: ZonedJob, zone: st
   if (nextAt !== null) await store.cronJobs.postpone(job, nextAt);
 }
 
-/** A local time that has had its run in the old zone does not run again in the new one. */
+/** A local time whose run has taken place in the old zone does not run again in the new one. */
 function nextAfterMove(
   { job, timetable: before }: ZonedJob,
   timetable: ZonedTimetable,

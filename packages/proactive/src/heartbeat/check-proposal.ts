@@ -2,16 +2,22 @@ import { hasOwnForm, readTasks } from './read-tasks.ts';
 import { describeSchedule, describeTaskProblem } from './task.ts';
 import { readTimes } from './times.ts';
 
-/** The largest share of words that may be missing: times and rules may be worded differently. */
+/**
+ * The largest share of words that may be missing, because times and rules may be worded
+ * differently.
+ */
 const LOST_SHARE = 0.3;
 
-/** Checks a proposed HEARTBEAT.md against the present one (H11); `refusal`: the reason not to use it. */
+/**
+ * Checks a proposed HEARTBEAT.md against the current one (H11). `refusal` is the reason not to use
+ * it.
+ */
 export function checkProposal(before: string, after: string) {
   const { tasks, problems } = readTasks(after);
   const { words, lost } = lostWords(before, after);
   const stopped = problems.find(({ effect }) => effect === 'task');
   const refusal = !hasOwnForm(after)
-    ? 'it is not in the form of Parley'
+    ? 'it is not in Parley’s form'
     : tasks.length === 0
       ? 'it has no task'
       : stopped !== undefined
@@ -23,7 +29,9 @@ export function checkProposal(before: string, after: string) {
   return { tasks: shown, problems: problems.map(describeTaskProblem), lost, refusal };
 }
 
-/** Words of the tasks and rules of a file that another does not have; times may be written otherwise. */
+/**
+ * Words of the tasks and rules of one file that the other lacks; times may be written differently.
+ */
 function lostWords(before: string, after: string) {
   const { tasks, context = '' } = readTasks(before);
   const texts = [...tasks.map(({ instruction }) => instruction), context];
@@ -35,7 +43,7 @@ function lostWords(before: string, after: string) {
   return { words: words.size, lost: [...words].filter((word) => !kept.has(word)) };
 }
 
-/** Chinese has no spaces: there each pair of signs counts. */
+/** Chinese has no spaces, so each pair of characters counts as a word. */
 function comparableWords(text: string): readonly string[] {
   const latin = text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? [];
   return latin.flatMap((word) => {

@@ -3,7 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { PROSE_TASK, readTasks } from './read-tasks.ts';
 import { describeSchedule } from './task.ts';
 
-/** Files as people wrote them for other agents; what each is read as: name and schedule. */
+/**
+ * Files as people wrote them for other agents, with the tasks that each is read as: name and
+ * schedule.
+ */
 const FORMS: readonly [
   form: string,
   text: string,
@@ -105,8 +108,8 @@ const FORMS: readonly [
   ],
 ];
 
-describe('a HEARTBEAT.md that was written for another agent', () => {
-  it.each(FORMS)('[H11] [W01] as %s is read as its tasks', (form, text, tasks) => {
+describe('a HEARTBEAT.md written for another agent', () => {
+  it.each(FORMS)('[H11] [W01] as %s becomes these tasks', (form, text, tasks) => {
     const read = readTasks(text);
     // Times in sentences make no tasks, and are reported.
     expect(read.problems.map(({ line }) => line)).toEqual(/sentence/.test(form) ? [1] : []);
@@ -126,14 +129,14 @@ describe('a HEARTBEAT.md that was written for another agent', () => {
     }
   });
 
-  it('[H11] has what holds for all tasks as context of the file, and in none of them', () => {
+  it('[H11] keeps text for all tasks as the context of the file, not in any task', () => {
     const { tasks, context } = readTasks(FORMS[3]?.[1] ?? '');
     expect(context).toContain('stay quiet');
     for (const { instruction } of tasks) expect(instruction).not.toContain('stay quiet');
     expect(tasks[0]?.instruction).not.toContain('Next day');
   });
 
-  it('[H11] has the same tasks with the same names where only the general text changes', () => {
+  it('[H11] keeps its tasks and their names when only the general text changes', () => {
     const text = FORMS[4]?.[1] ?? '';
     const [before, after] = [text, text.replace('most overdue', 'oldest')].map((one) =>
       readTasks(one),
@@ -142,13 +145,13 @@ describe('a HEARTBEAT.md that was written for another agent', () => {
     expect(after?.context).not.toBe(before?.context);
   });
 
-  it('[H01] runs none more often than the floor', () => {
+  it('[H01] runs no task more often than the minimum interval', () => {
     const { tasks, problems } = readTasks('- Board: every 2 minutes\n- Pumps: hourly\n');
     expect(tasks.map(describeSchedule)).toEqual(['every 5 min', 'every hour']);
     expect(problems.map(({ line, effect }) => [line, effect])).toEqual([[1, 'note']]);
   });
 
-  it('[H02] of any lines is read, and each task can be run', () => {
+  it('[H02] is read from any lines, and each of its tasks can be run', () => {
     const lines = fc.constantFrom(
       ...[
         '# a',

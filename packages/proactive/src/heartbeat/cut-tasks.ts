@@ -24,14 +24,14 @@ import {
   type Times,
 } from './times.ts';
 
-/** The name of the task that is the whole file. */
+/** The name of a task that consists of the whole file. */
 export const PROSE_TASK = 'heartbeat';
 const TIMES_FORM = 'a time such as "every 2 h, 9:00-21:00", "daily at 8:00" or "Monday at 10:00"';
 
 export interface ReadTasks {
   readonly tasks: readonly StandingTask[];
   readonly problems: readonly TaskProblem[];
-  /** The text of the file outside of its tasks, for the run of each. */
+  /** The text of the file outside its tasks, which each run gets. */
   readonly context?: string;
 }
 
@@ -42,14 +42,14 @@ interface Found {
 }
 
 /**
- * The tasks of a file that was written for another agent (H11): those of OpenClaw's `tasks:` block, else headings and
- * list items that carry a time, with all that is below them; else the whole file is one. A file that only says how to
- * use it has none.
+ * Finds the tasks of a file written for another agent (H11): those of OpenClaw's `tasks:` block,
+ * otherwise headings and list items with a time, including everything below them; otherwise the
+ * whole file is one task. A file that only says how to use it has no task.
  */
 export function cutTasks(written: readonly FileLine[]): ReadTasks {
   const all = withoutUsage(written);
   const start = all.findLast(({ text }) => MARKER.test(text))?.number ?? 0;
-  // What is above such a line is text, whatever it looks like.
+  // Everything above such a line is text, whatever it looks like.
   const lines = all.flatMap((line) =>
     line.number === start ? [] : [line.number < start ? { ...line, fenced: true } : line],
   );
@@ -79,7 +79,7 @@ function foundInBlock({ line, title, text, times }: BlockTask): Found {
   return { part: { ...outlineOf([]), number: line.number, title }, text, times };
 }
 
-/** The task of a part, or none where its time is not understood. Adds the problems of its times. */
+/** The task of a part, or none if its time is not understood. Adds the problems of its times. */
 function taskOf(
   { part, text, times }: Found,
   name: string,
@@ -105,7 +105,10 @@ function taskOf(
   return [{ name, line: part.number, ...schedule, instruction: text }];
 }
 
-/** The outermost parts that carry a time. A part that names only a time (`## Daily`) groups timed parts below it. */
+/**
+ * The outermost parts with a time. A part that only names a time (`## Daily`) groups the timed
+ * parts below it.
+ */
 function tasksBelow(part: Part, outer: Times): readonly Found[] {
   return partsBelow(part).flatMap((child) => {
     const own = timesOf(child);
@@ -122,7 +125,7 @@ function tasksBelow(part: Part, outer: Times): readonly Found[] {
   });
 }
 
-/** Whether anything below it asks for something, and does not only give a time. */
+/** Whether anything below a part asks for something rather than only giving a time. */
 function hasWords(part: Part): boolean {
   return allBelow(part).some((one) => asksForSomething(one) && timesAlone(one) === null);
 }
@@ -133,19 +136,19 @@ function hasTimes(part: Part): boolean {
   );
 }
 
-/** The times of a line or item that gives only a time, such as `Interval: 15m`. */
+/** The times of a line or item that only gives a time, such as `Interval: 15m`. */
 function timesAlone(one: FileLine | Part): Times | null {
   if (!isPart(one)) return one.fenced ? null : labeledTimes(one.text);
   return one.level < ITEM ? null : labeledTimes(one.title);
 }
 
-/** The same, unless work is below it. Such times belong to the part above. */
+/** The times of such a line or item, unless it has work below it. They belong to the part above. */
 function timesLabel(one: FileLine | Part): Times | null {
   const times = timesAlone(one);
   return times !== null && isPart(one) && hasWords(one) ? null : times;
 }
 
-/** The times of its own line and of lines right below it that give only a time. */
+/** The times of a part's own line, and of lines right below it that only give a time. */
 function timesOf(part: Part): Times | null {
   const { times, below } = part;
   const labels = below.flatMap((one) => timesLabel(one) ?? []);
@@ -154,7 +157,9 @@ function timesOf(part: Part): Times | null {
   return labels.reduce(addTimes, times?.times ?? {});
 }
 
-/** The whole file as one task; no task if nothing below the line `start` asks for anything. */
+/**
+ * Reads the whole file as one task; no task if nothing below the line `start` asks for anything.
+ */
 function wholeFile(root: Part, start: number): ReadTasks {
   const all = allBelow(root);
   const first = all.find((one) => one.number > start && asksForSomething(one));
@@ -176,8 +181,8 @@ function wholeFile(root: Part, start: number): ReadTasks {
 }
 
 /**
- * Notes about text outside of the tasks that may have been meant as one: open boxes, items of a list in which others
- * are tasks, and sentences with a time.
+ * Notes about text outside the tasks that may have been meant as a task: open checkboxes, items of
+ * a list in which others are tasks, and sentences with a time.
  */
 function notesOutside(part: Part, used: ReadonlySet<Part>): readonly TaskProblem[] {
   const hasTask = (one: Part): boolean => used.has(one) || partsBelow(one).some(hasTask);
@@ -204,7 +209,7 @@ const LINK = /^\W*\[[^\]]*\]\([^)]*\)\W*$/;
 const NO_WORD =
   /^\s*(?:tasks:\s*(?:\[\])?|[`~]{3,}.*)$|^[\W_]*(?:tasks?:\s*)?(?:none|nothing|empty|n\/a|no (?:\w+ )?tasks?)(?: (?:yet|here|now|right now|at the moment|for now))?[\W_]*$|^\P{L}*(?:暂无|无|没有)(?:任务)?\P{L}*$|^[^.。]*(?:reply|respond|answer|return|回复|返回)[^.。]{0,20}HEARTBEAT_OK\W*$/iu;
 
-/** Whether a line asks for something: no heading, link, fence or empty item. */
+/** Whether a line asks for something, rather than being a heading, link, fence or empty item. */
 function asksForSomething(one: FileLine | Part): boolean {
   if (isPart(one) && one.level < BOLD) return false;
   return /[\p{L}\p{N}]/u.test(one.text) && !LINK.test(one.text) && !NO_WORD.test(one.text);
@@ -218,13 +223,13 @@ function joinLineTexts(lines: readonly (string | FileLine | Part)[]): string {
     .trim();
 }
 
-/** The tasks of the file are below this line. */
+/** Matches a line that announces the tasks of the file below it. */
 const MARKER = /^[^#\w]*add\b[^.]{0,30}\btasks?\b[^.]{0,20}\bbelow\b(?: this line)?[^\w]*$/i;
-/** Sentences about the file itself in the templates of other agents. */
+/** Matches sentences about the file itself in the templates of other agents. */
 const USAGE =
   /^[^#\w]*(?:(?:this|if this) file (?:is (?:checked|read)|contains tasks|has no tasks)\b|(?:keep|leave) (?:this|the) file (?:\w+,? )?(?:empty|blank)|add (?:\w+ )?tasks? (?:\w+ )?below\b|`?HEARTBEAT\.md`? lives in\b|the default (?:\w+ )?template is)|^(?=.*(?:文件|檔案|Datei|fichier|archivo))(?=.*(?:为空|留空|leer|vide|vacío)).*(?:heartbeat|心跳)/i;
 
-/** A template may stand in a fence of Markdown, as its documentation shows it. */
+/** Removes such sentences. A template may be in a Markdown fence, as its documentation shows it. */
 function withoutUsage(lines: readonly FileLine[]): readonly FileLine[] {
   let isInside = false;
   return lines.flatMap((line) => {
@@ -236,7 +241,7 @@ function withoutUsage(lines: readonly FileLine[]): readonly FileLine[] {
   });
 }
 
-/** The label before a colon, else the first words. It is the key in heartbeat-state.json. */
+/** The label before a colon, otherwise the first words. It is the key in heartbeat-state.json. */
 function shortName(title: string): string {
   const plain = title.split('\n', 1)[0]?.replace(/[(（][^)）]{0,1000}[)）]/g, ' ') ?? '';
   const [, label = '', rest = ''] =

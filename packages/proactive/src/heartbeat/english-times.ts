@@ -1,4 +1,4 @@
-/** Words for times in other languages, by the English word that `readTimes` knows. */
+/** Words for times in other languages, after the English word that `readTimes` knows. */
 const WORDS = `
 every: alle jede jeder jeden jedes cada chaque toutes tous todos todas ogni elke
 day: tag jour día dia giorno dag; days: tage tagen jours días dias giorni dagen
@@ -21,7 +21,7 @@ const ENGLISH = new Map(
   }),
 );
 
-/** Other forms of times and their English form, replaced in this order. */
+/** Other forms of times with their English form, replaced in this order. */
 const FORMS: readonly (readonly [RegExp, string])[] = [
   [/[，、；]/g, ', '],
   [/：(?=\d)/g, ':'],
@@ -78,20 +78,20 @@ const FORMS: readonly (readonly [RegExp, string])[] = [
   [/\bfortnightly\b/gi, 'every 2 weeks'],
   [/\bhalf(?:\s+an)?\s+hour\b/gi, '30 min'],
 ];
-/** `8 Uhr`, and `8h30` behind a word that makes it an hour; `every 2h` is a length. */
+/** Matches `8 Uhr`, and `8h30` after a word that makes it a time of day; `every 2h` is a length. */
 const HOUR =
   /\b(\d{1,2})(?:[:.](\d{2}))?\s*uhr\b|(?<=(?:à|de|et|las|at|from|to|and|between|entre)\s)(\d{1,2})\s?h(\d{2})?(?!\p{L}|\d)/giu;
 const DIGITS = '零一二三四五六七八九十';
 const NUMBERS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six'];
 const DAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 
-/** Marks of emphasis and code, but not the asterisks of a cron expression. */
+/** Matches marks of emphasis and code, but not the asterisks of a cron expression. */
 export const MARKS = /[*]{2}|[_`]|\*(?=\p{L})|(?<=[\p{L}.:!?)])\*/gu;
 
-/** Numbers in addresses are no times: `[News](https://example.org/12:30)`. */
+/** Matches addresses, whose numbers are not times: `[News](https://example.org/12:30)`. */
 const ADDRESS = /(?<=\])\([^)\s]*\)|\b\w+:\/\/\S+/g;
 
-/** A line with its times in the English words that `readTimes` knows. */
+/** Translates the times of a line into the English words that `readTimes` knows. */
 export function inEnglish(line: string): string {
   const words = line
     .replace(ADDRESS, (address) => address.replace(/^(?:\w+:\/\/|\(.*)|[\d:]/g, ''))

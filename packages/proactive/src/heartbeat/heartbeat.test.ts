@@ -9,14 +9,14 @@ const CALENDAR = '## calendar\n- every: 2 h\n- do: Look at the calendar.\n';
 let scene: HeartbeatScene;
 afterEach(() => scene.close());
 
-/** Looks at the first beat, half an hour after the start. */
+/** Looks at the time of the first heartbeat, half an hour after the start. */
 async function firstBeat(): Promise<void> {
   await scene.heartbeat.runDue();
   scene.later(30);
   await scene.heartbeat.runDue();
 }
 
-/** Half an hour passes; the run that was begun, by its task. */
+/** Lets half an hour pass. Returns the task of the run that this started. */
 async function nextBeat(): Promise<string | undefined> {
   scene.later(30);
   await scene.heartbeat.runDue();
@@ -28,8 +28,8 @@ const seeing = (look: NewsChecker['look']): NewsChecker => ({ whyNot: () => null
 const runs = async () =>
   (await scene.store.heartbeats.recent('main', 99)).map(({ task }) => task).reverse();
 
-describe('the heartbeat', () => {
-  it('[H02] asks nobody anything without tasks, and says why', async () => {
+describe('a heartbeat', () => {
+  it('[H02] calls no model without tasks, and says why', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', '# Heartbeat\n<!--\n## mail\n- do: Look.\n-->\n');
     await firstBeat();
@@ -39,7 +39,7 @@ describe('the heartbeat', () => {
     });
   });
 
-  it('[H02] runs the task that is due and notes that it did', async () => {
+  it('[H02] runs the task that is due, and records that', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL);
     await firstBeat();
@@ -63,7 +63,7 @@ describe('the heartbeat', () => {
     });
   });
 
-  it('[H10] [P17] is previewed as the order that it starts with, in the language of USER.md, else of the chat', async () => {
+  it('[H10] [P17] previews the instruction it starts with, in the language of USER.md, otherwise of the chat', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL + CALENDAR);
     const theirs = (found: AlertChat | null): AlertChat => {
@@ -88,7 +88,7 @@ describe('the heartbeat', () => {
     }
   });
 
-  it('[H10] [P17] without a task that asks a model is previewed with an example', async () => {
+  it('[H10] [P17] is previewed with an example if no task asks a model', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', '## memory\n- every: daily at 3:00\n- run: memory-upkeep\n');
     let offered: AlertChat | null = null;
@@ -102,7 +102,7 @@ describe('the heartbeat', () => {
     expect(await runs()).toEqual([]);
   });
 
-  it('[H02] runs one task per heartbeat run, the most overdue one, and none that is not due', async () => {
+  it('[H02] runs one task at a time, the most overdue one, and none that is not due', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL + CALENDAR);
     await scene.heartbeat.runDue();
@@ -111,20 +111,20 @@ describe('the heartbeat', () => {
     expect(ran).toEqual(['mail', 'calendar', 'mail', 'mail', 'mail', 'mail', 'calendar']);
   });
 
-  it('[H01] misses no heartbeat run and doubles none across a restart of the process', async () => {
+  it('[H01] is neither missed nor doubled across a restart of the process', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL);
     await scene.heartbeat.runDue();
     for (let minute = 0; minute < 120; minute += 5) {
       scene.later(5);
-      // Each look is one of a new process.
+      // A new process looks each time.
       await scene.twin().runDue();
       await scene.run();
     }
     expect(await runs()).toEqual(['mail', 'mail', 'mail', 'mail']);
   });
 
-  it('[H01] skips no task because the heartbeat run before it came late', async () => {
+  it('[H01] skips no task because the previous heartbeat was late', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL);
     await scene.heartbeat.runDue();
@@ -139,7 +139,7 @@ describe('the heartbeat', () => {
     expect(await runs()).toHaveLength(late.length);
   });
 
-  it('[H01] is one when two processes look at the same moment', async () => {
+  it('[H01] runs once when two processes look at the same moment', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL + CALENDAR);
     await scene.heartbeat.runDue();
@@ -149,7 +149,7 @@ describe('the heartbeat', () => {
     expect(await runs()).toHaveLength(1);
   });
 
-  it('[H01] is one after the machine has slept for days, and keeps its rhythm', async () => {
+  it('[H01] runs once after the machine has slept for days, and keeps its rhythm', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL);
     await firstBeat();
@@ -161,7 +161,7 @@ describe('the heartbeat', () => {
     expect(new Date(next ?? 0).toISOString()).toBe('2026-11-24T10:00:00.000Z');
   });
 
-  it('[H01] continues when the clock is put back a day', async () => {
+  it('[H01] continues when the clock is set back a day', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL);
     await firstBeat();
@@ -171,7 +171,7 @@ describe('the heartbeat', () => {
     expect(await nextBeat()).toBe('mail');
   });
 
-  it('[H02] waits while the run before is not over', async () => {
+  it('[H02] waits while the previous run is not over', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL);
     await firstBeat();
@@ -182,7 +182,7 @@ describe('the heartbeat', () => {
     expect(await nextBeat()).toBe('mail');
   });
 
-  it('[H04] runs nothing of which no owner could be notified', async () => {
+  it('[H04] runs nothing if no owner could be notified', async () => {
     scene = await openHeartbeatScene({
       findTarget: async () => ({ kind: 'none', reason: 'no owner has written yet' }),
     });
@@ -192,7 +192,7 @@ describe('the heartbeat', () => {
     expect((await scene.heartbeat.status()).plan?.lastReason).toBe('no owner has written yet');
   });
 
-  it('[H05] stops for the day when its tokens are used up, and starts again at midnight', async () => {
+  it('[H05] stops for the day when its tokens are used up, and resumes at midnight', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', CALENDAR.replace('2 h', '30 min'));
     await firstBeat();
@@ -203,7 +203,7 @@ describe('the heartbeat', () => {
     expect(await nextBeat()).toBe('calendar');
   });
 
-  it('[H02] asks nobody when what a task looks at first is as it was', async () => {
+  it('[H02] calls no model if the check of a task finds nothing new', async () => {
     let inbox = 'two letters';
     scene = await openHeartbeatScene({ checkForNews: seeing(async () => inbox) });
     scene.put('HEARTBEAT.md', `${MAIL}- check: ls mail\n`);
@@ -216,7 +216,7 @@ describe('the heartbeat', () => {
     expect(scene.got('heartbeat-state.json')).not.toContain('letters');
   });
 
-  it('[H02] asks when the look itself fails, and when a person asks', async () => {
+  it('[H02] calls the model if the check fails, and if a person asks', async () => {
     scene = await openHeartbeatScene({
       checkForNews: seeing(async () => {
         throw new Error('no such host');
@@ -229,8 +229,8 @@ describe('the heartbeat', () => {
   });
 });
 
-describe('a check that can never be made', () => {
-  it('[H02] leaves its task to run each time, and is reported in its state and once in the log', async () => {
+describe('a check that cannot be carried out', () => {
+  it('[H02] lets its task run each time, and is reported in the state and once in the log', async () => {
     const look = () => Promise.reject(new Error('it must not be tried'));
     scene = await openHeartbeatScene({ checkForNews: { whyNot: () => 'commands are off', look } });
     scene.put('HEARTBEAT.md', `${MAIL}- check: ls mail\n`);
@@ -242,8 +242,8 @@ describe('a check that can never be made', () => {
   });
 });
 
-describe('a HEARTBEAT.md of another agent', () => {
-  it('[H11] asks nobody anything as an untouched template', async () => {
+describe('another agent’s HEARTBEAT.md', () => {
+  it('[H11] calls no model if it is an untouched template', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', '# Template\n\n```markdown\n# Keep this file empty.\n```\n');
     await firstBeat();
@@ -252,7 +252,7 @@ describe('a HEARTBEAT.md of another agent', () => {
   });
 
   const RULES = '# Heartbeat\nBe brief.\n\n## Pumps (every 2 hours)\n- both of them\n';
-  it('[H11] gives each run what the file says of all tasks once, beside its task', async () => {
+  it('[H11] gives each run the general text of the file once, beside its task', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', RULES);
     await firstBeat();
@@ -264,7 +264,7 @@ describe('a HEARTBEAT.md of another agent', () => {
     expect((await scene.heartbeat.report()).context).toBe('Be brief.');
   });
 
-  it('[H11] does not start its tasks again where only its rules change', async () => {
+  it('[H11] does not restart its tasks when only its rules change', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', RULES);
     await firstBeat();
@@ -276,7 +276,7 @@ describe('a HEARTBEAT.md of another agent', () => {
     ]);
   });
 
-  it('[H11] reports what it does not understand of a time, with the line', async () => {
+  it('[H11] reports a time that it does not understand, with the line', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', '---\nsummary: x\n---\n\n- Bills: quarterly\n- Pumps: every 2-3 h\n');
     const { problems, tasks } = await scene.heartbeat.report();
@@ -288,7 +288,7 @@ describe('a HEARTBEAT.md of another agent', () => {
   });
 });
 
-describe('the time zone of the owner', () => {
+describe('the owner’s time zone', () => {
   const agent = { id: 'main', timeZone: 'Europe/Berlin' };
   const MORNING = '## post\n- every: daily at 18:00\n- do: Look.\n';
   const zoneOf = async (isMachinesTimeZone: boolean, profile: string) => {
@@ -299,7 +299,7 @@ describe('the time zone of the owner', () => {
     return { timeZone, timeZoneFrom, problems, due: tasks[0]?.next.state };
   };
 
-  it('[H11] is that of USER.md where the settings name none, and hours count there', async () => {
+  it('[H11] comes from USER.md if the settings name none, and hours count in it', async () => {
     const found = await zoneOf(true, '- **Name:** Ann\n- **Timezone:** Asia/Tokyo\n');
     expect(found).toEqual({
       ...{ timeZone: 'Asia/Tokyo', timeZoneFrom: 'USER.md', problems: [] },
@@ -308,22 +308,22 @@ describe('the time zone of the owner', () => {
     });
   });
 
-  it('[H11] is that of the settings where they name one, which is said', async () => {
+  it('[H11] comes from the settings if they name one, and the source is shown', async () => {
     const found = await zoneOf(false, '- **Timezone:** Asia/Tokyo\n');
     expect(found).toMatchObject({ timeZone: 'Europe/Berlin', problems: [], due: 'not-yet' });
     expect(found.timeZoneFrom).toContain('agent.timeZone of the settings');
     expect(found.timeZoneFrom).toContain('Asia/Tokyo');
   });
 
-  it('[H11] is a problem where USER.md names none that is known', async () => {
+  it('[H11] is reported as a problem if USER.md names an unknown one', async () => {
     const found = await zoneOf(true, '- **Timezone:** my place\n');
     expect(found).toMatchObject({ timeZone: 'Europe/Berlin', due: 'not-yet' });
-    expect(found.problems.join()).toContain('USER.md: "my place" is no time zone');
+    expect(found.problems.join()).toContain('USER.md: "my place" is not a time zone');
   });
 });
 
 describe('heartbeat-state.json', () => {
-  it('[H02] [W01] of OpenClaw decides which of its tasks is the most overdue', async () => {
+  it('[H02] [W01] from OpenClaw decides which task is the most overdue', async () => {
     scene = await openHeartbeatScene();
     scene.put(
       'HEARTBEAT.md',
@@ -341,7 +341,7 @@ describe('heartbeat-state.json', () => {
     expect(await nextBeat()).toBe('Email');
   });
 
-  it('[H01] is made up for when the process died before it was written', async () => {
+  it('[H01] is completed after the process died before writing it', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL);
     await firstBeat();
@@ -356,7 +356,7 @@ describe('heartbeat-state.json', () => {
     expect(tasks.map(({ next }) => next.kind)).toEqual(['not-yet']);
   });
 
-  it('[H02] may be changed by a person, who is obeyed, also where beginning a run took a while', async () => {
+  it('[H02] may be changed by a person, even while a run is starting', async () => {
     let ms = Date.parse('2026-11-21T09:30:00Z');
     scene = await openHeartbeatScene({ clock: () => ms++ });
     scene.put('HEARTBEAT.md', CALENDAR);
@@ -368,7 +368,7 @@ describe('heartbeat-state.json', () => {
     expect(await scene.heartbeat.now('second')).toEqual({ kind: 'started', task: 'calendar' });
   });
 
-  it('[H02] that is no JSON is repaired and logged', async () => {
+  it('[H02] is repaired, and the repair logged, if it is not JSON', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', CALENDAR);
     scene.put('heartbeat-state.json', '{ broken');
@@ -392,7 +392,7 @@ describe('a heartbeat run on request', () => {
     expect(await heartbeat.now('d')).toMatchObject({ reason: 'no task is due' });
   });
 
-  it('[H02] says which tasks there are when it knows no such one', async () => {
+  it('[H02] lists the tasks if it does not know the named one', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL + CALENDAR);
     expect(await scene.heartbeat.now('a', 'post')).toEqual({
@@ -401,7 +401,7 @@ describe('a heartbeat run on request', () => {
     });
   });
 
-  it('[H01] asked twice by the same message runs once', async () => {
+  it('[H01] runs once when the same message requests it twice', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', CALENDAR);
     await scene.heartbeat.now('a', 'calendar');

@@ -26,47 +26,47 @@ type RunOutcome =
   | { readonly kind: 'started'; readonly task: string }
   | { readonly kind: 'skipped'; readonly reason: string };
 
-/** A run that a person requests: of the due task, or of the named one whether it is due or not. */
+/** A run that a person requests: of the due task, or of a named one whether it is due or not. */
 interface RunRequest {
   readonly id: string;
   readonly task?: string | undefined;
-  /** It waits for the run that is not over, where fewer than so many do. */
+  /** Lets the run wait for one that is not over, as long as fewer than this many wait. */
   readonly room?: number;
 }
 
 const MINUTE_MS = 60_000;
 const MAX_WAITING = 10;
-/** Messages of a chat that show its language. */
+/** How many messages of a chat are read to find its language. */
 const RECENT_MESSAGES = 30;
 const STOPPED = {
-  busy: 'the run before is not over yet',
-  gone: 'another process has this run',
+  busy: 'the previous run is not over yet',
+  gone: 'another process is handling this run',
 } as const;
-const USAGE = 'There is `/heartbeat`, and `/heartbeat now` with or without the name of a task.';
+const USAGE = 'Use `/heartbeat`, or `/heartbeat now` with or without the name of a task.';
 const SWITCH =
-  'I cannot switch that from here: `heartbeat.enabled` in my settings file says whether I look after tasks by myself, and holds from the next start on. One task is switched off by moving it into a comment of HEARTBEAT.md.';
+  'I can’t switch that from here: `heartbeat.enabled` in my settings file decides whether I look after tasks by myself, and takes effect at the next start. To switch off one task, move it into a comment in HEARTBEAT.md.';
 
-/** The heartbeat of one agent (H01–H05): its schedule, its runs, and what it reports. */
+/** The heartbeat of one agent (H01–H05): its schedule, its runs, and its reports. */
 export class Heartbeat {
   readonly #deps: HeartbeatServices;
   readonly #view: WorkspaceView;
   readonly #stateFile: ReturnType<typeof openStateFile>;
   #lastProblems = '';
 
-  /** False: it is read from its files, and there are no runs. */
+  /** False when the state is only read from files and no runs take place. */
   get isRunning(): boolean {
     return this.#deps.isRunning !== false;
   }
 
   constructor(deps: HeartbeatServices) {
     this.#deps = deps;
-    // The daily notes declare all of memory/.
+    // The daily notes cover all of memory/, including the state file.
     const reads = [...HEARTBEAT_READS, OPENCLAW_STATE_FILE];
     this.#view = restrictView(deps.view, { id: 'heartbeat', reads }, deps.log);
     this.#stateFile = openStateFile(this.#view, deps.log);
   }
 
-  /** Releases held alerts, starts the run that is due, and returns when to look again (ms). */
+  /** Releases held alerts and starts the run that is due. Returns when to look again (ms). */
   async runDue(): Promise<number | null> {
     const { store, agent, settings, clock, deliver } = this.#deps;
     for (const route of await store.heartbeats.release(clock())) await deliver(route);
@@ -75,9 +75,9 @@ export class Heartbeat {
     const everyMs = settings.everyMinutes * MINUTE_MS;
     const { nextAt: dueAt } = await store.heartbeats.arm(agent.id, everyMs, clock());
     if (dueAt > clock()) return Math.min(dueAt, heldUntil ?? dueAt);
-    // Heartbeats missed while the machine slept are one run, and the schedule stays.
+    // Heartbeats missed while the machine slept are merged into one run, and the schedule stays.
     const nextAt = dueAt + Math.ceil((clock() + 1 - dueAt) / everyMs) * everyMs;
-    // Before the next run starts, which may end differently; a failed notice delays no run.
+    // Comes before the next run, which may end differently. A failed notice delays no run.
     await this.#notifyOfFailures();
     await this.#run({ agent: agent.id, dueAt, nextAt });
     return Math.min(nextAt, heldUntil ?? nextAt);
@@ -93,12 +93,14 @@ export class Heartbeat {
     }
   }
 
-  /** A run on request: of the due task, or of the named one. */
+  /** Runs a task on request: the due one, or the named one. */
   now(id: string, task?: string): Promise<RunOutcome> {
     return this.#run(null, { id, task });
   }
 
-  /** The same, once for each id; it waits for a run that is not over (H09). Null: too many wait. */
+  /**
+   * Runs a task once per id, after any run that is not over (H09). Null when too many runs wait.
+   */
   async wake(id: string, task?: string): Promise<RunOutcome | null> {
     const known = await this.#deps.store.heartbeats.of(id);
     if (known !== null) return { kind: 'started', task: known.task };
@@ -106,19 +108,19 @@ export class Heartbeat {
     return outcome.kind === 'skipped' && outcome.reason === STOPPED.busy ? null : outcome;
   }
 
-  /** The same, once for each message, with the outcome as text. */
+  /** Runs a task once per message, and returns the outcome as text. */
   async request(messageId: string, wanted?: string): Promise<HeartbeatAnswer> {
     const id = `asked:${messageId}`;
     const outcome =
       (await this.#deps.store.heartbeats.of(id)) ?? (await this.#run(null, { id, task: wanted }));
     if ('task' in outcome) {
       const { task } = outcome;
-      const text = `${task} begins. You get a message only if there is something to report; /heartbeat shows the outcome.`;
+      const text = `${task} is starting. You’ll get a message only if there is something to report; /heartbeat shows the outcome.`;
       return { task, text };
     }
     const first = wanted === undefined ? (await this.#read()).tasks.at(0) : undefined;
-    const all = first === undefined ? '' : ` "/heartbeat now ${first.name}" runs it all the same.`;
-    return { task: null, text: `Nothing began: ${outcome.reason}.${all}` };
+    const all = first === undefined ? '' : ` "/heartbeat now ${first.name}" runs it anyway.`;
+    return { task: null, text: `Nothing started: ${outcome.reason}.${all}` };
   }
 
   async status(): Promise<HeartbeatStatus> {
@@ -132,7 +134,7 @@ export class Heartbeat {
     };
   }
 
-  /** The time zone of the owner's hours. */
+  /** The time zone in which the owner's hours count. */
   async timeZone(): Promise<string> {
     return (await readHeartbeatFiles(this.#view, this.#deps.agent)).zone.timeZone;
   }
@@ -141,12 +143,12 @@ export class Heartbeat {
     return makeReport(this.#deps, await this.status());
   }
 
-  /** For `/status`. */
+  /** The line for `/status`. */
   async line(): Promise<string> {
     return statusLine(this.#deps, await this.status());
   }
 
-  /** Answers `/heartbeat` of an owner, in Markdown. Idempotent per message. */
+  /** Answers an owner's `/heartbeat`, in Markdown. Idempotent per message. */
   async answer(
     { isGroup, messageId }: { readonly isGroup: boolean; readonly messageId: string },
     argument: string,
@@ -159,14 +161,14 @@ export class Heartbeat {
         const { task, text } = await this.request(messageId, name === '' ? undefined : name);
         if (!isGroup) return literalLine(text);
         return task === null
-          ? 'Nothing began; ask me in a direct chat why.'
-          : 'It begins; the result goes to its own chat.';
+          ? 'Nothing started; ask me in a direct chat why.'
+          : 'It is starting; the result goes to its own chat.';
       }
       case 'on':
       case 'off':
         return SWITCH;
       default:
-        return `I do not understand that. ${USAGE}`;
+        return `I don’t understand that. ${USAGE}`;
     }
   }
 
@@ -178,7 +180,7 @@ export class Heartbeat {
       ...tasks.flatMap((task) => uncheckableProblems(task, checkForNews)),
     ];
     if (problems.length > 0 && problems.join() !== this.#lastProblems) {
-      log.warn({ problems }, 'HEARTBEAT.md is not all understood');
+      log.warn({ problems }, 'parts of HEARTBEAT.md were not understood');
     }
     this.#lastProblems = problems.join();
     const state = await this.#stateFile.read(await store.heartbeats.lastRuns(agent.id), tasks);
@@ -214,7 +216,8 @@ export class Heartbeat {
       }
       const { more = {} } = state.tasks.get(task.name) ?? {};
       const checked = await this.#checkedHash(task);
-      // The moment that the state file is given too: a later one would be taken for a run that it missed.
+      // The same moment goes into the state file; a later one would look like a run that the
+      // database missed.
       const now = clock();
       // A task that a person requests by name runs anyway.
       if (checked !== null && checked === more.checked && request?.task === undefined) {
@@ -246,7 +249,10 @@ export class Heartbeat {
     return runOrder(task, target, { id, agent, agentName, lastRun: last, language, context, now });
   }
 
-  /** As USER.md says where the owner is the reader, else that of what was written there lately (H10). */
+  /**
+   * The language in USER.md if the owner is the reader, otherwise that of recent messages in the
+   * chat (H10).
+   */
   async languageOf({ route, isOwners }: AlertChat): Promise<string | undefined> {
     const file = isOwners ? await this.#view.read(PROFILE_FILE) : null;
     const said = file?.kind === 'file' ? languageInProfile(file.text) : undefined;
@@ -256,8 +262,9 @@ export class Heartbeat {
   }
 
   /**
-   * The next run as it would start now (H10): of the due task, else of the first that asks a model, else
-   * of an example. `choose` decides on the chat; it gets the one that the run would have, if any.
+   * The next run as it would start now (H10): of the due task, otherwise of the first one that asks
+   * a model, otherwise of an example. `choose` decides on the chat; it gets the one that the run
+   * would use, if any.
    */
   async preview(choose: (found: AlertChat | null) => AlertChat): Promise<HeartbeatOrder> {
     const { store, agent, settings, clock, findTarget } = this.#deps;
@@ -274,8 +281,9 @@ export class Heartbeat {
   }
 
   /**
-   * A hash of the result of a task's check; the state file keeps it in place of the result. Null for a
-   * check that is not made or fails, which counts as new: the model finds out why.
+   * A hash of the result of a task's check, which the state file stores in place of the result.
+   * Null for a check that is not made or fails; that counts as news, so that the model finds out
+   * why.
    */
   async #checkedHash({ name, check }: StandingTask): Promise<string | null> {
     const { checkForNews, log } = this.#deps;
@@ -291,7 +299,7 @@ export class Heartbeat {
   }
 }
 
-/** Derived from the slot: another process with the same slot cannot start a second run. */
+/** Derived from the slot, so that another process with the same slot cannot start a second run. */
 function runId(agent: string, dueAt: number): string {
   return `beat_${agent}_${dueAt}`;
 }

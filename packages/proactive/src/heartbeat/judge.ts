@@ -8,9 +8,9 @@ import { heartbeatVerdict } from './verdict.ts';
 interface JudgeServices extends Pick<HeartbeatServices, 'clock' | 'log'> {
   readonly store: Pick<Store, 'heartbeats'>;
   readonly agent: { readonly timeZone: string };
-  /** That of the owner, where it may be another than the agent's. */
+  /** The owner's time zone, if it may differ from the agent's. */
   readonly timeZone?: () => Promise<string>;
-  /** `quietHours` as in the settings: `off`, or `22:00-07:00`. */
+  /** `quietHours` is as in the settings: `off`, or `22:00-07:00`. */
   readonly settings: {
     readonly quietHours: string;
     readonly repeatHours: number;
@@ -20,7 +20,10 @@ interface JudgeServices extends Pick<HeartbeatServices, 'clock' | 'log'> {
 
 const LOGGED = 200;
 
-/** Decides whether the answer of a run is sent: not, now, after the quiet hours, or sent already (H03, H04). */
+/**
+ * Decides whether the answer of a run is sent: not at all, now, after the quiet hours, or not again
+ * (H03, H04).
+ */
 export function createJudge({
   store,
   agent,
@@ -37,7 +40,7 @@ export function createJudge({
       const said = verdict.text.slice(0, LOGGED);
       log.warn(
         { agent: run.agent, task: run.task, said },
-        'an unclear heartbeat answer is not sent',
+        'an unclear heartbeat answer was not sent',
       );
       return { state: 'unclear', reason: verdict.reason };
     }
@@ -45,7 +48,7 @@ export function createJudge({
     const fingerprint = alertFingerprint(verdict.text);
     const since = repeatSince(now, settings.repeatHours);
     if (await store.heartbeats.alertedSince(run.agent, fingerprint, since)) {
-      const reason = `it was sent already within ${settings.repeatHours} h`;
+      const reason = `the same alert was sent within the last ${settings.repeatHours} h`;
       return { state: 'repeated', reason };
     }
     const zone = zoneClock(await timeZone());

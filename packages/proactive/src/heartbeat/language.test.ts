@@ -30,9 +30,9 @@ describe('the language of a chat', () => {
     [['https://example.com/the/and/you/is/it']],
     [['```\nthe and you is it of to\n```']],
     [['> the and you is it of to']],
-    // As much of one as of another.
+    // As much of one language as of the other.
     [['the and you is it', 'der die das und ich']],
-  ])('[H10] is left open where %j does not show it', (texts) => {
+  ])('[H10] is left open if %j does not show it', (texts) => {
     expect(languageOf(texts)).toBeUndefined();
   });
 
@@ -48,7 +48,7 @@ describe('the language of a chat', () => {
     ['- **Language:**\n- **Quiet hours:** 22-7', undefined],
     ['Speaks a language: none of note is here', undefined],
     [`Language: ${'x'.repeat(100)}`, 'x'.repeat(60)],
-  ])('[H10] stands in USER.md as %j: %s', (text, language) => {
+  ])('[H10] is read from USER.md with %j: %s', (text, language) => {
     expect(languageInProfile(text)).toBe(language);
   });
 });

@@ -1,6 +1,6 @@
 import { type InboundMessage, typedText } from '@parley/core';
 
-/** Scripts in which one language is by far the most usual; the first that is found wins, as kana beside Han do. */
+/** Scripts that one language dominates. The first one found wins, so kana decide beside Han. */
 const SCRIPTS: readonly (readonly [RegExp, string])[] = [
   [/\p{Script=Hiragana}|\p{Script=Katakana}/gu, 'Japanese'],
   [/\p{Script=Hangul}/gu, 'Korean'],
@@ -14,7 +14,10 @@ const SCRIPTS: readonly (readonly [RegExp, string])[] = [
   [/\p{Script=Thai}/gu, 'Thai'],
 ];
 
-/** Words that are frequent in one language of the Latin script, and rare or other words in the rest. */
+/**
+ * Words that are frequent in one language of the Latin script, and rare or different words in the
+ * others.
+ */
 const WORDS: Readonly<Record<string, string>> = {
   English: 'the and you is it of to that what for with my please can are this have how i not',
   German: 'der die das und ich ist nicht ein eine mir bitte kannst du wie was mit den auf für auch',
@@ -33,12 +36,12 @@ const FREQUENT = Object.entries(WORDS).map(
   ([language, words]) => [language, new Set(words.split(' '))] as const,
 );
 
-/** So many letters of a script, or frequent words, are no accident. */
+/** The number of letters of a script, or of frequent words, that rules out an accident. */
 const MIN_EVIDENCE = 3;
 
 /**
- * The language of what somebody wrote, in English; undefined where that is not plain. It is for an instruction:
- * no answer is better than a wrong one.
+ * The English name of the language in which people wrote; undefined if unclear. It is used for an
+ * instruction, where no answer is better than a wrong one.
  */
 export function languageOf(texts: readonly string[]): string | undefined {
   const text = texts.map(withoutForeignWords).join('\n').toLowerCase();
@@ -61,19 +64,22 @@ function latinLanguage(words: readonly string[]): string | undefined {
     : undefined;
 }
 
-/** Code, addresses, quotations and commands are in the language of others. */
+/** Removes code, addresses, quotations and commands, which are not in the person's language. */
 function withoutForeignWords(text: string): string {
   return text.replace(/```[\s\S]*?(```|(?![\s\S]))|`[^`]*`|https?:\S+|^>.*$|^\/.*$/gm, ' ');
 }
 
 const MAX_CHARACTERS = 60;
-/** The language to answer in counts more than those that the owner knows. */
+/**
+ * Lines of USER.md that name a language. The language to answer in precedes those that the owner
+ * knows.
+ */
 const IN_PROFILE: readonly RegExp[] = [
   /^[^\p{L}\n]*(?:(?:preferred )?(?:response|reply|answer) language|preferred language|bevorzugte sprache|antwortsprache|(?:首选|偏好|回复)语言)[^\p{L}\n:：]*[:：][^\p{L}\n]*(\p{L}[^\n]*)$/imu,
   /^[^\p{L}\n]*(?:languages?|sprachen?|语言)[^\p{L}\n:：]*[:：][^\p{L}\n]*(\p{L}[^\n]*)$/imu,
 ];
 
-/** The owner's language in USER.md, in its own words. */
+/** The owner's language as USER.md states it. */
 export function languageInProfile(text: string): string | undefined {
   const found = IN_PROFILE.map((line) => line.exec(text)).find((match) => match !== null);
   const said = found?.[1]?.replace(/[*_`#<>]/g, '').trim();
@@ -82,7 +88,7 @@ export function languageInProfile(text: string): string | undefined {
     : said.slice(0, MAX_CHARACTERS).toWellFormed();
 }
 
-/** The words that people wrote themselves. */
+/** The texts that people typed themselves. */
 export function typedTexts(messages: readonly InboundMessage[]): readonly string[] {
   return messages.map(typedText).filter((text) => text !== '');
 }

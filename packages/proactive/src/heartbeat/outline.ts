@@ -1,53 +1,65 @@
 import { MARKS } from './english-times.ts';
 import { carriedTimes, type ReadTimes } from './times.ts';
 
-/** A line of HEARTBEAT.md that is not in a comment; `number` counts from 1 in the whole file. */
+/** A line of HEARTBEAT.md outside comments. `number` counts from 1 in the whole file. */
 export interface FileLine {
   readonly number: number;
   readonly text: string;
-  /** In a code fence, or the fence itself: such a line is never a key or a heading. */
+  /**
+   * Whether the line is in a code fence or is the fence itself. Such a line is never a key or a
+   * heading.
+   */
   readonly fenced: boolean;
 }
 
-/** A heading or list item with everything below it; `title` is its line without marks. */
+/** A heading or list item with everything below it. `title` is its line without marks. */
 export interface Part extends Omit<FileLine, 'fenced'> {
-  /** 1 to 6 for headings, 7 for bold lines, more for list items, by their indent. */
+  /** 1 to 6 for headings, 7 for bold lines, and more for list items, by their indent. */
   readonly level: number;
   readonly title: string;
-  /** `[ ]`: still to do. */
+  /** Whether it has an open checkbox, `[ ]`. */
   readonly isOpen: boolean;
   readonly times: ReadTimes | null;
   readonly below: readonly (FileLine | Part)[];
 }
 
-/** Lists begin at this level. */
+/** Lists start at this level. */
 export const ITEM = 10;
 export const BOLD = 7;
 const DONE_LABEL = 8;
-/** A line of bold words stands for a heading in many files. */
+/** Matches a line of bold text, which serves as a heading in many files. */
 const BOLD_LINE = /^(?:\*\*[^*]+\*\*|__[^_]+__):?\s*$/;
 const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+(.*?))?[ \t#]*$/;
-/** The sign of a box may replace the bullet; `[a](b)` is a link, not a box. */
+/**
+ * Matches list items. A checkbox character may replace the bullet; `[a](b)` is a link, not a
+ * checkbox.
+ */
 const LIST_ITEM =
   /^([ \t]*)(?:(?:[-*+•]|\d+[.)])[ \t]+|(?=[☐⬜🔲☑]))(\[[^\]]?\](?![([]))?[ \t]*(.*)$/u;
-/** Templates comment their examples out with the sign of a heading: `# - every hour: look at the mail`. */
+/**
+ * Matches examples that templates comment out with a heading sign: `# - every hour: look at the
+ * mail`.
+ */
 const COMMENTED_ITEM = /^[-*+•]\s/;
 const STRUCK = /^(?:~~.+~~|<(s|del)>.+<\/\1>)[\s.,!✅✔]*(?:[(—–-].*)?$/u;
-/** `[-]` is how many editors write "cancelled". */
+/** Matches ticked boxes. Many editors write `[-]` for "cancelled". */
 const TICKED = /^(?:\[[xX✓✔✅☑-]\]|[☑✅✔])/u;
 const DONE =
   /^(?:completed?|done|finished|cancell?ed|disabled|inactive|paused|erledigte?[ns]?|abgeschlossene?[ns]?|fertige?s?|terminée?s?|faite?s?|achevée?s?|completad[ao]s?|hech[ao]s?|terminad[ao]s?|conclu[íi]d[ao]s?|feit[ao]s?|completat[aeio]|fatt[aeio]|voltooid|afgerond|выполнен[оы]|завершен[оы]|готово|(?:已|全部)?(?:完成|归档|存档)的?(?:任务|事项|项)?|完了|済み|완료)$/iu;
 /** Titles of sections that do not count. In an item these words may be its subject. */
 const PUT_AWAY =
   /^(?:archive?[ds]?|history|closed|examples?|beispiele?|exemples?|archivad[ao]s?|archivo|ejemplos?|arquivad[ao]s?|архив|示例|보관)$/iu;
-/** `Send it (done)`, `Send it - DONE`, `DONE: send it`, `Send it ✅`. */
+/** Matches marks such as `Send it (done)`, `Send it - DONE`, `DONE: send it` and `Send it ✅`. */
 const MARK =
   /^[【[(（]\s*(\p{L}+)\s*[】\])）]|[([（]\s*(\p{L}+)[^\p{L}?]*[)\]）]\W*$|\s[-–—]\s+(\p{L}+)\W*$|^(?!complete\b)(\p{L}+)\s*[:：]/iu;
 const SIGN_AT_END = /\s[✅☑✔]\uFE0F?$/u;
 const FILLER =
   /^(?:and|recently|already|the|tasks?|items?|to-?dos?|list|log|this|week|month|today|aufgaben|tâches|tareas|tarefas|compiti|taken|задачи)$/iu;
 
-/** The outline of a file, without parts that are ticked, struck or below a title such as "Completed". */
+/**
+ * The outline of a file, without parts that are ticked, struck through or below a title such as
+ * "Completed".
+ */
 export function outlineOf(lines: readonly FileLine[]): Part {
   const root = newPart({ number: 0, text: '' }, 0, '');
   const open = [root];
@@ -57,7 +69,7 @@ export function outlineOf(lines: readonly FileLine[]): Part {
   };
   const add = (part: ReturnType<typeof newPart>, isDone: boolean) => {
     const above = closeTo(part.level);
-    // What is below something done goes with it.
+    // Everything below a finished part is dropped with it.
     if (!isDone) above.below.push(part);
     open.push(part);
   };
@@ -106,7 +118,9 @@ export function isStruck(text: string): boolean {
   return STRUCK.test(text.trim().replace(/^\*\*(.*)\*\*$/, '$1'));
 }
 
-/** `Completed`, `Erledigt`, `Done this week`, `Paused (until spring)`. */
+/**
+ * Whether a title is one like `Completed`, `Erledigt`, `Done this week` or `Paused (until spring)`.
+ */
 export function isDone(title: string): boolean {
   const [lead = ''] = title.split(/[(（]/, 1);
   const words = (/\p{L}/u.test(lead) ? lead : title).match(/[\p{L}-]+/gu) ?? [];
@@ -127,7 +141,7 @@ export function partsBelow({ below }: Part): readonly Part[] {
   return below.filter(isPart);
 }
 
-/** The lines and parts below a part in the order of the file; of parts in `skip` none. */
+/** The lines and parts below a part, in file order, except those in `skip`. */
 export function allBelow(part: Part, skip?: ReadonlySet<Part>): readonly (FileLine | Part)[] {
   return part.below.flatMap((one) => {
     if (!isPart(one)) return [one];
@@ -135,7 +149,7 @@ export function allBelow(part: Part, skip?: ReadonlySet<Part>): readonly (FileLi
   });
 }
 
-/** Without marks, signs and emoji around it. */
+/** Removes Markdown marks, punctuation and emoji around a text. */
 export function stripMarks(text: string): string {
   return text
     .replace(MARKS, '')

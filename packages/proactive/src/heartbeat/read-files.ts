@@ -10,7 +10,10 @@ type Files = Pick<WorkspaceView, 'read' | 'readBytes'>;
 
 const WHOLE_FILE = 100_000;
 
-/** HEARTBEAT.md and the owner's time zone, for the heartbeat, its reports, `doctor` and the import, which all read the same. */
+/**
+ * Reads HEARTBEAT.md and the owner's time zone. The heartbeat, its reports, `doctor` and the import
+ * all use this function.
+ */
 export async function readHeartbeatFiles(files: Files, settings: SettingsZone) {
   const [file, profile] = [
     await files.read(TASKS_FILE, WHOLE_FILE),
@@ -34,7 +37,7 @@ export async function readHeartbeatFiles(files: Files, settings: SettingsZone) {
   if (isFaulty) unread.push(`${TASKS_FILE} cannot be read: ${file.detail ?? file.reason}.`);
   return {
     ...{ tasks, context, zone },
-    /** Whether there is a file at all. */
+    /** Whether the file exists. */
     isThere: file.kind === 'file' || file.reason !== 'missing',
     problems: [
       ...problems.map(describeTaskProblem),
@@ -44,7 +47,7 @@ export async function readHeartbeatFiles(files: Files, settings: SettingsZone) {
   };
 }
 
-/** The line on which the text begins, which front matter and blank lines may be above. */
+/** The line on which the text begins, below front matter and blank lines. */
 async function firstLine(files: Files, text: string): Promise<number> {
   const found = text === '' ? null : await files.readBytes(TASKS_FILE, WHOLE_FILE * 4);
   if (found === null || 'reason' in found) return 1;
@@ -52,7 +55,10 @@ async function firstLine(files: Files, text: string): Promise<number> {
   return whole.slice(0, Math.max(whole.indexOf(text), 0)).split('\n').length;
 }
 
-/** Reads a HEARTBEAT.md and its state as Parley would, for `doctor` and before it is used (W01). */
+/**
+ * Reads a HEARTBEAT.md and its state as Parley would, for `doctor` and before the file is used
+ * (W01).
+ */
 export async function foreseeTasks(files: Files, settings: SettingsZone) {
   const { tasks, problems, ...read } = await readHeartbeatFiles(files, settings);
   const { state, repairs } = readHeartbeatState(await readStateFile(files));
@@ -64,7 +70,7 @@ export async function foreseeTasks(files: Files, settings: SettingsZone) {
       schedule: describeSchedule(task),
       lastRun: ran.get(task.name)?.lastRun ?? null,
     })),
-    /** All of the file is one task: it does not show where one ends. */
+    /** True when the whole file is one task, because it does not show where a task ends. */
     isWhole: tasks.length === 1 && tasks[0]?.name === PROSE_TASK,
     problems: [...problems, ...repairs],
   };

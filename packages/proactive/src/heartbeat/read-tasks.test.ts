@@ -43,7 +43,7 @@ describe('HEARTBEAT.md', () => {
     });
   });
 
-  it('[H06] has the tasks of the template as examples that are off', () => {
+  it('[H06] contains the tasks of the template as examples that are off', () => {
     const template = readFileSync(TEMPLATE, 'utf8');
     expect(readTasks(template)).toEqual({ tasks: [], problems: [] });
     const { tasks, problems } = readTasks(template.replace('<!--', '').replace('-->', ''));
@@ -58,7 +58,7 @@ describe('HEARTBEAT.md', () => {
     expect(tasks.at(-1)).toMatchObject({ routine: 'memory-upkeep' });
   });
 
-  it('[H07] may run what is built in, in place of an instruction', () => {
+  it('[H07] may run built-in work in place of an instruction', () => {
     const text = '## memory\n- every: daily at 3:00\n- run: `Memory-Upkeep`\n';
     expect(readTasks(text)).toMatchObject({
       tasks: [
@@ -75,11 +75,11 @@ describe('HEARTBEAT.md', () => {
     ['headings', '# Heartbeat\n\n## Tasks\n\n---\n'],
     ['comments', '<!-- ## mail\n- every: 30 min\n- do: x\n-->\n# Heartbeat\n'],
     ['empty items', '# Heartbeat\n- [ ]\n-\n'],
-  ])('[H02] asks for nothing where it holds only %s', (_what, text) => {
+  ])('[H02] has no task if it contains only %s', (_what, text) => {
     expect(readTasks(text)).toEqual({ tasks: [], problems: [] });
   });
 
-  it('[H02] of plain text is one task', () => {
+  it('[H02] is one task if it is plain text', () => {
     const text = '# Heartbeat\n\n## Each time\n- Look for urgent mail.\n- Note: be brief.\n';
     const { tasks, problems } = readTasks(`<!-- a comment -->\n${text}`);
     expect(problems).toEqual([]);
@@ -94,7 +94,7 @@ describe('HEARTBEAT.md', () => {
     ]);
   });
 
-  it('[H02] gives an instruction all of its lines', () => {
+  it('[H02] keeps all lines of an instruction', () => {
     const text = `## a\n- every: 1 h\n- do: Look at\n  1. mail\n     - note: only new\n  2. news\n\n  \`\`\`\n  ## not a task\n  - every: x\n  \`\`\`\n- between: 9-10\n`;
     expect(readTasks(text)).toMatchObject({
       problems: [],
@@ -108,7 +108,7 @@ describe('HEARTBEAT.md', () => {
     });
   });
 
-  it('[H02] reads Windows line ends and a byte order mark', () => {
+  it('[H02] may have Windows line ends and a byte order mark', () => {
     expect(namesOf(`\ufeff${MAIL.replaceAll('\n', '\r\n')}`)).toEqual(['mail']);
   });
 
@@ -118,7 +118,7 @@ describe('HEARTBEAT.md', () => {
     ['Mon, Wed, Fri', 'Mon, Wed, Fri'],
     ['1st of the month', 'on day 1 of each month'],
     ['2 weeks on Friday', 'every 14 days, Friday'],
-  ])('[H11] [H02] takes %s for how often', (every, schedule) => {
+  ])('[H11] [H02] accepts %s as a cadence', (every, schedule) => {
     const { tasks, problems } = readTasks(`## a\n- every: ${every}\n- do: x\n`);
     expect(problems).toEqual([]);
     expect(tasks.map(describeSchedule)).toEqual([schedule]);
@@ -132,15 +132,15 @@ describe('HEARTBEAT.md', () => {
     });
   });
 
-  it('[H11] keeps a task of Parley that is called like a section of what is done', () => {
+  it('[H11] keeps a Parley task whose name looks like a section for finished items', () => {
     expect(namesOf(`## archive\n- every: 1 day\n- do: Pack it.\n`)).toEqual(['archive']);
   });
 
-  it('[H02] keeps line numbers behind comments', () => {
+  it('[H02] keeps line numbers after comments', () => {
     expect(readTasks(`<!-- a\nb -->\n${MAIL}`).tasks[0]?.line).toBe(3);
   });
 
-  it('[H02] takes a comment that never ends for text', () => {
+  it('[H02] treats an unclosed comment as text', () => {
     expect(namesOf(`<!-- open\n${MAIL}`)).toEqual(['mail']);
   });
 
@@ -213,7 +213,7 @@ describe('HEARTBEAT.md', () => {
     expect(namesOf(`## bad\n- every: x\n- do: y\n${MAIL}## worse\n- do:\n`)).toEqual(['mail']);
   });
 
-  it('[H02] with any text in it is read, and each task can be run', () => {
+  it('[H02] is read with any text in it, and each of its tasks can be run', () => {
     const words = fc.constantFrom(
       ...['## a', '## b', '- every: 30 min', '- every: x', '- do: y', '- do:', '- between: 22-2'],
       ...['<!--', '-->', '```', 'text', '', '  more', '- tell: z', '- check: https://e.org', '##'],
@@ -235,7 +235,7 @@ describe('HEARTBEAT.md', () => {
   });
 });
 
-describe('how often a task is due', () => {
+describe('the cadence of a task', () => {
   it.each([
     ['30 min', { cadence: { kind: 'minutes', minutes: 30 } }],
     ['30min', { cadence: { kind: 'minutes', minutes: 30 } }],
@@ -257,12 +257,12 @@ describe('how often a task is due', () => {
   });
 
   it.each(['', 'often', '30', '0 min', '-5 min', '1 month', 'daily at 25:00', '2 h at 3:00'])(
-    '[H02] does not read %j',
+    '[H02] is not read from %j',
     (written) => expect(readCadence(written)).toBeNull(),
   );
 
   it.each(['daily at 24:00', '9000 days', '1e3 min', '5 m m m x', 'm', '1,5 h'])(
-    '[H02] does not guess at %j',
+    '[H02] is not guessed from %j',
     (written) => expect(readCadence(written)).toBeNull(),
   );
 });
@@ -295,7 +295,7 @@ describe('the hours of a task', () => {
     ['24:01', null],
     ['13 pm', null],
     ['0 am', null],
-  ])('[H02] know the time %j', (written, minutes) => {
+  ])('[H02] understand the time %j', (written, minutes) => {
     expect(readTime(written)).toBe(minutes);
   });
 });

@@ -20,9 +20,9 @@ import { isOnlyTime, readTimes, scheduleOf } from './times.ts';
 export { PROSE_TASK };
 
 /**
- * Reads HEARTBEAT.md (H02): `## name` with `- every:`, `- between:`, `- do:` or `- run:`, `- tell:`,
- * `- check:`. A file without these keys was written for another agent.
- * @param firstLine the number of the first line, where front matter is above it.
+ * Reads HEARTBEAT.md (H02): `## name` with `- every:`, `- between:`, `- do:` or `- run:`, and
+ * `- tell:`, `- check:`. A file without these keys was written for another agent.
+ * @param firstLine the number of the first line, if front matter is above it.
  */
 export function readTasks(text: string, firstLine = 1): ReadTasks {
   const lines = fileLines(text, firstLine);
@@ -33,12 +33,14 @@ export function readTasks(text: string, firstLine = 1): ReadTasks {
   return { ...more, tasks: tasks.map((task) => raiseInterval(task, notes)), problems: notes };
 }
 
-/** Whether a file is in Parley's form, and not another agent's. */
+/** Whether a file is in Parley's form rather than another agent's. */
 export function hasOwnForm(text: string): boolean {
   return taskSections(fileLines(text, 1)).sections.some(isOwnForm);
 }
 
-/** Whether a section sets keys as Parley means them; `Check:` and `Every:` are words of other files, too. */
+/**
+ * Whether a section uses keys in Parley's sense; `Check:` and `Every:` occur in other files, too.
+ */
 function isOwnForm({ lines }: TaskSection): boolean {
   const words = lines.filter(({ text }) => !NOTHING.test(text));
   const keys = words.map(({ text, fenced }) => (fenced ? undefined : fieldIn(text)));
@@ -69,12 +71,12 @@ function readSections({ lead, sections }: Sections): ReadTasks {
   return { tasks, problems };
 }
 
-/** Whether a line says something: no heading, no rule, no empty item. */
+/** Whether a line has content, rather than being a heading, a rule or an empty item. */
 function saysSomething(line: string): boolean {
   return !/^(?:#{1,6}(?:\s.*)?|-{3,}|[-*+](?:\s*\[[ xX]?\])?)?$/.test(line.trim());
 }
 
-/** The task of a section; null, with problems, where it is not understood. */
+/** Reads the task of a section; null, with problems added, if it is not understood. */
 function readSection(section: TaskSection, problems: TaskProblem[]): StandingTask | null {
   const { name } = section;
   const fields = taskFields(section, problems);
@@ -105,7 +107,7 @@ function readSection(section: TaskSection, problems: TaskProblem[]): StandingTas
 
 type Fail = (field: TaskField | undefined, expected: string) => void;
 
-/** The text of `do`, or the built-in work that `run` names. */
+/** Reads the text of `do`, or the built-in work that `run` names. */
 function readWork(
   fields: ReadonlyMap<TaskKey, TaskField>,
   fail: Fail,
@@ -124,7 +126,7 @@ function readWork(
   return { instruction: `(built in: ${name})`, ...(routine !== undefined && { routine }) };
 }
 
-/** Not more often than H01 allows. */
+/** Raises an interval to the minimum that H01 allows. */
 function raiseInterval(
   task: StandingTask,
   problems: TaskProblem[],
@@ -138,7 +140,9 @@ function raiseInterval(
   return { ...task, cadence: { kind: 'minutes', minutes: FLOOR_MINUTES } };
 }
 
-/** `30 min`, `daily at 3:00`, and days of the week or month: `Monday at 10:00`, `weekdays`. */
+/**
+ * Reads `30 min`, `daily at 3:00`, and days of the week or month: `Monday at 10:00`, `weekdays`.
+ */
 function cadenceOf(field: TaskField | undefined, fail: Fail): WrittenEvery | undefined {
   if (field === undefined) return undefined;
   const cadence = readCadence(field.text);
@@ -156,7 +160,10 @@ interface WrittenEvery extends WrittenCadence {
   readonly on?: DayRule;
 }
 
-/** The hours of `between`; `daily at 3:00` starts then, and ends with these or with the day. */
+/**
+ * Reads the hours of `between`. With `daily at 3:00` they start then, and end as given or with the
+ * day.
+ */
 function readDayWindow(
   fields: ReadonlyMap<TaskKey, TaskField>,
   { at, on }: Omit<WrittenEvery, 'cadence'>,
@@ -198,10 +205,13 @@ interface TaskField {
   readonly text: string;
 }
 
-/** `- key: value`, with or without marks round the key; text of an instruction may look the same. */
+/**
+ * Matches `- key: value`, with or without marks around the key. Text of an instruction may look the
+ * same.
+ */
 const KEY_LINE = /^ {0,3}[-*+][ \t]+[*_`]*([A-Za-z][A-Za-z _-]{0,30}?)[*_`]*[ \t]*:[*_`]*(.*)$/;
 
-/** A line that asks for nothing: blank, or a heading of another level. */
+/** Matches a line that asks for nothing: a blank one, or a heading of another level. */
 const NOTHING = /^\s*(?:#{1,6}(?:\s.*)?)?$/;
 
 interface SetField {
@@ -255,7 +265,7 @@ function taskFields(
   );
 }
 
-/** Instructions keep their lines; what all but the first are indented by is taken off. */
+/** Joins the lines of an instruction, without the common indent of all but the first. */
 function joinInstruction([first = '', ...others]: readonly string[]): string {
   const indents = others
     .filter((line) => line.trim() !== '')
@@ -275,7 +285,7 @@ interface Sections {
   readonly sections: readonly TaskSection[];
 }
 
-/** Cuts the file at its headings of the second level. Comments are taken out, lines keep their numbers. */
+/** Splits the file at its second-level headings. */
 function taskSections(lines: readonly FileLine[]): Sections {
   const lead: FileLine[] = [];
   const sections: (TaskSection & { readonly lines: FileLine[] })[] = [];
@@ -287,7 +297,7 @@ function taskSections(lines: readonly FileLine[]): Sections {
   return { lead, sections };
 }
 
-/** The text of a heading of the second level without marks round it, or null. */
+/** The text of a second-level heading, without marks around it, or null. */
 function headingOf(line: string): string | null {
   const found = /^ {0,3}##[ \t]+(.*[^ \t#])?[ \t#]*$/.exec(line);
   return found === null
@@ -307,7 +317,10 @@ function fileLines(text: string, firstLine: number): FileLine[] {
   });
 }
 
-/** Line ends of comments stay, so that lines keep their numbers. A comment that is never closed is text. */
+/**
+ * Removes comments but keeps their line breaks, so that lines keep their numbers. An unclosed
+ * comment is text.
+ */
 function withoutComments(text: string): string {
   const end = text.lastIndexOf('-->') + '-->'.length;
   const plain = text

@@ -1,8 +1,8 @@
 import type { ZoneClock } from '../zone-clock.ts';
 
 /**
- * The outcome of the last run of a task. `nothing-new`: its check saw no change, so nothing was asked;
- * `noted`: only heartbeat-state.json knows of it.
+ * The outcome of a task's last run. `nothing-new`: its check saw no change, so no model was asked.
+ * `noted`: only heartbeat-state.json knows about the run.
  */
 export interface LastRun {
   readonly state:
@@ -17,12 +17,12 @@ export interface LastRun {
     | 'repeated'
     | 'unclear'
     | 'failed';
-  /** In ms; null: never. */
+  /** When it ran, in ms; null if never. */
   readonly at: number | null;
   readonly text: string;
 }
 
-/** When a task runs next, and why not now. `at` in ms; null where it is unknown. */
+/** When a task runs next, and why it does not run now. `at` is in ms; null if unknown. */
 export interface NextRunText {
   readonly state:
     | 'off'
@@ -40,10 +40,10 @@ export interface NextRunText {
 
 export interface TaskReport {
   readonly name: string;
-  /** Such as `every 30 min, 09:00–21:00`. */
+  /** The schedule, such as `every 30 min, 09:00–21:00`. */
   readonly schedule: string;
   readonly instruction: string;
-  /** The group that it names for its alerts; null: the owner. */
+  /** The group that the task names for its alerts; null for the owner. */
   readonly tell: string | null;
   readonly last: LastRun;
   readonly next: NextRunText;
@@ -54,29 +54,29 @@ interface RunReport {
   readonly task: string;
   readonly state: LastRun['state'];
   readonly at: number;
-  /** When it ran and its result. */
+  /** When it ran, and its result. */
   readonly text: string;
   readonly tokens: number;
-  /** The alert that was sent, or is held. */
+  /** The alert that was sent or is held. */
   readonly alert: string | null;
 }
 
 /**
- * The report of `/heartbeat`, `parley heartbeat` and the page. All texts are written here, so that the three
- * say the same, with times in the time zone of the agent.
+ * The report of `/heartbeat`, `parley heartbeat` and the page. All its texts are made in one place,
+ * so that the three agree; times are in the agent's time zone.
  */
 export interface HeartbeatReport {
   readonly timeZone: string;
-  /** Its source, where settings and USER.md name one. */
+  /** Where the zone comes from, if settings and USER.md both name one. */
   readonly timeZoneFrom?: string;
-  /** The text of HEARTBEAT.md outside of its tasks; each run gets it. */
+  /** The text of HEARTBEAT.md outside its tasks, which each run gets. */
   readonly context?: string;
   readonly plan: {
     readonly enabled: boolean;
     readonly everyMinutes: number;
     readonly nextAt: number | null;
     readonly text: string;
-    /** Why nothing ran the last time; null when something did, or before the first. */
+    /** Why nothing ran the last time; null if something did, and before the first heartbeat. */
     readonly lastSkip: string | null;
   };
   readonly tokens: { readonly today: number; readonly perDay: number };
@@ -88,14 +88,17 @@ export interface HeartbeatReport {
 
 /** The outcome of a request to run a task at once. */
 export interface HeartbeatAnswer {
-  /** The task whose run began; null: none did. */
+  /** The task whose run started; null if none did. */
   readonly task: string | null;
   readonly text: string;
 }
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** A moment (ms) as people say it: `14:30`, `tomorrow 03:00`, `Mon 23 Nov 03:00`, in local time. */
+/**
+ * Formats a moment (ms) in local time as people say it: `14:30`, `tomorrow 03:00`, `Mon 23 Nov
+ * 03:00`.
+ */
 export function momentText(moment: number, clock: ZoneClock, now: number): string {
   const wall = clock.wallAt(moment);
   const today = clock.wallAt(now);
@@ -104,7 +107,7 @@ export function momentText(moment: number, clock: ZoneClock, now: number): strin
   if (days === 0) return time;
   if (days === 1) return `tomorrow ${time}`;
   if (days === -1) return `yesterday ${time}`;
-  // Such as `Mon, 23 Nov 2026 03:00:00 GMT`.
+  // Parses a string such as `Mon, 23 Nov 2026 03:00:00 GMT`.
   const [weekday = '', day, month, year] = new Date(wall).toUTCString().split(' ');
   const date = `${weekday.slice(0, 3)} ${Number(day)} ${month}`;
   const isThisYear = Number(year) === new Date(today).getUTCFullYear();

@@ -9,7 +9,7 @@ import { momentText } from './report-shape.ts';
 import type { HeartbeatServices } from './services.ts';
 
 const moment = (iso: string) => Date.parse(iso);
-/** Half past three in the afternoon of a Saturday in Berlin. */
+/** Half past three on a Saturday afternoon in Berlin. */
 const AT = { now: moment('2026-11-21T14:30:00Z'), clock: zoneClock('Europe/Berlin') };
 const RUN: HeartbeatRun = {
   id: 'beat_main_1',
@@ -29,7 +29,7 @@ const CHECK = { kind: 'command', command: 'date' } as const;
 const said = (change: Partial<HeartbeatRun>, tell?: string) =>
   lastTaskRun(tell === undefined ? {} : { tell }, RUN.startedAt, { ...RUN, ...change }, AT).text;
 
-describe('what came of the last run', () => {
+describe('the outcome of the last run', () => {
   it.each<[Partial<HeartbeatRun>, string]>([
     [{ state: 'running' }, '14:00, running now'],
     [{ state: 'quiet' }, '14:00, nothing to report'],
@@ -44,7 +44,7 @@ describe('what came of the last run', () => {
       { state: 'failed', reason: 'overloaded\n  too many' },
       '14:00, failed (overloaded too many); not sent',
     ],
-  ])('[H02] [H03] [H04] is reported in one line: %j', (change, words) => {
+  ])('[H02] [H03] [H04] is one line: %j', (change, words) => {
     expect(said(change)).toBe(words);
   });
 
@@ -52,7 +52,7 @@ describe('what came of the last run', () => {
     expect(said({ state: 'alerted' }, 'family')).toBe('14:00, sent to family');
   });
 
-  it('[H02] is that a check saw nothing new, where the run is older than the look', () => {
+  it('[H02] says that a check found nothing new, if that was after the run', () => {
     const later = moment('2026-11-21T14:00:00Z');
     expect(lastTaskRun({ check: CHECK }, later, RUN, AT)).toEqual({
       state: 'nothing-new',
@@ -63,7 +63,7 @@ describe('what came of the last run', () => {
     expect(noted).toMatchObject({ state: 'noted', text: 'Thu 12 Nov 15:00' });
   });
 
-  it('[H02] is nothing before the first', () => {
+  it('[H02] is empty before the first run', () => {
     expect(lastTaskRun({}, null, undefined, AT)).toEqual({
       state: 'never',
       at: null,
@@ -79,7 +79,7 @@ it.each([
   ['2026-11-24T02:00:00Z', 'Tue 24 Nov 03:00'],
   ['2027-01-01T02:00:00Z', 'Fri 1 Jan 2027 03:00'],
   ['2026-03-28T02:00:00Z', 'Sat 28 Mar 03:00'],
-])('[H02] %s is %s for somebody in Berlin that Saturday', (iso, words) => {
+])('[H02] %s is %s for a person in Berlin on that Saturday', (iso, words) => {
   const now = Date.parse('2026-11-21T14:30:00Z');
   expect(momentText(Date.parse(iso), zoneClock('Europe/Berlin'), now)).toBe(words);
 });
@@ -94,7 +94,7 @@ describe('the report as text', () => {
   let scene: HeartbeatScene;
   afterEach(() => scene.close());
 
-  /** A heartbeat at 10:00 in Berlin, its first run planned for 10:30. */
+  /** A heartbeat that starts at 10:00 in Berlin, its first run planned for 10:30. */
   async function open(
     tasks: string,
     change: Partial<Pick<HeartbeatServices, 'settings' | 'findTarget'>> = {},
@@ -111,7 +111,7 @@ describe('the report as text', () => {
     (await heartbeat.report()).tasks.find((task) => task.name === name)?.next;
 
   describe('/heartbeat', () => {
-    it('[H02] shows the plan, and of each task the last and the next run', async () => {
+    it('[H02] shows the plan, and each task’s last and next run', async () => {
       const heartbeat = await open(MAIL + HEALTH);
       scene.later(30);
       await scene.heartbeat.runDue();
@@ -133,13 +133,13 @@ describe('the report as text', () => {
       );
     });
 
-    it('[H02] [H06] shows how to write a task where there is none', async () => {
+    it('[H02] [H06] shows how to write a task if there is none', async () => {
       const heartbeat = await open('# Heartbeat\n');
       expect(await ask(heartbeat)).toContain('- every: 30 min\n- between: 9:00-21:00\n- do: ');
       expect(await heartbeat.line()).toBe('Heartbeat: next 10:30, no tasks');
     });
 
-    it('[H02] says what of HEARTBEAT.md it does not understand, where, and what belongs there', async () => {
+    it('[H02] shows what in HEARTBEAT.md is not understood, where, and what is expected', async () => {
       const heartbeat = await open(`${MAIL}## news\n- every: now and then\n- do: Read.\n`);
       const text = await ask(heartbeat);
       expect(text).toContain('HEARTBEAT.md needs fixing');
@@ -148,7 +148,7 @@ describe('the report as text', () => {
       expect(await heartbeat.line()).toBe('Heartbeat: next 10:30, 1 task, 1 problem: /heartbeat');
     });
 
-    it('[W02] shows a group nothing of the content of the tasks', async () => {
+    it('[W02] shows a group nothing about the content of the tasks', async () => {
       const heartbeat = await open(MAIL);
       const group = { ...ALONE, isGroup: true };
       expect(await ask(heartbeat, '', group)).toBe(
@@ -158,22 +158,22 @@ describe('the report as text', () => {
       expect(await ask(heartbeat, 'now mail', group)).not.toContain('mail');
     });
 
-    it('shows a name of a task as it is, whatever signs stand in it', async () => {
+    it('shows the name of a task literally, whatever it contains', async () => {
       const heartbeat = await open('## a* [b](https://c.example)\n- do: Look.\n');
       expect(await ask(heartbeat)).toContain(`**${literal('a* [b](https://c.example)')}**`);
     });
 
-    it.each(['on', 'off'])('[H01] says which setting decides about %s', async (verb) => {
+    it.each(['on', 'off'])('[H01] names the setting that decides about %s', async (verb) => {
       expect(await ask(await open(MAIL), verb)).toContain('`heartbeat.enabled`');
     });
 
-    it('says what there is when it does not understand', async () => {
+    it('lists its commands when it does not understand', async () => {
       expect(await ask(await open(MAIL), 'sometimes')).toContain('`/heartbeat now`');
     });
   });
 
-  describe('why a task does not run now', () => {
-    it('[H02] it is due and waits for its run, one task a run', async () => {
+  describe('the reason why a task does not run now', () => {
+    it('[H02] it is due, and each run takes one task', async () => {
       const heartbeat = await open(`${MAIL}## second\n- do: Look.\n`);
       expect(await nextOf(heartbeat)).toMatchObject({ state: 'due', text: '10:30; it is due' });
       expect(await nextOf(heartbeat, 'second')).toMatchObject({ text: '11:00; it is due' });
@@ -186,7 +186,7 @@ describe('the report as text', () => {
       expect(await nextOf(heartbeat)).toMatchObject({ state: 'not-yet', text: '10:30' });
     });
 
-    it('[H02] it is out of its hours', async () => {
+    it('[H02] it is outside its hours', async () => {
       const heartbeat = await open(MAIL);
       await heartbeat.now('a', 'mail');
       await scene.run();
@@ -203,7 +203,7 @@ describe('the report as text', () => {
       await scene.run();
       expect(await nextOf(heartbeat, 'health')).toMatchObject({
         state: 'done',
-        text: 'tomorrow 03:00; it had its run of these days',
+        text: 'tomorrow 03:00; it has already run for now',
       });
     });
 
@@ -214,7 +214,7 @@ describe('the report as text', () => {
       expect(await ask(heartbeat)).toContain('last: 10:00, running now');
     });
 
-    it('[H05] the tokens of today are used up', async () => {
+    it('[H05] today’s tokens are used up', async () => {
       const heartbeat = await open(MAIL);
       await heartbeat.now('a', 'mail');
       await scene.run(1_000);
@@ -229,7 +229,7 @@ describe('the report as text', () => {
         state: 'no-chat',
         text: 'not yet: no owner has written yet',
       });
-      expect(await ask(heartbeat, 'now')).toContain('Nothing began: no owner has written yet.');
+      expect(await ask(heartbeat, 'now')).toContain('Nothing started: no owner has written yet.');
     });
 
     it('[H01] the heartbeat is off', async () => {
@@ -250,18 +250,18 @@ describe('the report as text', () => {
   });
 
   describe('/heartbeat now', () => {
-    it('[H02] runs the task that is due, and says which', async () => {
+    it('[H02] runs the due task, and names it', async () => {
       const heartbeat = await open(MAIL);
-      expect(await ask(heartbeat, 'now')).toMatch(/^mail begins\./);
+      expect(await ask(heartbeat, 'now')).toMatch(/^mail is starting\./);
       expect((await scene.run())?.messages[0]?.message.variables.task).toBe('mail');
     });
 
     it('[H02] runs a named task that is not due', async () => {
       const heartbeat = await open(`${MAIL}## Long walk\n- between: 20:00-21:00\n- do: Look.\n`);
-      expect(await ask(heartbeat, 'now long walk')).toMatch(/^Long walk begins\./);
+      expect(await ask(heartbeat, 'now long walk')).toMatch(/^Long walk is starting\./);
     });
 
-    it('[H02] runs once for one message, also when it is delivered again after the run', async () => {
+    it('[H02] runs once per message, even if it is delivered again after the run', async () => {
       const heartbeat = await open(MAIL);
       const first = await ask(heartbeat, 'now mail');
       expect(await ask(heartbeat, 'now mail')).toBe(first);
@@ -272,15 +272,15 @@ describe('the report as text', () => {
       expect(await scene.run()).not.toBeNull();
     });
 
-    it('[H02] says why nothing began', async () => {
+    it('[H02] says why nothing started', async () => {
       const heartbeat = await open(MAIL);
       expect(await ask(heartbeat, 'now letters')).toContain('no task "letters"; there are: mail.');
       await ask(heartbeat, 'now mail');
       const again = await ask(heartbeat, 'now mail', { ...ALONE, messageId: 'm2' });
-      expect(again).toBe('Nothing began: the run before is not over yet.');
+      expect(again).toBe('Nothing started: the previous run is not over yet.');
       await scene.run();
       expect(await ask(heartbeat, 'now', { ...ALONE, messageId: 'm3' })).toBe(
-        'Nothing began: no task is due. "/heartbeat now mail" runs it all the same.',
+        'Nothing started: no task is due. "/heartbeat now mail" runs it anyway.',
       );
     });
   });

@@ -13,7 +13,7 @@ import type { HeartbeatServices, HeartbeatStatus } from './services.ts';
 import { lastRunsOf } from './state.ts';
 import { describeSchedule, type StandingTask } from './task.ts';
 
-/** Runs searched for the last one of each task. */
+/** How many runs are searched for the last one of each task. */
 const RUNS = 200;
 const SHOWN = 20;
 const MINUTE_MS = 60_000;
@@ -41,7 +41,7 @@ export async function makeReport(
     const { name, instruction, tell = null } = task;
     const run = runs.find((one) => one.task === name);
     const last = lastTaskRun(task, lastRuns.get(name) ?? null, run, at);
-    // Per task, because some name a group.
+    // Looked up per task, because some tasks name a group.
     const target = await deps.findTarget(task);
     const next = nextRunText(outlook, target.kind === 'none' ? target.reason : null, conditions);
     return { name, schedule: describeSchedule(task), instruction, tell, last, next };
@@ -86,19 +86,21 @@ function planOf(
 }
 
 interface HeartbeatRhythm {
-  /** The next run; it may be in the past while Parley is not running. */
+  /** The next run, in ms. It may be in the past while Parley is not running. */
   readonly nextAt: number;
   readonly everyMs: number;
 }
 
-/** Runs that are simulated, a day or two; later ones are computed from the task's hours only. */
+/**
+ * How many runs are simulated: a day or two. Later ones are computed from the task's hours only.
+ */
 const SIMULATED_RUNS = 60;
-/** Days within which a run must fall into the hours of a task. */
+/** The number of days in which some run must fall into the hours of a task. */
 const DAYS = 40;
 
 /**
- * The next run (ms) of each task, by name: one task a run, chosen as the runs will. Null where no run falls
- * into its hours: those may be shorter than the time between two runs.
+ * The next run (ms) of each task, by name: one task per run, chosen as the real runs will. Null if
+ * no run falls into its hours, which may be shorter than the time between two runs.
  */
 function forecastRuns(
   tasks: readonly TaskOutlook[],
@@ -125,7 +127,7 @@ function forecastRuns(
   return found;
 }
 
-/** The first run at or after a moment; an overdue one follows as soon as Parley runs. */
+/** The first run at or after a moment. An overdue one follows as soon as Parley runs. */
 function runFrom(moment: number, { nextAt, everyMs }: HeartbeatRhythm, { now }: Looking): number {
   if (moment <= Math.max(nextAt, now)) return Math.max(nextAt, now);
   return nextAt + Math.ceil((moment - nextAt) / everyMs) * everyMs;
@@ -150,7 +152,7 @@ interface Conditions {
   readonly enabled: boolean;
   readonly running: string | null;
   readonly tokens: { readonly today: number; readonly perDay: number };
-  /** By task: its next run (ms), null if there is none; absent before any is planned. */
+  /** The next run (ms) per task, null if there is none; absent before any run is planned. */
   readonly nextRuns: ReadonlyMap<string, number | null>;
   readonly at: Looking;
 }
@@ -159,12 +161,12 @@ const WAIT_NOTES = {
   due: '; it is due',
   'not-yet': '',
   'out-of-hours': '; out of its hours now',
-  done: '; it had its run of these days',
+  done: '; it has already run for now',
 } as const;
 
 /**
- * When a task runs next and why not now, as text.
- * @param noChat why no chat can get its alerts; null where one can.
+ * Describes when a task runs next, and why it does not run now.
+ * @param noChat why no chat can get its alerts; null if one can.
  */
 function nextRunText(
   { task, next: { kind } }: TaskOutlook,
@@ -186,15 +188,15 @@ function nextRunText(
   return { state: kind, at: next ?? null, text: `${time}${WAIT_NOTES[kind]}` };
 }
 
-/** The clock is read separately for the file and for the table. */
+/** The file and the table read the clock separately, so their times differ by up to this (ms). */
 const SAME_MS = 5_000;
 const MAX_CHARACTERS = 160;
 
 /**
  * The result of a task's last run.
- * @param lastRun when it last began by heartbeat-state.json (ms); later than the run of the table if
- * only its check was made.
- * @param run its newest run, if it is known still.
+ * @param lastRun when it last started according to heartbeat-state.json (ms); later than the run in
+ * the table if only its check was made.
+ * @param run its newest run, if it is still known.
  */
 export function lastTaskRun(
   { check, tell }: Pick<StandingTask, 'check' | 'tell'>,
@@ -222,7 +224,7 @@ function runOutcomeText(
 ): string {
   switch (state) {
     case 'waiting':
-      return 'waits for the run before it';
+      return 'waits for the previous run';
     case 'running':
       return 'running now';
     case 'quiet':
@@ -246,10 +248,10 @@ function inBrackets(reason: string | null): string {
   return reason === null ? '' : ` (${reason.replace(/\s+/g, ' ').slice(0, MAX_CHARACTERS)})`;
 }
 
-/** Beyond this, only the names of tasks are shown. */
+/** How many tasks are shown in full; of the others only the names. */
 const NAMED = 12;
 
-const NO_TASKS = `There are no tasks, so nothing is asked of the model. Write them into HEARTBEAT.md of my workspace, or tell me what to look after. For example:
+const NO_TASKS = `There are no tasks, so the model is not called. Write them into HEARTBEAT.md of my workspace, or tell me what to look after. For example:
 
 \`\`\`
 ## mail
@@ -271,7 +273,7 @@ export function reportText(report: HeartbeatReport): string {
     tasks.slice(0, NAMED).map(taskText).join('\n'),
     names.length > 0 && `And ${names.join(', ')}.`,
     context !== undefined &&
-      `${countOf(context.split('\n').filter(Boolean).length, 'line')} of HEARTBEAT.md outside of the tasks: given to the run of each.`,
+      `HEARTBEAT.md has ${countOf(context.split('\n').filter(Boolean).length, 'line')} outside the tasks, given to every run.`,
     wrong.length > 0 && ['HEARTBEAT.md needs fixing:\n', ...wrong].join('\n'),
     first &&
       `Today: ${tokens.today} of ${tokens.perDay} tokens. ${inlineCode(`/heartbeat now ${first.name}`)} runs one at once.`,
@@ -279,7 +281,7 @@ export function reportText(report: HeartbeatReport): string {
   return parts.filter(Boolean).join('\n\n');
 }
 
-/** The time zone, and where it is from where there was a choice. */
+/** The time zone, and where it comes from if there was a choice. */
 function zoneText({
   timeZone,
   timeZoneFrom,
@@ -287,7 +289,7 @@ function zoneText({
   return timeZoneFrom === undefined ? timeZone : `${timeZone}, from ${timeZoneFrom}`;
 }
 
-/** The same for a group: without the contents of the tasks. */
+/** The report for a group, without the contents of the tasks. */
 export function groupText({ plan, tasks }: HeartbeatReport): string {
   return `**Heartbeat**: ${plan.text}; ${countOf(tasks.length, 'task')}. More in a direct chat.`;
 }
@@ -301,7 +303,7 @@ function taskText({ name, schedule, tell, last, next }: TaskReport): string {
   ].join('\n');
 }
 
-/** The line of `/status`. */
+/** The line for `/status`. */
 export function statusLine(
   { settings, clock }: HeartbeatServices,
   { plan, tasks, problems, zone }: HeartbeatStatus,

@@ -7,13 +7,13 @@ const at = (iso: string) => Date.parse(iso);
 
 interface Beat {
   readonly file: string;
-  /** Name → moment. */
+  /** The moment of each task's last run, by name. */
   readonly ran?: Readonly<Record<string, string>>;
   readonly now: string;
   readonly timeZone?: string;
 }
 
-/** In one line: the task and its delay, or when the next one is due. */
+/** Describes one heartbeat in a line: the task and its delay, or when the next one is due. */
 function beat({ file, ran = {}, now, timeZone = 'Europe/Vienna' }: Beat): string {
   const { tasks, problems } = readTasks(file);
   expect(problems).toEqual([]);
@@ -294,9 +294,9 @@ const oddClocks: readonly Row[] = [
 describe('[H02] the task of a heartbeat run', () => {
   it.each(ordinary)('%s', (_what, given, said) => expect(beat(given)).toBe(said));
   it.each(days)('on days: %s', (_what, given, said) => expect(beat(given)).toBe(said));
-  it.each(oddClocks)('by odd clocks: %s', (_what, given, said) => expect(beat(given)).toBe(said));
+  it.each(oddClocks)('with odd clocks: %s', (_what, given, said) => expect(beat(given)).toBe(said));
 
-  it('reports of the others why they wait', () => {
+  it('comes with the reasons why the others wait', () => {
     const { tasks } = readTasks(MAIL + THREE);
     const looking = { now: at('2026-11-21T12:00Z'), clock: zoneClock('UTC') };
     const { due } = dueTasks(tasks, new Map(), looking);
@@ -308,7 +308,7 @@ describe('[H02] the task of a heartbeat run', () => {
   });
 });
 
-it('[F14] a run of a named agent has a lane of that agent, and so has what it finds', () => {
+it('[F14] a run of a named agent is in a lane of that agent', () => {
   const last = {
     ...{ channel: 'test', account: 'default', messageId: 'm', text: '', mentions: [] },
     ...{

@@ -19,7 +19,10 @@ import { type HeartbeatState, lastRunsOf } from './state.ts';
 import { cadenceMinutes, describeSchedule, FLOOR_MINUTES, type StandingTask } from './task.ts';
 
 const MINUTE_MS = 60_000;
-/** So far clocks of machines differ; a last run further ahead was noted by a clock that was wrong. */
+/**
+ * How far the clocks of machines may differ, in ms. A last run further ahead was recorded by a
+ * wrong clock.
+ */
 const SKEW_MS = 5 * MINUTE_MS;
 
 export interface TaskOutlook {
@@ -30,7 +33,7 @@ export interface TaskOutlook {
 /** A task that may run now. */
 export interface DueTask {
   readonly task: StandingTask;
-  /** Since when it might have run (ms). */
+  /** Since when it could have run (ms). */
   readonly since: number;
 }
 
@@ -40,9 +43,9 @@ export interface Looking {
 }
 
 /**
- * The tasks that may run inside their hours, the most overdue first; a heartbeat runs one of them (H02).
- * What was missed while the machine slept is done once. Tasks that never ran come first, in the order of
- * the file. `nextAt`: when the first of the others is due (ms).
+ * The tasks that may run within their hours, the most overdue first; a heartbeat runs one of them
+ * (H02). Runs missed while the machine slept are merged into one. Tasks that never ran come first,
+ * in file order. `nextAt` is when the first of the others is due (ms).
  * @param lastRuns when each task last started (ms), by name.
  */
 export function dueTasks(
@@ -60,7 +63,7 @@ export function dueTasks(
   return { due: [...fresh, ...overdue.sort((a, b) => a.since - b.since)], nextAt };
 }
 
-/** When each task runs next and why not now, in the order of the file. */
+/** When each task runs next and why none runs now, in file order. */
 export function outlookOfTasks(
   tasks: readonly StandingTask[],
   lastRuns: ReadonlyMap<string, number>,
@@ -72,14 +75,17 @@ export function outlookOfTasks(
   }));
 }
 
-/** When a task runs next, and why then. Moments in ms. */
+/** When a task runs next, and why then. Moments are in ms. */
 type NextRun =
-  /** It may run now, and might have since that moment. */
+  /** The task may run now, and could have since `since`. */
   | { readonly kind: 'due'; readonly since: number; readonly neverRan: boolean }
-  /** `out-of-hours`: its time has come, but not its hours. `done`: these days had their run. */
+  /**
+   * `out-of-hours`: its time has come, but it is outside its hours. `done`: it has already run on
+   * these days.
+   */
   | { readonly kind: 'not-yet' | 'out-of-hours' | 'done'; readonly nextAt: number };
 
-/** When this task is due, after it last ran at that moment (null: never). */
+/** When a task is due, given its last run (null if never). */
 export function nextRun(task: StandingTask, lastRun: number | null, at: Looking): NextRun {
   const { clock, now } = at;
   const hours = windowAt(clock, task.window, now);
@@ -97,7 +103,7 @@ export function nextRun(task: StandingTask, lastRun: number | null, at: Looking)
   return { kind: 'out-of-hours', nextAt: opensAt() };
 }
 
-/** Whether a last run is in the future; one of days may have had its run on this day all the same. */
+/** Whether a last run is in the future. A task counted in days may nevertheless have run today. */
 function isFromWrongClock(task: StandingTask, lastRun: number, { clock, now }: Looking): boolean {
   if (lastRun <= now + SKEW_MS) return false;
   return (
@@ -105,7 +111,7 @@ function isFromWrongClock(task: StandingTask, lastRun: number, { clock, now }: L
   );
 }
 
-/** When a task is due again after a run, in its hours. */
+/** When a task is due again after a run, within its hours. */
 function dueAfter(task: StandingTask, lastRun: number, clock: ZoneClock): number {
   const { cadence, window } = task;
   if (cadence.kind === 'days') {
@@ -117,7 +123,10 @@ function dueAfter(task: StandingTask, lastRun: number, clock: ZoneClock): number
   return isIn ? wanted : windowAfter(clock, window, wanted).start;
 }
 
-/** The day whose hours hold this moment; out of hours (a person requested it) the last that started. */
+/**
+ * The day whose hours contain this moment. Outside hours (a person requested the run), the day of
+ * the last hours that started.
+ */
 function windowDay({ window }: StandingTask, moment: number, clock: ZoneClock): number {
   const hours = windowAt(clock, window, moment);
   return hours?.day ?? windowAfter(clock, window, moment).day - 1;
@@ -130,7 +139,10 @@ export interface RunFacts {
   readonly at: Looking;
 }
 
-/** The tasks that may run now, the most overdue first: the first that can is run. `reason`: why none does. */
+/**
+ * The tasks that may run now, the most overdue first; the first one that can is run. `reason` says
+ * why none does.
+ */
 export function candidatesFor(
   { tasks, state, at }: RunFacts,
   everyMinutes: number,
@@ -146,8 +158,8 @@ export function candidatesFor(
     };
   }
   const lastRuns = new Map(lastRunsOf(state));
-  // Delays follow a busy moment or a crash. A heartbeat that is on time must not find that its task ran
-  // 29 minutes and 59 seconds ago, and leave it to the next one.
+  // Delays follow a busy moment or a crash. A heartbeat that is on time must not find that its task
+  // ran 29 minutes and 59 seconds ago and leave it to the next one.
   for (const task of tasks) {
     const last = lastRuns.get(task.name);
     if (last === undefined || task.cadence.kind !== 'minutes') continue;
@@ -158,7 +170,7 @@ export function candidatesFor(
   return { candidates: due.map(({ task }) => task), reason: 'no task is due' };
 }
 
-/** The problem of a check that cannot be made here: its task runs each time. */
+/** The problems of checks that cannot be made here; their tasks run each time. */
 export function uncheckableProblems(
   { name, line, check }: StandingTask,
   checkForNews: NewsChecker | undefined,
@@ -171,18 +183,18 @@ export function uncheckableProblems(
 interface NewRun {
   readonly id: string;
   readonly agent: string;
-  /** As in the ids of its conversations; absent: the default agent. */
+  /** The agent's part of its conversation ids; absent for the default agent. */
   readonly agentName?: string | undefined;
-  /** In local time. */
+  /** The last run in local time. */
   readonly lastRun: string;
-  /** The language of those who read its alert, where it is known (H10). */
+  /** The language of those who read its alert, if known (H10). */
   readonly language?: string | undefined;
-  /** The text of HEARTBEAT.md outside of its tasks. */
+  /** The text of HEARTBEAT.md outside its tasks. */
   readonly context?: string | undefined;
   readonly now: number;
 }
 
-/** The message that starts the run of a standing task, in the lane of the heartbeat. */
+/** The message that starts the run of a standing task, in the heartbeat's lane. */
 export function runOrder(
   { name, instruction, routine, ...task }: StandingTask,
   target: AlertChat,
@@ -208,11 +220,11 @@ interface LaneMessage
   readonly lane: string;
   readonly reason: string;
   readonly now: number;
-  /** The sender of the newest message in the chat when absent. */
+  /** When absent, the sender of the newest message in the chat. */
   readonly sender?: Sender;
 }
 
-/** A run whose answer goes to that chat; its message is in a lane of its own. */
+/** Builds a run whose answer goes to that chat. Its message is in a lane of its own. */
 export function orderIn(
   { conversationId, route, last, isOwners }: AlertChat,
   { id, agent, task, lane, reason, now, text, variables, sender = last.sender }: LaneMessage,
@@ -222,7 +234,8 @@ export function orderIn(
     ...{ id, agent, task, target: conversationId },
     message: {
       conversationId: lane,
-      // It replies to no message. Both carry the kind of chat, so that neither can widen it.
+      // The message is no reply. Message and route carry the type of chat, so that neither can
+      // widen it.
       route: { ...free, chatType: last.chat.type },
       receivedAt: now,
       fromOwner: isOwners,
@@ -242,7 +255,7 @@ export function orderIn(
   };
 }
 
-/** The task of a preview where HEARTBEAT.md has none that asks a model. */
+/** The task of a preview if HEARTBEAT.md has none that asks a model. */
 export const EXAMPLE_TASK: StandingTask = {
   name: 'example',
   line: 0,
@@ -251,7 +264,7 @@ export const EXAMPLE_TASK: StandingTask = {
   instruction: 'An example of a standing task: look whether anything needs attention.',
 };
 
-/** A run of the example in a chat, where there is no database to ask. */
+/** A run of the example task in a chat, for previews without a database. */
 export function exampleRun(chat: AlertChat, run: Omit<NewRun, 'id' | 'lastRun'>): HeartbeatOrder {
   return runOrder(EXAMPLE_TASK, chat, { ...run, id: 'preview', lastRun: 'never' });
 }

@@ -8,32 +8,32 @@ import type { OwnersZone, SettingsZone } from './time-zone.ts';
 /** The services of a heartbeat. */
 export interface HeartbeatServices extends Pick<Runtime, 'clock' | 'log'> {
   readonly store: Pick<Store, 'heartbeats' | 'inbox'>;
-  /** `name`: as in the ids of its conversations; absent: the default agent. */
+  /** `name` is the agent's part of its conversation ids; absent for the default agent. */
   readonly agent: SettingsZone & {
     readonly id: string;
     readonly name?: string | undefined;
   };
-  /** The owner’s. */
+  /** The owner’s view of the workspace. */
   readonly view: WorkspaceView;
   readonly settings: {
     readonly enabled: boolean;
     readonly everyMinutes: number;
     readonly tokensPerDay: number;
-    /** `off`, or `22:00-07:00`. */
+    /** `off`, or hours such as `22:00-07:00`. */
     readonly quietHours: string;
   };
   readonly findTarget: FindTarget;
-  /** Without it every task calls the model. */
+  /** Makes the checks of tasks. Without it every task calls the model. */
   readonly checkForNews?: NewsChecker;
-  /** Writes to the owner's direct chat, once for each key, however often it is called. */
+  /** Writes to the owner's direct chat, once per key however often it is called. */
   readonly notify?: (key: string, text: string) => Promise<void>;
   readonly wake: (lane: string) => Promise<void>;
   readonly deliver: (route: ReplyRoute) => Promise<void>;
-  /** False: Parley is not running, so there are no heartbeat runs. */
+  /** False when Parley is not running, so that no heartbeats take place. */
   readonly isRunning?: boolean;
 }
 
-/** The tasks, and what the heartbeat did and will do. */
+/** The tasks, with past and future runs. */
 export interface HeartbeatStatus extends Omit<Tasks, 'tasks' | 'at'> {
   readonly plan: HeartbeatPlan | null;
   readonly tasks: readonly TaskOutlook[];

@@ -11,21 +11,23 @@ import {
 } from './state.ts';
 import { cadenceMinutes, OPENCLAW_STATE_FILE, STATE_FILE, type StandingTask } from './task.ts';
 
-/** More than a hundred tasks need, in characters. */
+/** The longest state file, in characters; more than a hundred tasks need. */
 const WHOLE_FILE = 1_000_000;
 
-/** heartbeat-state.json, or where there is none the file of OpenClaw's agents. */
+/** Reads heartbeat-state.json or, if it does not exist, the file of OpenClaw's agents. */
 export async function readStateFile(files: Pick<WorkspaceView, 'read'>): Promise<string> {
   const own = await files.read(STATE_FILE, WHOLE_FILE);
   const file = own.kind === 'file' ? own : await files.read(OPENCLAW_STATE_FILE, WHOLE_FILE);
   return file.kind === 'file' ? file.text : '';
 }
 
-/** The state file of a workspace, through the owner’s view. */
+/** Opens the state file of a workspace, through the owner’s view. */
 export function openStateFile(view: WorkspaceView, log: Logger) {
   let lastRepairs = '';
   return {
-    /** Runs of the database that the file lacks are added; later changes by a person stay. */
+    /**
+     * Reads the state. Runs that only the database knows are added; later changes by a person stay.
+     */
     async read(
       started: ReadonlyMap<string, number>,
       tasks: readonly StandingTask[],
@@ -37,7 +39,10 @@ export function openStateFile(view: WorkspaceView, log: Logger) {
       const runs = [...started].map(([name, lastRun]) => [name, { lastRun }] as const);
       return withChecks(withLostRuns(state, runs), tasks);
     },
-    /** Records that a task started. A file that cannot be written is logged: the database knows, too. */
+    /**
+     * Records that a task started. If the file cannot be written, that is only logged, because the
+     * database knows the run, too.
+     */
     async started(
       state: HeartbeatState,
       { name, cadence }: StandingTask,
@@ -52,7 +57,7 @@ export function openStateFile(view: WorkspaceView, log: Logger) {
       };
       let next = after(state);
       const written = await view.change(STATE_FILE, (text) => {
-        // What a person has written since the state was read stays.
+        // Reads the file again, so that changes by a person since then are kept.
         const { state: today } = readHeartbeatState(text ?? '');
         next = after(withLostRuns(today, state.tasks));
         return heartbeatStateText(next);

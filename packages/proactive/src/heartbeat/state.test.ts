@@ -11,7 +11,7 @@ import {
 const NOON = Date.parse('2026-11-21T12:00:00Z');
 
 describe('heartbeat-state.json', () => {
-  it('[H02] is read and written as people read it', () => {
+  it('[H02] is read and written in a form that people can read', () => {
     const text = `{
   "tasks": {
     "mail": {
@@ -35,17 +35,17 @@ describe('heartbeat-state.json', () => {
 
   it.each([
     ['nothing', '', null, 0],
-    ['a text that is no JSON', '{"tasks":', null, 1],
+    ['text that is not JSON', '{"tasks":', null, 1],
     ['a list', '[1]', null, 1],
     ['tasks that are a list', '{"tasks":[]}', null, 0],
-    ['a task that is a text', '{"tasks":{"a":"x"}}', null, 1],
+    ['a task that is a string', '{"tasks":{"a":"x"}}', null, 1],
     ['ms', `{"tasks":{"a":{"lastRun":${NOON}}}}`, NOON, 0],
     ['seconds', `{"tasks":{"a":{"lastRun":${NOON / 1000}}}}`, NOON, 0],
     ['another zone', '{"tasks":{"a":{"lastRun":"2026-11-21T13:00:00+01:00"}}}', NOON, 0],
     ['a task that never ran', '{"tasks":{"a":{"lastRun":null}}}', null, 0],
     ['words for a time', '{"tasks":{"a":{"lastRun":"noon"}}}', null, 1],
-    ['a time before all times', '{"tasks":{"a":{"lastRun":-1}}}', null, 1],
-    ['a time beyond all times', '{"tasks":{"a":{"lastRun":1e300}}}', null, 1],
+    ['a time before the first valid one', '{"tasks":{"a":{"lastRun":-1}}}', null, 1],
+    ['a time beyond the last valid one', '{"tasks":{"a":{"lastRun":1e300}}}', null, 1],
     ['words for a cadence', `{"tasks":{"a":{"lastRun":${NOON},"cadenceMin":"x"}}}`, NOON, 1],
     ['a byte order mark', `\ufeff{"tasks":{"a":{"lastRun":${NOON}}}}`, NOON, 0],
   ])('[H02] with %s is read or repaired', (_what, text, lastRun, repairs) => {
@@ -54,7 +54,7 @@ describe('heartbeat-state.json', () => {
     expect(read.repairs).toHaveLength(repairs);
   });
 
-  it('[H02] notes a run and keeps all else', () => {
+  it('[H02] records a run and keeps everything else', () => {
     const { state } = readHeartbeatState('{"tasks":{"a":{"x":1},"b":{}},"c":2}');
     const next = withTask(state, 'a', { lastRun: NOON, cadenceMin: 5 });
     expect(JSON.parse(heartbeatStateText(next))).toEqual({
@@ -68,7 +68,7 @@ describe('heartbeat-state.json', () => {
 
   it.each([
     [
-      'a check of the name tasks',
+      'a check named "tasks"',
       { tasks: { lastRun: NOON / 1000, cadenceMin: 30 }, mail: { lastRun: NOON } },
     ],
     ['moments in place of entries', { tasks: { a: '2026-11-21T12:00:00Z', b: NOON } }],
@@ -78,7 +78,7 @@ describe('heartbeat-state.json', () => {
     ],
     ['no object', [1, { a: 2 }]],
     ['a number for tasks', { tasks: NOON, version: 1 }],
-  ])('[H11] with %s loses nothing when a run is noted', (_what, file) => {
+  ])('[H11] with %s loses nothing when a run is recorded', (_what, file) => {
     const { state } = readHeartbeatState(JSON.stringify(file));
     const text = heartbeatStateText(withTask(state, 'new', { lastRun: NOON, cadenceMin: 5 }));
     const leaves = (value: unknown): readonly unknown[] =>
@@ -94,7 +94,7 @@ describe('heartbeat-state.json', () => {
     expect(lastRunsOf(readHeartbeatState(text).state).get('new')).toBe(NOON);
   });
 
-  it('[H11] that is no JSON is kept as text when a run is noted', () => {
+  it('[H11] is kept as text when a run is recorded, if it is not JSON', () => {
     const { state, repairs } = readHeartbeatState('{"lastChecks": {"mail": 17');
     expect(repairs).toHaveLength(1);
     expect(JSON.parse(heartbeatStateText(state))).toMatchObject({
@@ -102,7 +102,7 @@ describe('heartbeat-state.json', () => {
     });
   });
 
-  it('[H02] of any kind is read, and what is written is read the same', () => {
+  it('[H02] is read whatever it contains, and what is written is read back equal', () => {
     const task = fc.record(
       {
         lastRun: fc.oneof(fc.jsonValue(), fc.nat()),

@@ -3,15 +3,21 @@ import { PROSE_TASK } from './read-tasks.ts';
 import { cadenceMinutes, STATE_FILE, type StandingTask } from './task.ts';
 
 interface TaskState {
-  /** When it last started (ms); null before the first run. */
+  /** When the task last started (ms); null before its first run. */
   readonly lastRun: number | null;
-  /** Its cadence in minutes then; null where the file has none. */
+  /** Its cadence at that time, in minutes; null if the file has none. */
   readonly cadenceMin: number | null;
-  /** Other fields, kept unchanged; `was`: what stood in place of the fields above and was not understood. */
+  /**
+   * Other fields, kept unchanged. `was` holds values found in place of the fields above that were
+   * not understood.
+   */
   readonly more: Fields;
 }
 
-/** heartbeat-state.json (H02): readable, and a person may change it. What is written holds all that was read (H11). */
+/**
+ * heartbeat-state.json (H02). It is readable, and a person may change it. Writing it keeps
+ * everything that was read (H11).
+ */
 export interface HeartbeatState {
   readonly tasks: ReadonlyMap<string, TaskState>;
   readonly more: Fields;
@@ -19,15 +25,21 @@ export interface HeartbeatState {
 
 type Fields = Readonly<Record<string, unknown>>;
 const Fields = z.record(z.string(), z.unknown());
-/** The file is complete up to this run; later ones were lost with their process. */
+/** The file is complete up to this run; later runs were lost with their process. */
 export const NOTED = 'noted';
-/** The key of tasks in a file whose `tasks` is something else, such as the last run of a check of that name. */
+/**
+ * The key for tasks in a file whose `tasks` is something else, such as the last run of a check with
+ * that name.
+ */
 const BESIDE = 'parleyTasks';
-/** A smaller number of ms would be in 1973 or earlier: it is one of seconds. */
+/** A smaller number would be in 1973 or earlier as ms, so it is in seconds. */
 const FIRST_MS = 100_000_000_000;
 const LAST_MS = 8_640_000_000_000_000;
 
-/** Reads the file of any agent. `repairs`: what of Parley's own entries is not understood, in sentences. */
+/**
+ * Reads the file of any agent. `repairs` describes Parley's own entries that are not understood, in
+ * sentences.
+ */
 export function readHeartbeatState(text: string): {
   readonly state: HeartbeatState;
   readonly repairs: readonly string[];
@@ -49,14 +61,16 @@ export function readHeartbeatState(text: string): {
   return { state: { tasks, more }, repairs };
 }
 
-/** An entry has times of its own (`{"lastRun": …}`); only a list of tasks holds further entries. */
+/**
+ * An entry has times of its own (`{"lastRun": …}`); only a list of tasks contains further entries.
+ */
 function tasksKey({ tasks = {}, [BESIDE]: beside }: Fields): string {
   const fields = Fields.safeParse(tasks).data;
   const isEntry = fields === undefined || Object.keys(fields).some((key) => ENTRY_KEY.test(key));
   return isEntry || beside !== undefined ? BESIDE : 'tasks';
 }
 
-/** The file for this state, readable: one line for each value. */
+/** The file for this state, in readable form: one line per value. */
 export function heartbeatStateText({ tasks, more }: HeartbeatState): string {
   const written = [...tasks].map(([name, task]) => {
     const lastRun = task.lastRun === null ? null : new Date(task.lastRun).toISOString();
@@ -79,15 +93,16 @@ export function withTask(
 }
 
 /**
- * Takes over what other agents note, `lastChecks: { email: 1703275200 }` or the same without that key, for tasks that
- * have no run of their own yet: the words of the key are in the name of the task, or no other has its cadence.
+ * Takes over what other agents record, such as `lastChecks: { email: 1703275200 }` or the same
+ * without that key, for tasks that have no run of their own yet. An entry belongs to a task if the
+ * words of its key are in the task's name, or if no other task has its cadence.
  */
 export function withChecks(
   state: HeartbeatState,
   tasks: readonly Pick<StandingTask, 'name' | 'cadence'>[],
 ): HeartbeatState {
   const names = new Set(tasks.map(({ name }) => name));
-  // Once Parley has written the file, other entries are of its own former tasks.
+  // Once Parley has written the file, other entries are its own former tasks.
   const isForeign = state.more[NOTED] === undefined;
   const others = [...state.tasks].filter(([name]) => isForeign && !names.has(name));
   const checks = new Map([...checksOf(state.more), ...checksOf(Object.fromEntries(others))]);
@@ -117,14 +132,17 @@ interface Check {
   readonly cadenceMin: unknown;
 }
 
-/** Far more than a hundred tasks have. */
+/** Far more entries than a hundred tasks have. */
 const MAX_CHECKS = 1_000;
-/** 2001: smaller numbers count something else. */
+/** In 2001; smaller numbers count something else. */
 const FIRST_CHECK_MS = 1_000_000_000_000;
 
 const MAX_DEPTH = 3;
 
-/** `{"email": 1703275200}`, `{"email": {"lastRun": …}}`, also below keys such as `lastChecks`, or in a list. */
+/**
+ * Reads `{"email": 1703275200}` or `{"email": {"lastRun": …}}`, also below keys such as
+ * `lastChecks`, or in a list.
+ */
 function checksOf({ [NOTED]: _, ...more }: Fields, depth = 1): Map<string, Check> {
   const checks = Object.entries(more)
     .slice(0, MAX_CHECKS)
@@ -140,7 +158,9 @@ function checksOf({ [NOTED]: _, ...more }: Fields, depth = 1): Map<string, Check
   return new Map(checks);
 }
 
-/** The key with the same words, else the one with the most words that are all in the name. */
+/**
+ * The key with the same words, otherwise the one with the most words that all occur in the name.
+ */
 function keyFor(name: string, checks: ReadonlyMap<string, Check>): string | undefined {
   const inName = new Set(taskNameWords(name));
   const fitting = [...checks.keys()]
@@ -149,7 +169,7 @@ function keyFor(name: string, checks: ReadonlyMap<string, Check>): string | unde
   return fitting.toSorted((a, b) => b.words.length - a.words.length)[0]?.key;
 }
 
-/** Words of one meaning, as other agents name what they check. */
+/** Words with the same meaning, as other agents name their checks. */
 const MEANINGS: readonly (readonly [RegExp, string])[] = [
   [/e-?mails?|mails?|inbox|邮件|邮箱|收件箱|posteingang|courriels?|correos?/giu, ' email '],
   [/calendars?|events?|日历|日程|kalender|termine|calendrier|calendario/giu, ' calendar '],
@@ -160,7 +180,10 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
   [/news|新闻|nachrichten|nouvelles|noticias/giu, ' new '],
 ];
 
-/** `memoryReview`, `memory_reviews` and `Memory review` are the same words; `last` and `check` say nothing. */
+/**
+ * The words of a name. `memoryReview`, `memory_reviews` and `Memory review` give the same; `last`
+ * and `check` are dropped.
+ */
 function taskNameWords(text: string): readonly string[] {
   const spaced = text.replace(/(?<=\p{Ll})(?=\p{Lu})|_/gu, ' ');
   const meant = MEANINGS.reduce((all, [words, meaning]) => all.replace(words, meaning), spaced);
@@ -173,7 +196,7 @@ function newestOf(checks: ReadonlyMap<string, Check>): string | undefined {
   return [...checks].toSorted(([, a], [, b]) => b.lastRun - a.lastRun)[0]?.[0];
 }
 
-/** When tasks last ran, by name; those that never did are left out. */
+/** When tasks last ran, by name, without those that never did. */
 export function lastRunsOf({ tasks }: HeartbeatState): ReadonlyMap<string, number> {
   const runs = [...tasks].flatMap(([name, { lastRun }]) =>
     lastRun === null ? [] : [[name, lastRun] as const],
@@ -181,14 +204,14 @@ export function lastRunsOf({ tasks }: HeartbeatState): ReadonlyMap<string, numbe
   return new Map(runs);
 }
 
-/** Also with lines of comment and commas at the end, as people write it. */
+/** Parses JSON with line comments and trailing commas, as people write it. */
 function parseLenientJson(text: string): unknown {
   const lenient = text.replace(/^\s*\/\/.*$/gm, '').replace(/,(?=\s*[}\]])/g, '');
   for (const one of [text, lenient]) {
     try {
       return JSON.parse(one);
     } catch {
-      // The caller says that it is no JSON.
+      // The caller reports that this is not JSON.
     }
   }
   return undefined;
@@ -218,7 +241,7 @@ function readTask(name: string, value: unknown, repairs: string[]): TaskState {
   return { lastRun: lastRun ?? null, cadenceMin: isCadence ? cadence : null, more: kept };
 }
 
-/** A moment as text or as a number of ms or s; null if empty, undefined if invalid. */
+/** Reads a moment as text or as a number of ms or s; null if empty, undefined if invalid. */
 function readMoment(written: unknown): number | null | undefined {
   if (written === null || written === undefined || written === '' || written === 0) return null;
   const isNumber =
@@ -241,7 +264,7 @@ export function withLostRuns(
   state: HeartbeatState,
   runs: Iterable<readonly [name: string, run: Partial<TaskState>]>,
 ): HeartbeatState {
-  // Without the line the file is new, or another program's: then it has no runs.
+  // Without this entry the file is new or another program's, and then it has no runs of Parley.
   const noted = readMoment(state.more[NOTED]) ?? Number.NEGATIVE_INFINITY;
   let next = state;
   for (const [name, { lastRun = null, cadenceMin = null }] of runs) {

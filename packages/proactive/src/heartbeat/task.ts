@@ -2,19 +2,22 @@ import type { HeartbeatRoutine, NewsCheck } from '@parley/core';
 import type { FilePattern } from '@parley/workspace';
 import { DAY_MINUTES, type DayRule, type DayWindow, WHOLE_DAY } from '../zone-clock.ts';
 
-/** The standing tasks, and when each last ran (H02). */
+/** The file with the standing tasks, and the one with their last runs (H02). */
 export const TASKS_FILE = 'HEARTBEAT.md';
 export const STATE_FILE = 'heartbeat-state.json';
-/** The file in which OpenClaw's agents keep it; read until there is one of Parley's own. */
+/** The state file of OpenClaw's agents, read until Parley has one of its own. */
 export const OPENCLAW_STATE_FILE = 'memory/heartbeat-state.json';
 
 /** The owner's file about themselves, with the language in which they write. */
 export const PROFILE_FILE = 'USER.md';
 
-/** The workspace files of a heartbeat: each becomes prompt text of its runs. */
+/** The workspace files of a heartbeat. Each becomes prompt text of its runs. */
 export const HEARTBEAT_READS: readonly FilePattern[] = [TASKS_FILE, STATE_FILE, PROFILE_FILE];
 
-/** The cadence of a task: so many minutes after it last ran, or once on every so-many-th day within its hours. */
+/**
+ * The cadence of a task: a number of minutes after its last run, or once on every n-th day within
+ * its hours.
+ */
 export type Cadence =
   | { readonly kind: 'minutes'; readonly minutes: number }
   | { readonly kind: 'days'; readonly days: number };
@@ -22,12 +25,12 @@ export type Cadence =
 /** The cadence of a task that names none. */
 export const DEFAULT_CADENCE: Cadence = { kind: 'minutes', minutes: 30 };
 
-/** Minutes that must lie between two runs of a task (H01). */
+/** The minimum number of minutes between two runs of a task (H01). */
 export const FLOOR_MINUTES = 5;
 
 /** A task of HEARTBEAT.md (H02). */
 export interface StandingTask {
-  /** Unique in the file; the key in heartbeat-state.json. */
+  /** Unique in the file, and its key in heartbeat-state.json. */
   readonly name: string;
   readonly line: number;
   readonly cadence: Cadence;
@@ -36,31 +39,31 @@ export interface StandingTask {
   readonly instruction: string;
   /** Built-in work in place of the instruction, which then only names it (H07). */
   readonly routine?: HeartbeatRoutine;
-  /** The group that it names for its alerts; without one they go to the owner (H04). */
+  /** The group that the task names for its alerts; without one they go to the owner (H04). */
   readonly tell?: string;
   readonly check?: NewsCheck;
 }
 
-/** The cadence in minutes, as heartbeat-state.json says it. */
+/** The cadence in minutes, as heartbeat-state.json stores it. */
 export function cadenceMinutes(cadence: Cadence): number {
   return cadence.kind === 'minutes' ? cadence.minutes : cadence.days * 24 * 60;
 }
 
 /** Something in HEARTBEAT.md that was not understood. The other tasks run all the same. */
 export interface TaskProblem {
-  /** From 1. */
+  /** The line number, from 1. */
   readonly line: number;
-  /** The task it is about; absent outside of all tasks. */
+  /** The task it is about; absent outside of tasks. */
   readonly task?: string;
   readonly found: string;
   readonly expected: string;
   /** The most likely meaning. */
   readonly nearest?: string;
-  /** `task`: that task does not run. `note`: it runs, but perhaps not as it was meant. */
+  /** `task`: the task does not run. `note`: it runs, but perhaps not as intended. */
   readonly effect: 'task' | 'note';
 }
 
-/** One problem as a person reads it: where, what was found, what is expected. */
+/** Describes a problem for people: where it is, what was found, what is expected. */
 export function describeTaskProblem(problem: TaskProblem): string {
   const { line, task, found, expected, nearest, effect } = problem;
   const place = `HEARTBEAT.md, line ${line}${task === undefined ? '' : `, task ${task}`}`;
@@ -78,15 +81,21 @@ export function shortenName(text: string): string {
     : `${letters.slice(0, MAX_NAME_LENGTH - 1).join('')}…`;
 }
 
-/** The content of `every:`: the cadence and, for `daily at 3:00`, from when on each day (minutes). */
+/**
+ * The content of `every:`: the cadence and, for `daily at 3:00`, the time of day at which the hours
+ * start (minutes).
+ */
 export interface WrittenCadence {
   readonly cadence: Cadence;
   readonly at?: number;
 }
 
-/** An interval as it is written; `at`: the time of the day, in minutes. */
+/** An interval as written. `at` is the time of day, in minutes. */
 export interface WrittenInterval {
-  /** `minutes` pass; `days` and `months` are counted on the calendar of a zone, whatever its clock does. */
+  /**
+   * `minutes` are elapsed time; `days` and `months` are counted on the calendar of a zone, whatever
+   * its clock does.
+   */
   readonly unit: 'minutes' | 'days' | 'months';
   readonly count: number;
   readonly at?: number;
@@ -115,15 +124,16 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 export const CADENCE_FORM = 'such as 30 min, 2 h, 1 day or daily at 3:00';
 export const WINDOW_FORM = 'from-to on a clock of 24 hours, such as 9:00-21:00 or 22:00-2:00';
-/** Longest time as it is written, in characters. */
+/** The longest time text that is parsed, in characters. */
 const MAX_WRITTEN = 500;
-/** A year, and ten for what is counted in months: more is a slip. */
+/** A year, and ten years for what is counted in months; anything longer is a slip. */
 const MAX_MINUTES = DAY_MINUTES * 366;
 const MAX_MONTHS = 120;
 
 /**
- * Reads `30 min`, `1 h 30 min`, `day`, `daily at 3:00`; null for anything else. A task is looked for at heartbeats alone,
- * so that 24 hours would drift from day to day: they are a day here.
+ * Reads `30 min`, `1 h 30 min`, `day` or `daily at 3:00`; null for anything else. Tasks are only
+ * looked at during heartbeats, so 24 elapsed hours would drift from day to day; here they mean a
+ * day.
  */
 export function readCadence(written: string): WrittenCadence | null {
   const read = readInterval(written);
@@ -135,8 +145,9 @@ export function readCadence(written: string): WrittenCadence | null {
 }
 
 /**
- * Reads an interval; null for anything else. Whole days, weeks and months are counted on the calendar, `24 hours` and
- * `1 day 12 h` pass; with a time of the day, as in `24 hours at 9:00`, whole days are meant.
+ * Reads an interval; null for anything else. Whole days, weeks and months are counted on the
+ * calendar, while `24 hours` and `1 day 12 h` are elapsed time. With a time of day, as in `24 hours
+ * at 9:00`, calendar days are meant.
  */
 export function readInterval(written: string): WrittenInterval | null {
   const text = written.trim().toLowerCase();
@@ -160,7 +171,7 @@ function readLength(written: string): WrittenInterval | null {
   for (const piece of pieces) {
     const [, count = '', name = ''] = /^([\d.]*)\s*([a-z]+)/.exec(piece) ?? [];
     const found = UNITS.find((unit) => unit.name.test(name));
-    // "every day", "every hour"; a lone letter would be a slip.
+    // A unit alone means one, as in "every day"; a single letter would be a slip.
     if (found === undefined || (count === '' && (pieces.length > 1 || name.length === 1)))
       return null;
     sums[found.unit] += (count === '' ? 1 : Number(count)) * found.count;
@@ -168,7 +179,10 @@ function readLength(written: string): WrittenInterval | null {
   return inOneUnit(sums);
 }
 
-/** The largest unit in which a sum is whole; a month has no length in days, so that it stands alone. */
+/**
+ * Expresses a sum in the largest unit that divides it. A month has no fixed length in days, so it
+ * cannot be combined.
+ */
 function inOneUnit({ minutes, days, months }: Record<WrittenInterval['unit'], number>) {
   if (months > 0) {
     const isWhole = Number.isInteger(months) && months <= MAX_MONTHS && minutes + days === 0;
@@ -182,7 +196,10 @@ function inOneUnit({ minutes, days, months }: Record<WrittenInterval['unit'], nu
     : ({ unit: 'minutes', count: sum } as const);
 }
 
-/** Reads `9:00-21:00`, `9–21`, `22:00 to 2:00`, `9 am - 5 pm`; null for anything else or no time at all. */
+/**
+ * Reads `9:00-21:00`, `9–21`, `22:00 to 2:00` or `9 am - 5 pm`; null for anything else, and for
+ * empty hours.
+ */
 export function readWindow(written: string): DayWindow | null {
   if (written.length > MAX_WRITTEN) return null;
   const text = written
@@ -195,11 +212,11 @@ export function readWindow(written: string): DayWindow | null {
   if (from === null || to === null || more.length > 0) return null;
   if (from % DAY_MINUTES === 0 && to % DAY_MINUTES === 0) return from === to ? null : WHOLE_DAY;
   if (from === to || from === DAY_MINUTES) return null;
-  // Until midnight is until the end of the day.
+  // Until midnight means until the end of the day.
   return { from, to: to === 0 ? DAY_MINUTES : to };
 }
 
-/** Minutes since midnight of `9:00`, `9`, `09.30`, `9 pm`, `24:00`; null for anything else. */
+/** Minutes since midnight of `9:00`, `9`, `09.30`, `9 pm` or `24:00`; null for anything else. */
 export function readTime(written: string): number | null {
   const found = /^(\d{1,2})(?:[:.](\d{2}))?\s*([ap]m)?$/.exec(written.trim().toLowerCase());
   if (found === null) return null;
@@ -210,7 +227,9 @@ export function readTime(written: string): number | null {
   return isClock && Number(minutes) < 60 && time <= DAY_MINUTES ? time : null;
 }
 
-/** When a task runs, for people and for the model, such as `every 30 min, 09:00–21:00`. */
+/**
+ * Describes when a task runs, for people and for the model, such as `every 30 min, 09:00–21:00`.
+ */
 export function describeSchedule({
   cadence,
   window,

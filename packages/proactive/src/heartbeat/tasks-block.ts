@@ -17,17 +17,18 @@ interface Entry {
 
 const BLOCK = /^\s*tasks:\s*$/i;
 const FIELD = /^(\s*(?:-\s+)?)(\w+):(?!\/\/)\s*(.*)$/;
-/** An entry on one line: `- {name: mail, interval: 30m}`. */
+/** Matches an entry on one line: `- {name: mail, interval: 30m}`. */
 const FLOW = /^(\s*-\s+)\{(.*)\}\s*$/;
-/** A comment that hides an entry or a field; other lines with this sign are headings. */
+/** Matches a comment that hides an entry or a field; other lines with this sign are headings. */
 const COMMENT = /^\s*#\s*(?:-\s+)?\w+:(?:\s|$)/;
 const KEY = /^(?:name|id|interval|prompt)$/;
 const TIME_KEY =
   /^(?:interval|every|cadence|schedule|frequency|cron|at|time|when|on|days?|window|hours|active_?hours|time_?zone|tz)$/;
 
 /**
- * The tasks of the block, and the other lines of the file; null where there is no block. It is read line by line, as
- * OpenClaw does: many of these blocks are no valid YAML, such as `prompt: Look at this: the mail`.
+ * The tasks of the block, and the other lines of the file; null if there is no block. It is parsed
+ * line by line, as OpenClaw does, because many such blocks are not valid YAML, for example `prompt:
+ * Look at this: the mail`.
  */
 export function tasksBlock(written: readonly FileLine[]) {
   const lines = written.flatMap(fieldsOfFlow);
@@ -35,7 +36,7 @@ export function tasksBlock(written: readonly FileLine[]) {
   if (start === -1) return null;
   const entries: Entry[] = [];
   let key = '';
-  /** Deeper lines are the text of the last key. */
+  /** Lines indented deeper than this are text of the last key. */
   let textIndent = Number.POSITIVE_INFINITY;
   let end = start + 1;
   for (const line of lines.slice(end)) {
@@ -45,7 +46,7 @@ export function tasksBlock(written: readonly FileLine[]) {
     const isNested = lead.includes('-') && entries.length > 0 && isDeeper;
     const isText = indent > textIndent || isNested || name === '';
     if (COMMENT.test(line.text) && indent <= textIndent) {
-      // Left out.
+      // The line is dropped.
     } else if (!isText && (lead.includes('-') || (lead !== '' && entries.length > 0))) {
       if (lead.includes('-')) entries.push({ line, fields: new Map() });
       key = name.toLowerCase();
@@ -78,7 +79,9 @@ function indentOf(line: string): number {
   return line.length - line.trimStart().length;
 }
 
-/** A value without quotes or a comment behind it; empty where it only introduces the lines below. */
+/**
+ * A value without its quotes or a comment after it; empty if it only introduces the lines below.
+ */
 function readYamlValue(value: string): string {
   const [, quote, text = ''] = /^(["'])(.*?[^\\])\1(?:\s+#.*)?\s*$/.exec(value) ?? [];
   if (quote !== undefined) return quote === '"' ? text.replace(/\\(["\\])/g, '$1') : text;
@@ -100,7 +103,7 @@ function taskOfEntry({ line, fields }: Entry): BlockTask[] {
 }
 
 function timesOfField(key: string, value: string): Times {
-  // OpenClaw takes a bare number for minutes.
+  // OpenClaw reads a bare number as minutes.
   const isMinutes = /^\d+$/.test(value) && key === 'interval';
   const read = readTimes(value) ?? readTimes(`every ${value}${isMinutes ? ' min' : ''}`);
   if (read !== null) return read.times;

@@ -20,7 +20,7 @@ describe('the time zone in USER.md', () => {
     expect(ownersZone(`# USER.md\n${profile}\n`, HERE)).toEqual({ timeZone, why: 'USER.md' });
   });
 
-  it('[H11] gives way to the one in HEARTBEAT.md, where it is not in the lines of a task', () => {
+  it('[H11] yields to the one in HEARTBEAT.md, unless that belongs to a task', () => {
     const profile = '- Timezone: Asia/Shanghai\n';
     const tasks = '# Heartbeat\n\n**Time zone:** Europe/Lisbon\n';
     expect(ownersZone(profile, HERE, tasks)).toEqual({
@@ -36,20 +36,20 @@ describe('the time zone in USER.md', () => {
     '- **Name:** Ann',
     '- **Timezone:**\n- **Notes:** x',
     '- **Timezone:** _(optional)_',
-  ])('[H11] is not there in %j', (profile) =>
+  ])('[H11] is missing in %j', (profile) =>
     expect(ownersZone(profile, HERE)).toEqual({ timeZone: 'Europe/Vienna' }),
   );
 
   it.each(['EST or so', 'CST', 'Mars/Olympus', 'the same as yours', 'UTC+99'])(
-    '[H11] is named as a problem where it is %j',
+    '[H11] is reported as a problem if it is %j',
     (zone) => {
       const found = ownersZone(`- **Timezone:** ${zone}`, HERE);
       expect(found.timeZone).toBe('Europe/Vienna');
-      expect(found.problem).toContain(`"${zone}" is no time zone`);
+      expect(found.problem).toContain(`"${zone}" is not a time zone`);
     },
   );
 
-  it('[H11] does not count where the settings name one, and is no problem then', () => {
+  it('[H11] does not count if the settings name one, and is then no problem', () => {
     const set = { timeZone: 'Europe/Vienna', isMachinesTimeZone: false };
     expect(ownersZone('Timezone: Europe/Vienna', set)).toEqual({ timeZone: 'Europe/Vienna' });
     const other = ownersZone('Timezone: nowhere', set);

@@ -1,13 +1,15 @@
 import { PROFILE_FILE, TASKS_FILE } from './task.ts';
 
-/** The time zone in which hours of tasks count, and where it is from where there is a choice. */
+/**
+ * The time zone in which the hours of tasks count, and where it comes from if there was a choice.
+ */
 export interface OwnersZone {
   readonly timeZone: string;
   readonly why?: string;
   readonly problem?: string;
 }
 
-/** The zone of the settings, or of this machine where they name none. */
+/** The zone of the settings, or that of this machine if they name none. */
 export interface SettingsZone {
   readonly timeZone: string;
   readonly isMachinesTimeZone?: boolean | undefined;
@@ -17,10 +19,13 @@ const IN_PROFILE =
   /^[^\p{L}\n]*(?:time\s?-?zone|tz|zeitzone|fuseau(?: horaire)?|zona horaria|fuso(?: orario| horário)?|时区|時區)[^\p{L}\n:：]*[:：][^\p{L}\p{N}+\n]*([\p{L}\p{N}+][^\n]*)$/imu;
 const MAX_NAME_LENGTH = 60;
 
-/** The zone of the settings counts, else that of HEARTBEAT.md or USER.md, else that of this machine. */
+/**
+ * Returns the zone of the settings, otherwise that of HEARTBEAT.md or USER.md, otherwise that of
+ * this machine.
+ */
 export function ownersZone(profile: string, settings: SettingsZone, tasks = ''): OwnersZone {
   const { timeZone, isMachinesTimeZone = false } = settings;
-  // Indented lines may be of one task.
+  // Indented lines may belong to a task.
   const inTasks = IN_PROFILE.exec(tasks.replace(/^[ \t].*$/gm, ''));
   const file = inTasks === null ? PROFILE_FILE : TASKS_FILE;
   const written = (inTasks ?? IN_PROFILE.exec(profile))?.[1]
@@ -37,11 +42,11 @@ export function ownersZone(profile: string, settings: SettingsZone, tasks = ''):
     return { timeZone, why };
   }
   if (zone !== null) return { timeZone: zone, why: file };
-  const problem = `${file}: "${written}" is no time zone that is known here. Write an IANA name such as Europe/Berlin, or set agent.timeZone in the settings; until then hours count in ${timeZone}, the zone of this machine.`;
+  const problem = `${file}: "${written}" is not a time zone that is known here. Write an IANA name such as Europe/Berlin, or set agent.timeZone in the settings; until then hours count in ${timeZone}, the zone of this machine.`;
   return { timeZone, problem };
 }
 
-/** Plain names that are no IANA zone. */
+/** Common names that are not IANA zones. */
 const NAMES: Readonly<Record<string, string>> = {
   eastern: 'America/New_York',
   central: 'America/Chicago',
@@ -49,7 +54,10 @@ const NAMES: Readonly<Record<string, string>> = {
   pacific: 'America/Los_Angeles',
 };
 
-/** `Europe/Berlin`, also in other text; `Berlin`, `New York`, `US Pacific Time`, `UTC+2`; null for anything else. */
+/**
+ * Reads `Europe/Berlin`, even within other text, `Berlin`, `New York`, `US Pacific Time` and
+ * `UTC+2`; null for anything else.
+ */
 function zoneNamed(written: string): string | null {
   const iana = written.match(/\b\p{Lu}\p{L}+(?:\/[\p{L}_+-]+\d*){1,2}/gu)?.find(isZone);
   if (iana !== undefined) return iana;
@@ -65,7 +73,7 @@ function zoneNamed(written: string): string | null {
   if (us !== undefined) return NAMES[us.toLowerCase()] ?? null;
   const [, sign, hours = ''] =
     /^(?:UTC|GMT)\s*(?:([+-])\s*0?(\d{1,2})(?::?00)?)?$/i.exec(text) ?? [];
-  // Signs in these names are the other way round.
+  // In `Etc/…` names the signs are reversed.
   if (sign !== undefined) return zoneOr(`Etc/GMT${sign === '+' ? '-' : '+'}${Number(hours)}`);
   if (/^(?:UTC|GMT)$/i.test(text)) return 'UTC';
   const city = text.replace(/\s+/g, '_').toLowerCase();
@@ -83,6 +91,6 @@ function isZone(timeZone: string): boolean {
     new Intl.DateTimeFormat('en', { timeZone });
     return true;
   } catch {
-    return false; // Intl says "unknown zone" by throwing, and has no other way to ask.
+    return false; // Intl reports an unknown zone only by throwing.
   }
 }

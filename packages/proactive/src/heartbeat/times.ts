@@ -3,14 +3,14 @@ import { type DayRule, type DayWindow, WHOLE_DAY } from '../zone-clock.ts';
 import { inEnglish, MARKS } from './english-times.ts';
 import { type Cadence, DEFAULT_CADENCE, readCadence, readTime, readWindow } from './task.ts';
 
-/** The times that a line carries. */
+/** The times that a line contains. */
 export interface Times {
   readonly cadence?: Cadence;
-  /** From when on, in minutes since midnight: `at 9:00`. */
+  /** The time of day from which on it applies, in minutes since midnight, as in `at 9:00`. */
   readonly at?: number;
   readonly hours?: DayWindow;
   readonly on?: DayRule;
-  /** Words about its times that are not understood. */
+  /** Words about times that are not understood. */
   readonly unclear?: string;
 }
 
@@ -27,7 +27,7 @@ const EVERY = new RegExp(
   `\\b(?:every|each)\\s+(\\d+(?:\\.\\d+)?)(${RANGE})?\\s*(${UNIT}(?:\\s*(?:and\\s+)?\\d+\\s*${UNIT})?)\\b|>\\s*(\\d+)()\\s*(${UNIT})\\s+(?:since\\s+(?:the\\s+)?last|ago)\\b`,
   'i',
 );
-/** A heartbeat of OpenClaw is every half hour by default. */
+/** Matches a cadence in heartbeats. OpenClaw's default is one every half hour. */
 const BEATS = /\b(?:every|each)\s+(?:(\d+)(\s*[-–]\s*\d+)?\s+)?(?:heart)?beats?\b/i;
 const BEAT_MINUTES = 30;
 const PER_DAY =
@@ -40,7 +40,9 @@ const PARTS: Readonly<Record<string, DayWindow>> = {
 const PART = /\b(?:in the )?(morning|afternoon|evening)s?\b/i;
 const EACH =
   /\b(?:every|each|once an?|once per|once every)\s+(?:(hour|day|week|month)s?(?!\p{L})|night\b|(?=morning|afternoon|evening))/iu;
-/** As an adverb, or at the start of a title; `the daily notes` are no time. */
+/**
+ * Matches such a word as an adverb or at the start of a title; `the daily notes` are not a time.
+ */
 const ADVERB =
   /(?:^|[(:,;–—|/]|\s-|\b(?:once|runs?|checks?|checked|done|do|this|it|mail|repeats?))\s*(hourly|daily|nightly|weekly|monthly)\b(?!\s+(?:notes?|logs?|files?|journals?|entries|memor\w+))|(?<!\b(?:the|a|an|your|my|our|this|its|last|latest|today['’]s)\s)\b(hourly|daily|nightly|weekly|monthly)(?=\s*(?:$|[).,;:!–—|]|-|at\b|\d|\(|in the\b|on\b|(?:between|from|around|about|by|before|after)\b))/i;
 const WORKDAYS =
@@ -62,9 +64,9 @@ const MONTH_DAY = new RegExp(
 );
 
 const CLOCK = '\\d{1,2}(?:[:.]\\d{2})?\\s*(?:[ap]m\\b)?';
-/** An hour that needs no word such as `at` before it. */
+/** Matches a time of day that needs no word such as `at` before it. */
 const MARKED = '\\d{1,2}:\\d{2}(?:\\s*[ap]m\\b)?|\\d{1,2}(?:\\.\\d{2})?\\s*[ap]m\\b';
-/** The zone of an hour, which may not be the owner's. */
+/** Matches the zone of a time, which may differ from the owner's. */
 const ZONE =
   '(?:\\s*\\(?((?:UTC|GMT)(?:\\s*[+-]\\d+)?|[ECMP][SD]?T|CES?T|BST|IST|JST|AE[SD]T|SGT|[a-z]+\\/[a-z_]+|(?!local)[a-z]+ time)\\b\\)?)?';
 const TO = '\\s*(?:-|–|—|~|to|until)\\s*';
@@ -72,7 +74,7 @@ const HOURS = new RegExp(
   `(?:(?:between|from)\\s+(${CLOCK})(?:${TO}|\\s+and\\s+)(${CLOCK})|(?<![\\d:.-])(?:(${MARKED})${TO}(${CLOCK})|(${CLOCK})${TO}(${MARKED})))(?![\\d-])${ZONE}`,
   'iu',
 );
-/** `Mon-Fri 9-17`: beside days two numbers are hours. */
+/** Matches two numbers beside days, which are hours, as in `Mon-Fri 9-17`. */
 const BARE_HOURS = /(?<![\p{L}\d.:-])\d{1,2}\s*[-–]\s*\d{1,2}(?=\s*(?:$|[,;:)|]|\uE000))/iu;
 const MORE = `((?:\\s*(?:,|and|&|/|\\+)\\s*(?:at\\s+)?(?:${MARKED}))*)`;
 const ABOUT = '\\b(?:around|about|by|before|after)\\s+';
@@ -80,35 +82,38 @@ const hourBehind = (lead: string, clock: string) =>
   new RegExp(`(?:${lead})(${clock})(?![\\d%-]|:\\d)${ZONE}${MORE}`, 'iu');
 const LEAD = `\\bat\\s+|@\\s*|(${ABOUT})`;
 const AT = hourBehind(`${LEAD}|^[[(]?|(?<!\\d)[(,:;|]\\s*|[–—-]\\s+`, MARKED);
-/** Beside days, a bare number behind `at` is an hour, and so is `9:00` anywhere. */
+/** Beside days, a bare number after `at` is an hour, and so is `9:00` anywhere. */
 const AT_NUMBER = hourBehind(LEAD, '\\d{1,2}(?:\\.\\d{2})?');
 const ANY_HOUR = hourBehind(`(?<![\\d:])()`, MARKED);
-/** Stands where a time was taken out of a line. */
+/** A placeholder where a time was taken out of a line. */
 const TAKEN = '\uE000';
-/** Words that change a time in a way that cannot be kept. */
+/** Matches words that modify a time in a way that cannot be represented. */
 const UNCLEAR = new RegExp(
   `\\b(?:business|working|office|market|trading)\\s+hours\\b|${TAKEN}[\\s,]*(?:(?:unless|until|till?|during|while|when|if|starting|as of|after|before|in (?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*)\\b|at\\s*:\\d|\\d{1,2}[ap]\\b)[^.:;)]*|${TAKEN}[\\s,(&/+]*(?:(?:and|at)\\s+)?\\d{1,2}:\\d{2}|(?:${DAY})\\s*${TAKEN}`,
   'iu',
 );
-/** `Every 2 hours (daytime)` does not give the hours. */
+/**
+ * Matches a part of the day after a time, as in `Every 2 hours (daytime)`, which does not give the
+ * hours.
+ */
 const PART_BEHIND = new RegExp(
   `${TAKEN}[\\s,(]*(?:in the |at |by )?(?:mornings?|afternoons?|evenings?|nights?|day\\s?time|overnight)\\b`,
   'i',
 );
 const EXCEPTION = /\b(?:except|excluding|but not)\b(?:[^.:;)]|(?<=\d)[.:](?=\d))*/i;
-/** Times that cannot be kept. */
+/** Matches times that cannot be represented. */
 const UNREAD_TIME =
   /\b(?:first|second|third|fourth|last|\d(?:st|nd|rd|th))\s+(?!of)\p{L}+\s+of\s+(?:the|each|every)\s+(?:month|week|year)\b|\b\d+\s*(?:x|×|times)\s*(?:weekly|monthly)\b|\b(?:quarterly|yearly|annually|bi-?weekly|bi-?monthly)\b|(?:^|[\s`(])(?:[*\d][\d*/,-]*\s+){3}[*\w/,-]+\s+[*\w/,-]+(?=$|[\s`)])|\b(?:every|each|once an?|once per)\s+(?:(?:few|couple|several|some|quarter|year)\b|\d+\s*(?:s|ms|sec\w*|month\w*|quarter\w*|year\w*)\b)[^.;:)]*/iu;
 const ALL_DAY = /\b(?:all day|24\/7|around the clock)\b/i;
-/** A date is no recurring time, and neither is `tomorrow`. */
+/** Matches dates. Neither a date nor `tomorrow` is a recurring time. */
 const DATE =
   /^\W*(?:today|tomorrow|tonight)\b|\b\d{4}-\d{2}-\d{2}\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b/i;
 const CLOCK_FACE = /(?<![\d:])\d{1,2}:\d{2}(?![\d:])/;
 const MAX_LINE = 500;
 
-/** Reads the times of a heading or list item; null where it carries none. */
+/** Reads the times of a heading or list item; null if it has none. */
 export function readTimes(written: string): ReadTimes | null {
-  // Most lines of a hostile file are empty, and each would be tried with every form.
+  // A hostile file may consist of empty lines, and each would be tried with every pattern.
   if (written.trim() === '' || DATE.test(written)) return null;
   const text = inEnglish(written.slice(0, MAX_LINE));
   let rest = text;
@@ -129,7 +134,7 @@ export function readTimes(written: string): ReadTimes | null {
       .trim();
     if (plain) unclear.push(plain);
   };
-  // An exception may hold hours, which are those to leave out.
+  // An exception may contain hours, which are the ones to leave out.
   const exception = take(EXCEPTION)?.[0];
   note(take(UNREAD_TIME)?.[0]);
   const on = takeDays(take, () => rest, note);
@@ -165,7 +170,10 @@ export function readTimes(written: string): ReadTimes | null {
   return { times, lead: text.slice(0, start), rest: others };
 }
 
-/** Conditions and limits are no times: `at most twice a day`, `quiet hours 22:00-7:00`. */
+/**
+ * Matches conditions and limits, which are not times: `at most twice a day`, `quiet hours
+ * 22:00-7:00`.
+ */
 const CONDITION =
   /^(?:(?:if|only|nur|when(?:ever)?|unless|otherwise|except|wenn|falls|si|cuando|lorsque|quand|se|quando|e\.g\.|example|beispiel)(?![\p{L}])|如果|若|当|只有|仅|例)/iu;
 const LIMIT =
@@ -177,7 +185,10 @@ export function isRule(title: string): boolean {
   return CONDITION.test(title);
 }
 
-/** The times that make a heading or list item a task; null where it has none, or only a rule about times. */
+/**
+ * The times that make a heading or list item a task; null if it has none, or only states a rule
+ * about times.
+ */
 export function carriedTimes(title: string): ReadTimes | null {
   const read = isRule(title) ? null : readTimes(title);
   if (read === null || LIMIT.test(read.lead)) return null;
@@ -195,7 +206,7 @@ export function isOnlyTime(rest: string): boolean {
   return ONLY_TIME.test(rest);
 }
 
-/** The times of a line that gives only a time, such as `Interval: 15m`. */
+/** The times of a line that only gives a time, such as `Interval: 15m`. */
 export function labeledTimes(line: string): Times | null {
   if (line.trim().startsWith('|')) return null;
   const text = line.replace(MARKS, '').replace(/^[\s>+-]+/, '');
@@ -205,14 +216,17 @@ export function labeledTimes(line: string): Times | null {
   return read !== null && isLabel && isOnlyTime(read.rest) ? read.times : null;
 }
 
-/** Inner times take precedence over outer ones; an hour of its own replaces an outer interval. */
+/**
+ * Merges times. Inner ones take precedence over outer ones, and an inner time of day replaces an
+ * outer interval.
+ */
 export function mergeTimes(outer: Times, own: Times | null): Times {
   const { cadence, ...others } = outer;
   const isOver = own?.at !== undefined && cadence?.kind === 'minutes';
   return { ...(isOver ? others : outer), ...own };
 }
 
-/** Combines two lines about one task. The first takes precedence where they differ. */
+/** Combines the times of two lines about one task. The first takes precedence if they differ. */
 export function addTimes(all: Times, more: Times): Times {
   const isTwice = Object.keys(more).some((key) => key in all);
   const both = { ...more, ...all, ...(isTwice && { unclear: 'two times for one task' }) };
@@ -220,7 +234,7 @@ export function addTimes(all: Times, more: Times): Times {
   return { ...both, ...(isBoth && { unclear: 'an interval and a time of the day' }) };
 }
 
-/** Whether a line has a time that a task with the times `kept` does not follow. */
+/** Whether a line contains a time that a task with the times `kept` does not follow. */
 export function hasUnkeptTime(line: string, kept: Times): boolean {
   const read = carriedTimes(line);
   if (read !== null)
@@ -231,7 +245,7 @@ export function hasUnkeptTime(line: string, kept: Times): boolean {
   return CLOCK_FACE.test(line) && !DATE.test(line) && readTimes(line) === null;
 }
 
-/** The schedule of a task with these times; `isKnown` is false where it is only the default. */
+/** The schedule of a task with these times. `isKnown` is false if it is only the default. */
 export function scheduleOf({ cadence, at, hours, on }: Times) {
   const isOften = cadence?.kind === 'minutes';
   const from = isOften ? undefined : at;
@@ -316,7 +330,7 @@ function takeDays(take: Take, text: () => string, note: Note): DayRule | undefin
   return { of: 'week', days: daysIn(all) };
 }
 
-/** The days of `Mon, Wed`, `Monday to Friday`. */
+/** Reads lists and ranges of days, such as `Mon, Wed` and `Monday to Friday`. */
 function daysIn(list: string): readonly number[] {
   const days = new Set<number>();
   let [last, isRange] = [0, false];
@@ -340,7 +354,7 @@ function takeHours(take: Take, note: Note, hasDays: boolean): DayWindow | undefi
   for (let range = take(HOURS); range !== null; range = take(HOURS)) {
     const [all, ...ends] = range;
     const [from = '', to = ''] = ends.slice(0, 6).filter((end) => end !== undefined);
-    // `8-10 pm`: the half of the second counts for both.
+    // In `8-10 pm`, the second time's half of the day applies to both.
     const half = /[ap]m$/i.test(from) ? '' : (/[ap]m$/i.exec(to)?.[0] ?? '');
     const hours = readWindow(`${from}${half} - ${to}`) ?? readWindow(`${from} - ${to}`);
     if (hours === null || ends[6] !== undefined || found !== undefined) note(all);

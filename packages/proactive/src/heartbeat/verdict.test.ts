@@ -127,7 +127,7 @@ const UNCLEAR: readonly string[] = [
 // biome-ignore-end format: the table ends
 
 describe('the answer of a standing task', () => {
-  it('[H03] beside the token a text of the length in the settings is quiet, and a longer one is shown', async () => {
+  it('[H03] is quiet with a text beside the token up to the length in the settings, and an alert beyond that', async () => {
     const kindOf = (rest: number, length: number) =>
       heartbeatVerdict(`HEARTBEAT_OK ${'x'.repeat(length)}`, rest).kind;
     expect([kindOf(10, 10), kindOf(10, 11)]).toEqual(['quiet', 'alert']);
@@ -145,19 +145,19 @@ describe('the answer of a standing task', () => {
     expect(await judge(`HEARTBEAT_OK ${'x'.repeat(11)}`, run)).toMatchObject({ state: 'alerted' });
   });
 
-  it.each(QUIET)('[H03] %j is quiet', (answer) => {
+  it.each(QUIET)('[H03] is quiet: %j', (answer) => {
     expect(heartbeatVerdict(answer).kind).toBe('quiet');
   });
 
-  it.each(ALERTS)('[H03] %j is an alert', (answer, shown) => {
+  it.each(ALERTS)('[H03] is an alert: %j', (answer, shown) => {
     expect(heartbeatVerdict(answer)).toEqual({ kind: 'alert', text: shown });
   });
 
-  it.each(UNCLEAR)('[H03] %j is unclear, and sent to no one', (answer) => {
+  it.each(UNCLEAR)('[H03] is unclear, and sent to nobody: %j', (answer) => {
     expect(heartbeatVerdict(answer).kind).toBe('unclear');
   });
 
-  it('[H03] never shows a spelling of the token, whatever is around it', () => {
+  it('[H03] never shows a spelling of the token, whatever surrounds it', () => {
     const piece = fc.constantFrom(
       ...[
         'HEARTBEAT_OK',
@@ -200,7 +200,7 @@ describe('the answer of a standing task', () => {
     );
   });
 
-  it('[H03] leaves an alert without the token as it is', () => {
+  it('[H03] is unchanged if it is an alert without the token', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
         const verdict = heartbeatVerdict(text);
@@ -209,7 +209,7 @@ describe('the answer of a standing task', () => {
     );
   });
 
-  it('[H03] judges long answers at once', () => {
+  it('[H03] is judged in bounded time, however long it is', () => {
     const nested = `${'HEARTBEAT_'.repeat(20_000)}${'OK'.repeat(20_000)}`;
     expect(quietSpellings(heartbeatVerdict(nested).kind)).toEqual([]);
     expect(heartbeatVerdict('HEARTBEAT_OK '.repeat(20_000)).kind).toBe('quiet');
@@ -222,7 +222,7 @@ it.each([
   ['6:59', '2026-11-22T05:59Z', '2026-11-22T06:00Z'],
   ['7:00', '2026-11-22T06:00Z', undefined],
 ])(
-  '[H04] an alert at %s waits for the end of the quiet hours, if it is in them',
+  '[H04] an alert at %s waits for the end of the quiet hours, if it falls into them',
   async (_case, at, until) => {
     const alertedSince = async () => false;
     const judge = createJudge({

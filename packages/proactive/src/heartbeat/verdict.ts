@@ -1,26 +1,28 @@
 import { QUIET_TOKEN } from '@parley/core';
 
-/** The result of a run (H03). Only `alert` is sent. */
+/** The verdict on the answer of a run (H03). Only an `alert` is sent. */
 type AnswerVerdict =
   | { readonly kind: 'quiet'; readonly reason: string }
-  /** Holds no spelling of the token. */
+  /** The text contains no spelling of the token. */
   | { readonly kind: 'alert'; readonly text: string }
-  /** Neither: it is logged, with what was said. */
+  /** Neither of the two; the answer is logged with its text. */
   | { readonly kind: 'unclear'; readonly reason: string; readonly text: string };
 
-/** A sentence about the token: "I would answer HEARTBEAT_OK, because …". */
+/**
+ * Matches the beginning of a sentence about the token: "I would answer HEARTBEAT_OK, because …".
+ */
 const SPEAKS_OF_IT =
   /\b(?:answer|answering|reply|replying|respond|responding|say|saying|return|returning|send|sending|output|with|is|be)[:\s*_`"'“„«(]*$/iu;
-/** Nothing but a nod, as whole answer. */
+/** Matches a whole answer that is only a nod. */
 const NODS =
   /^(?:ok|okay|k|done|fine|noted|understood|all (?:is )?(?:ok|okay|good|quiet|clear|fine|well)|everything (?:is )?(?:ok|okay|fine|good)|nothing (?:new|to (?:report|do|tell))|no (?:news|alerts?|changes?|updates?)|heartbeat(?: (?:is )?(?:ok|okay|fine|good))?|none|n\/a|null|undefined)$/iu;
 const SILENT = /^NO[_ -]?REPLY$/i;
-/** The model's answer was cut off in the token. */
+/** Matches an answer that was cut off inside the token. */
 const CUT_TOKEN = /^HEARTB(?:E(?:A(?:T_?O?)?)?)?$/i;
 
 /**
- * Judges the answer of a run: whatever is not plainly an alert stays quiet. `rest`: the longest text beside a token
- * at the start or end of an answer, in characters.
+ * Judges the answer of a run; whatever is not plainly an alert stays quiet. `rest` is the longest
+ * text beside a token at the start or end of an answer, in characters.
  */
 export function heartbeatVerdict(answer: string, rest = 300): AnswerVerdict {
   if (!saysSomething(answer)) return { kind: 'quiet', reason: 'it said nothing' };
@@ -52,7 +54,7 @@ function withoutToken(answer: string): AnswerVerdict {
   return { kind: 'alert', text };
 }
 
-/** The place of a spelling of the quiet token in a text, in UTF-16 units; `end` is not in it. */
+/** The location of a spelling of the quiet token, in UTF-16 units; `end` is exclusive. */
 interface SpellingLocation {
   readonly start: number;
   readonly end: number;
@@ -62,8 +64,8 @@ interface SpellingLocation {
 const [FIRST = '', SECOND = ''] = QUIET_TOKEN.split('_');
 
 /**
- * `HEARTBEAT_OK` however it is written: any case, `-` or nothing for the underscore; with a space in
- * capitals alone, since "the heartbeat ok light" is a subject. "OKAY" is a slip.
+ * Matches `HEARTBEAT_OK` in any spelling: any case, `-` or nothing for the underscore. With a space
+ * only in capitals, because "the heartbeat ok light" is a subject. "OKAY" counts as a slip.
  */
 const SPELLINGS = new RegExp(
   [
@@ -74,9 +76,9 @@ const SPELLINGS = new RegExp(
   'giu',
 );
 const IN_CAPITALS = new RegExp(asWords(`${FIRST} {1,3}${SECOND}(?:AY)?`), 'gu');
-/** Invisible characters and marks: a token with them is one, too. */
+/** Matches invisible characters and marks, which may be part of a token. */
 const PASSED_OVER = /^[\p{Cf}\p{Mn}\p{Default_Ignorable_Code_Point}*~`\\]$/u;
-/** One character, as it is or as HTML writes it. */
+/** Matches one character, literally or as an HTML entity. */
 const CHARACTER =
   /&(?:#(?<decimal>\d{1,7})|#x(?<hex>[\da-f]{1,6})|(?<name>lowbar|nbsp|zwnj|zwj|shy|hyphen));?|./gisu;
 const NAMED: Readonly<Record<string, string>> = { lowbar: '_', nbsp: ' ', hyphen: '-' };
@@ -85,11 +87,11 @@ function asWords(pattern: string): string {
   return `(?<![\\p{L}\\p{N}])${pattern}(?![\\p{L}\\p{N}])`;
 }
 
-/** All places, ascending, none in another. */
+/** All spellings of the token in a text, ascending and without overlaps. */
 export function quietSpellings(written: string): readonly SpellingLocation[] {
   if (written.length < (FIRST + SECOND).length) return [];
   let text = '';
-  /** The origin of each unit of `text`. */
+  /** The position in the original of each unit of `text`. */
   const origins: SpellingLocation[] = [];
   for (const { 0: raw, index: start, groups = {} } of written.matchAll(CHARACTER)) {
     const plain = plainCharacter(groups, raw);
@@ -105,7 +107,10 @@ export function quietSpellings(written: string): readonly SpellingLocation[] {
   return found.filter(({ start }, index) => index === 0 || start >= (found[index - 1]?.end ?? 0));
 }
 
-/** As people read it: in its usual form, one kind of dash and of underscore, nothing for what is invisible. */
+/**
+ * Normalizes a text to what people read: compatible forms, one kind of dash and of underscore,
+ * nothing invisible.
+ */
 function plainCharacter({ decimal, hex, name }: MatchGroups, raw: string): string {
   const code = Number.parseInt(decimal ?? hex ?? '', decimal === undefined ? 16 : 10);
   const named = name === undefined ? raw : (NAMED[name.toLowerCase()] ?? '');
@@ -120,10 +125,13 @@ function plainCharacter({ decimal, hex, name }: MatchGroups, raw: string): strin
 
 type MatchGroups = Readonly<Record<string, string | undefined>>;
 
-/** Characters that a person could read: letters, digits and pictures, but not the mark of the system. */
+/**
+ * Matches characters that a person could read: letters, digits and pictographs, except the system
+ * mark.
+ */
 const VISIBLE =
   /[[\p{L}\p{N}\p{RI}\p{Extended_Pictographic}]--[⚙\p{Default_Ignorable_Code_Point}]]/v;
-/** Marks or tags in pairs round what was taken out. */
+/** Matches paired marks or tags around removed text. */
 const PAIR =
   /([*_~`"'])\0\1|\(\0\)|\[\0\]|\{\0\}|<\0>|“\0”|„\0“|«\0»|「\0」|‘\0’|（\0）|<([a-z]{1,10})>\0<\/\2>/gi;
 
@@ -132,9 +140,9 @@ function saysSomething(text: string): boolean {
 }
 
 /**
- * A text without any spelling of the quiet token, and without the lines and marks that held it alone. `\0`
- * marks where something was taken out: models write none, and a space stays in the end, so that the text
- * on both sides becomes no new token.
+ * Removes every spelling of the quiet token, and the lines and marks that contained only that. `\0`
+ * marks where something was removed; models do not write it. In the end a space remains there, so
+ * that the text on both sides cannot form a new token.
  */
 function withoutSpellings(written: string): string {
   let text = written;
@@ -152,7 +160,10 @@ function withoutPairs(text: string): string {
   return outer === text ? text : withoutPairs(outer);
 }
 
-/** Lines that held nothing else go; in the others a space stays, and no stop at their beginning. */
+/**
+ * Drops lines that contained nothing else. In the others a space remains, and no punctuation at
+ * their beginning.
+ */
 function tidyAlert(text: string): string {
   const lines = text.split('\n').flatMap((line) => {
     if (!line.includes('\0')) return [line];

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { eventText } from './event-text.ts';
 
-/** As GitHub sends `workflow_run`, shortened. */
+/** A shortened GitHub event `workflow_run`. */
 const RUN = {
   action: 'completed',
   workflow_run: { name: 'CI', conclusion: 'failure', html_url: 'https://github.com/a/b/runs/1' },
   repository: { full_name: 'a/b' },
 };
-/** As a webhook of Grafana, shortened. */
+/** A shortened Grafana webhook. */
 const ALERTS = {
   status: 'firing',
   alerts: [
@@ -29,10 +29,10 @@ describe('the text of an event', () => {
     readonly [what: string, type: string, body: string, fields: string[] | undefined, object]
   >([
     ['JSON', JSON_TYPE, JSON.stringify(RUN), undefined, RUN],
-    ['JSON that is labelled as text', 'text/plain', JSON.stringify(RUN), undefined, RUN],
+    ['JSON labelled as text', 'text/plain', JSON.stringify(RUN), undefined, RUN],
     ['a form', FORM, 'state=on&room=the+hall', undefined, { state: 'on', room: 'the hall' }],
     [
-      'a form of GitHub',
+      'a form from GitHub',
       FORM,
       `payload=${encodeURIComponent(JSON.stringify(RUN))}`,
       undefined,
@@ -46,18 +46,18 @@ describe('the text of an event', () => {
       { 'workflow_run.conclusion': 'failure', 'repository.full_name': 'a/b' },
     ],
     [
-      'fields of each and of one item',
+      'fields of each item and of one item',
       JSON_TYPE,
       JSON.stringify(ALERTS),
       ['alerts[*].labels.alertname', 'alerts[1].status', 'alerts[9].status', 'status.x'],
       { 'alerts[*].labels.alertname': ['Disk', 'Memory'], 'alerts[1].status': 'resolved' },
     ],
-    ['the whole where no field is there', JSON_TYPE, '{"a":1}', ['constructor', 'b'], { a: 1 }],
+    ['the whole if no field exists', JSON_TYPE, '{"a":1}', ['constructor', 'b'], { a: 1 }],
   ])('[H09] is %s', (_what, type, body, fields, expected) => {
     expect(JSON.parse(shown(type, body, fields))).toEqual(expected);
   });
 
-  it('[H09] is plain text as it came, also if it only looks like JSON', () => {
+  it('[H09] is kept as plain text, even if it only looks like JSON', () => {
     expect(shown('text/plain', 'The {door} is open.')).toBe('The {door} is open.');
     expect(shown(JSON_TYPE, '{"door":')).toBe('{"door":');
   });
@@ -69,7 +69,7 @@ describe('the text of an event', () => {
     expect(text.trimEnd().split('\n').at(-1)).toMatch(/^<\/outside id="[0-9a-f]{20}">$/);
   });
 
-  it('[H09] [P10] says that it was cut, and how long the whole is', () => {
+  it('[H09] [P10] says that it was cut, and gives its full length', () => {
     expect(shown('text/plain', 'x'.repeat(900))).toMatch(
       /^x{500}… \[cut: 500 of 900 characters\]$/,
     );

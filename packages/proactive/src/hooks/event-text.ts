@@ -7,14 +7,14 @@ export interface SentEvent {
 }
 
 interface ShownParts {
-  /** Paths of the parts that are shown; all where they are absent. */
+  /** The paths of the parts to show; everything when absent. */
   readonly fields?: readonly string[] | undefined;
   readonly maxCharacters: number;
 }
 
 /**
- * An event as the model is shown it (P18): JSON and forms as JSON, anything else as it came, framed as data of
- * outsiders and cut at a bound that the cut names (P10).
+ * Formats an event for the model (P18): JSON and forms as JSON, anything else unchanged, framed as
+ * data from outsiders and cut at a limit that is stated (P10).
  */
 export function eventText(sent: SentEvent, { fields, maxCharacters }: ShownParts): string {
   const value = bodyValue(sent);
@@ -22,13 +22,16 @@ export function eventText(sent: SentEvent, { fields, maxCharacters }: ShownParts
   return frameUntrusted(capUntrusted(text, maxCharacters));
 }
 
-/** A text where it is neither JSON nor a form; a sender that labels its JSON wrongly is understood, too. */
+/**
+ * The body as a value; text if it is neither JSON nor a form. A sender that labels its JSON wrongly
+ * is understood, too.
+ */
 function bodyValue({ contentType, body }: SentEvent): unknown {
   if (/^application\/x-www-form-urlencoded\b/i.test(contentType)) return readForm(body);
   return jsonIn(body) ?? body;
 }
 
-/** GitHub sends the whole event as JSON in one field of a form where nothing else is chosen. */
+/** Unless configured otherwise, GitHub sends the whole event as JSON in one field of a form. */
 function readForm(body: string): unknown {
   const fields = Object.fromEntries(new URLSearchParams(body));
   const names = Object.keys(fields);
@@ -36,13 +39,13 @@ function readForm(body: string): unknown {
   return payload ?? fields;
 }
 
-/** An object or a list; undefined for anything else. */
+/** Parses an object or a list; undefined for anything else. */
 function jsonIn(text: string): object | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null ? value : undefined;
   } catch {
-    return undefined; // It is a text.
+    return undefined; // The body is plain text.
   }
 }
 
@@ -50,7 +53,10 @@ function prettyJson(value: unknown): string {
   return JSON.stringify(value, null, 1);
 }
 
-/** The parts of an event by their paths; the whole where it has none of them, so that no event is empty. */
+/**
+ * Selects parts of an event by their paths. If none exists, the whole event is used, so that it is
+ * never empty.
+ */
 function chosen(value: unknown, fields: readonly string[] | undefined): unknown {
   if (fields === undefined) return value;
   const found = fields.flatMap((path) => {
@@ -64,7 +70,7 @@ function stepsOf(path: string): readonly string[] {
   return path.match(/[^.[\]]+/g) ?? [];
 }
 
-/** The value at a path; `*` is each item of a list; items without the path are left out. */
+/** The value at a path. `*` stands for each item of a list; items without the path are left out. */
 function valueAtPath(value: unknown, [step, ...rest]: readonly string[]): unknown {
   if (step === undefined) return value;
   if (step === '*') {

@@ -31,7 +31,7 @@ beforeEach(async () => {
 });
 afterEach(() => scene.close());
 
-/** The chat of an owner, or a group where one is named. */
+/** Finds the chat of an owner, or a group if one is named. */
 const findTarget =
   (choice: string): FindTarget =>
   async ({ tell }) => {
@@ -50,7 +50,7 @@ const findTarget =
     };
   };
 
-/** As a process that has just started. */
+/** Creates the hooks of a process that has just started. */
 const hooks = (change: Partial<HookRules> = {}) =>
   createHooks({
     ...{ store: scene.store, clock: scene.now, meter: silentMeter },
@@ -89,7 +89,7 @@ async function waiting(lane: string): Promise<readonly AdmittedMessage[]> {
 }
 
 describe('a hook', () => {
-  it('[H09] [D01] stores an event as a run in a lane of its own, with the event as data and its answer for the target', async () => {
+  it('[H09] [D01] stores an event as a run in its own lane, with the event as data and the target’s route', async () => {
     const taken = await hooks().take('ci', event('The build broke.'));
     expect(taken).toEqual({ kind: 'taken', id: 'hook_ci_1', isNew: true });
     expect(scene.woken).toEqual(['beat:hook:ci']);
@@ -111,7 +111,7 @@ describe('a hook', () => {
     expect(JSON.stringify(admitted)).not.toContain(RULES.token);
   });
 
-  it('[H09] takes the same key once, also after a restart, and events without one each', async () => {
+  it('[H09] accepts a key once, even after a restart, and treats events without one as new', async () => {
     const first = await hooks().take('ci', event('a', 'delivery-1'));
     const again = await hooks().take('ci', event('b', 'delivery-1'));
     expect(first).toMatchObject({ kind: 'taken', isNew: true });
@@ -126,7 +126,7 @@ describe('a hook', () => {
     expect(texts).toEqual(['a', 'c', 'd', 'd']);
   });
 
-  it('[H09] has an id of its own for each hook and key, also beside the ids of events without one', () => {
+  it('[H09] derives a distinct id from each hook and key, unlike the ids of events without one', () => {
     const name = fc.stringMatching(/^[a-z0-9][a-z0-9_-]{0,39}$/);
     const key = fc.option(fc.string({ maxLength: 20 }), { nil: undefined });
     const { newId } = silentRuntime;
@@ -144,14 +144,14 @@ describe('a hook', () => {
     ['family', 'last family'],
     ['test:-100', 'last test:-100'],
   ])(
-    '[H09] [H04] with the target %s asks as a standing task does for %s',
+    '[H09] [H04] with the target %s looks for its chat like a standing task for %s',
     async (target, found) => {
       await hooks({ target }).take('ci', event('x'));
       expect(asked).toEqual([found]);
     },
   );
 
-  it('[H09] [W02] for a group is of nobody there, and not of the owner', async () => {
+  it('[H09] [W02] for a group belongs to nobody there, and not to the owner', async () => {
     await hooks({ target: 'family' }).take('ci', event('x'));
     const [admitted] = await waiting('beat:hook:ci');
     expect(admitted).toMatchObject({ route: { chatType: 'group' } });
@@ -159,7 +159,7 @@ describe('a hook', () => {
     expect(admitted?.message.sender.id).toBe('operator');
   });
 
-  it('[H09] [F14] of another agent has a lane of that agent, and says where there is none', async () => {
+  it('[H09] [F14] of another agent has a lane of that agent, and reports an unknown agent', async () => {
     await hooks({ agent: 'support' }).take('ci', event('x'));
     expect(scene.woken).toEqual(['@support/beat:hook:ci']);
     expect(await waiting('@support/beat:hook:ci')).toHaveLength(1);
@@ -167,7 +167,7 @@ describe('a hook', () => {
     expect(taken).toEqual({ kind: 'nowhere', reason: 'there is no agent nobody' });
   });
 
-  it('[H09] [D07] says that an event has nowhere to go, or that too many wait', async () => {
+  it('[H09] [D07] reports that an event has nowhere to go, or that too many wait', async () => {
     expect(await hooks({ target: 'nobody' }).take('ci', event('x'))).toMatchObject({
       kind: 'nowhere',
     });
@@ -176,7 +176,7 @@ describe('a hook', () => {
     expect(await hooks().take('door', event('x'))).toMatchObject({ kind: 'taken' });
   });
 
-  it('[H09] [H02] wakes the heartbeat: the most overdue task, or the one it names, behind a run that is not over', async () => {
+  it('[H09] [H02] wakes the heartbeat: the most overdue or the named task, after any run that is not over', async () => {
     scene.put(
       'HEARTBEAT.md',
       '## mail\n- every: 30 min\n- do: Look.\n## door\n- every: day\n- do: Look.\n',
@@ -189,8 +189,8 @@ describe('a hook', () => {
     expect(ran.map(({ message }) => message.variables.task)).toEqual(['mail', 'door']);
     const [shown] = await hooks(waking).list();
     expect(shown?.events.map(({ outcome }) => outcome)).toEqual([
-      'quiet: the standing task door began',
-      'quiet: the standing task mail began',
+      'quiet: the standing task door started',
+      'quiet: the standing task mail started',
     ]);
   });
 

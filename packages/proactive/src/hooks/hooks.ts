@@ -30,26 +30,29 @@ export interface HookRules {
 
 /** An event whose sender has proved to know the token. */
 export interface HookEvent extends SentEvent {
-  /** The same one again is the same event; without it each is a new one. */
+  /** Events with the same key are the same event; without a key each is new. */
   readonly key?: string | undefined;
 }
 
-/** The outcome of an event: `taken` is durable. `full` and `nowhere` may be tried again later. */
+/**
+ * The outcome of an event. `taken` means that it is stored durably; `full` and `nowhere` may be
+ * tried again later.
+ */
 export type HookAnswer =
   | { readonly kind: 'taken'; readonly id: string; readonly isNew: boolean }
   | { readonly kind: 'full' | 'nowhere'; readonly reason: string };
 
-/** A hook for lists, with its last events, the newest first. Never its token. */
+/** A hook as lists show it, with its last events, newest first. It never contains the token. */
 export interface HookView extends Pick<HookRules, 'action' | 'instruction' | 'task' | 'target'> {
   readonly name: string;
-  /** Its agent, as in the ids of its conversations; absent: the default one (F14). */
+  /** The agent's part of its conversation ids; absent for the default agent (F14). */
   readonly agent?: string | undefined;
   readonly events: readonly HookEventView[];
 }
 
 export interface HookEventView {
   readonly id: string;
-  /** In ms. */
+  /** When the event arrived, in ms. */
   readonly at: number;
   readonly outcome: string;
   /** The text that was sent, or would have been. */
@@ -60,7 +63,7 @@ export interface HookServices extends Pick<Runtime, 'clock' | 'log'> {
   readonly store: Pick<Store, 'heartbeats'>;
   readonly rules: Readonly<Record<string, HookRules>>;
   readonly meter: Pick<Meter, 'count'>;
-  /** The agent whose work a hook is; undefined where there is none of that name. */
+  /** Finds the agent that a hook works for; undefined if none has that name. */
   readonly agentOf: (name: string | undefined) => HookAgent | undefined;
   readonly wake: (lane: string) => Promise<void>;
   readonly newId: NewId;
@@ -69,25 +72,31 @@ export interface HookServices extends Pick<Runtime, 'clock' | 'log'> {
 /** The services of a hook's agent (F14). */
 interface HookAgent {
   readonly owners: readonly string[];
-  /** Finds the chat of a hook (H04); `choice` as in `heartbeat.notify`. */
+  /** Finds the chat of a hook (H04). `choice` is like `heartbeat.notify`. */
   readonly findTarget: (choice: string) => FindTarget;
   readonly heartbeat: Pick<Heartbeat, 'wake' | 'languageOf'>;
 }
 
-/** Events that wait in the lane of one hook. */
+/** The largest number of events that wait in the lane of one hook. */
 const MAX_WAITING = 100;
 const EVENTS_SHOWN = 10;
 
 export type Hooks = ReturnType<typeof createHooks>;
 
-/** Takes events from outside (H09): each is stored as a run of the hook's lane, or wakes the heartbeat. */
+/**
+ * Takes events from outside (H09). Each is stored as a run in the hook's lane, or wakes the
+ * heartbeat.
+ */
 export function createHooks(deps: HookServices) {
   const { store, rules, meter, clock } = deps;
   return {
     rules,
     count: (outcome: string, hook = ''): void =>
       meter.count('parley_hook_events_total', { hook, outcome }),
-    /** Durable when it resolves with `taken`; the same key is taken once, also after a restart. */
+    /**
+     * Takes an event. Once this resolves with `taken`, the event is durable. A key is taken only
+     * once, even after a restart.
+     */
     async take(name: string, event: HookEvent): Promise<HookAnswer> {
       const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
       if (rule === undefined) return { kind: 'nowhere', reason: 'there is no such hook' };
@@ -118,7 +127,7 @@ export function createHooks(deps: HookServices) {
 }
 
 const OUTCOMES = {
-  waiting: 'waits for the event before it',
+  waiting: 'waits for the previous event',
   running: 'under way',
   quiet: 'quiet',
   alerted: 'sent',
@@ -132,7 +141,10 @@ const hookAgentName = (name: string) => `${HOOK_AGENT}${name}`;
 const laneOf = (name: string, { agent }: Pick<HookRules, 'agent'>) =>
   conversationOfAgent(agent, `${HEARTBEAT_LANE}${HOOK_AGENT}${name}`);
 
-/** The id of an event is made of its key, so that no table of keys is needed. Different hooks and keys have different ids. */
+/**
+ * Derives the id of an event from its key, so that no table of keys is needed. Different hooks and
+ * keys have different ids.
+ */
 export function eventId(name: string, key: string | undefined, newId: NewId): string {
   if (key === undefined) return newId(`hook_${name}`);
   return `hook_${name}_${createHash('sha256').update(key).digest('hex').slice(0, 24)}`;
@@ -161,8 +173,9 @@ async function startJob(
   if (target.kind === 'none') return { kind: 'nowhere', reason: target.reason };
   const order = eventOrder(taking, target, await heartbeat.languageOf(target));
   const started = await store.heartbeats.start(order, null, now, MAX_WAITING);
-  if (started === 'busy') return { kind: 'full', reason: `${MAX_WAITING} events wait already` };
-  log.info({ hook: name, event: id, started }, 'an event came');
+  if (started === 'busy')
+    return { kind: 'full', reason: `${MAX_WAITING} events are already waiting` };
+  log.info({ hook: name, event: id, started }, 'an event arrived');
   await deps.wake(order.message.conversationId);
   return { kind: 'taken', id, isNew: started === 'started' };
 }
@@ -173,20 +186,24 @@ async function wakeHeartbeat(
   { id, name, rule, now }: Taking,
 ): Promise<HookAnswer> {
   const outcome = await heartbeat.wake(`asked:${id}`, rule.task);
-  if (outcome === null) return { kind: 'full', reason: 'too many runs wait already' };
+  if (outcome === null) return { kind: 'full', reason: 'too many runs are already waiting' };
   const reason =
-    outcome.kind === 'started' ? `the standing task ${outcome.task} began` : outcome.reason;
-  // Last: if the process dies before, the sender sends the event again, and its id finds the run.
+    outcome.kind === 'started' ? `the standing task ${outcome.task} started` : outcome.reason;
+  // Stored last: if the process dies before, the sender repeats the event, and its id finds the
+  // run.
   const note = { id, agent: hookAgentName(name), task: name, lane: laneOf(name, rule), reason };
   const isNew = await store.heartbeats.note(note, now);
-  log.info({ hook: name, event: id, reason }, 'an event came');
+  log.info({ hook: name, event: id, reason }, 'an event arrived');
   return { kind: 'taken', id, isNew };
 }
 
-/** In a group nobody of it has caused the event, so it is nobody's there. */
+/** In a group no member has caused the event, so it belongs to nobody there. */
 const OPERATOR: Sender = { id: 'operator', name: 'the operator', isBot: false };
 
-/** The message that starts the turn of an event: the event is data in it, the instruction is not (P18). */
+/**
+ * The message that starts the turn of an event. The event is data in it; the instruction is not
+ * (P18).
+ */
 function eventOrder(
   { id, name, rule, event, now }: Taking,
   target: AlertChat,

@@ -33,8 +33,8 @@ const needs = {
 };
 const test = (name: string) => operations.test.run(needs, { name, body: '{}' }, CALL);
 
-describe('hooks of the operator', () => {
-  it('[H09] are tested without their token', async () => {
+describe('hooks on the page and the command line', () => {
+  it('[H09] can be tested without their token', async () => {
     expect(await test('ci')).toMatchObject({ id: 'hook_ci_1' });
     expect(seen).toEqual([
       ['ci', { contentType: '', body: '{}' }],
@@ -42,14 +42,14 @@ describe('hooks of the operator', () => {
     ]);
   });
 
-  it('[H09] refuse an event for a name that is no hook', async () => {
+  it('[H09] refuse an event for an unknown name', async () => {
     await expect(test('toString')).rejects.toThrow('There is no hook of that name.');
     expect(seen).toEqual([]);
   });
 
-  it('[H09] say why an event is not taken', async () => {
-    answer = { kind: 'full', reason: '100 events wait already' };
-    await expect(test('ci')).rejects.toThrow('Not taken: 100 events wait already.');
+  it('[H09] say why an event is refused', async () => {
+    answer = { kind: 'full', reason: '100 events are already waiting' };
+    await expect(test('ci')).rejects.toThrow('Not taken: 100 events are already waiting.');
   });
 
   it.each([

@@ -4,7 +4,7 @@ import type { Hooks } from './hooks.ts';
 
 interface HookNeeds {
   readonly defaultAgent: string;
-  /** Those of all agents (H09). */
+  /** The hooks of all agents (H09). */
   hooks(): Promise<Hooks>;
 }
 
@@ -27,7 +27,7 @@ export const operations = {
       const taken = await take(name, { contentType: '', body });
       count('test', name);
       if (taken.kind !== 'taken') throw refusal('event-refused', `Not taken: ${taken.reason}.`);
-      return { id: taken.id, text: 'The event is taken; what comes of it is shown here.' };
+      return { id: taken.id, text: 'The event was accepted. Its outcome will appear here.' };
     },
     { running: true },
   ),

@@ -70,7 +70,10 @@ export async function openCronScene(who: CronServices['settings']['who'] = 'owne
     ask,
     views: () => schedule.views(),
     now: clock,
-    /** A round of retention that removes nothing and notes that time has passed until now. */
+    /**
+     * Records a round of retention that removes nothing, which proves that time has passed until
+     * now.
+     */
     countAges: () =>
       store.retention.run(
         { ages: KEPT_FOREVER, bytes: Number.POSITIVE_INFINITY },
@@ -82,7 +85,7 @@ export async function openCronScene(who: CronServices['settings']['who'] = 'owne
     at: (iso: string) => {
       now = Date.parse(iso);
     },
-    /** Asks for a job in the owner’s chat, or as somebody else; its id, or why not. */
+    /** Adds a job from the owner’s chat, or as another person. Returns its id, or the refusal. */
     async add(fields: CronFields, by: CronAsker = writer('1')) {
       made += 2;
       if (by.kind !== 'chat') throw new Error('somebody has to write');
@@ -114,7 +117,7 @@ const writerNow = ({ sender, chat }: InboundMessage): SenderNow => ({
   refusal: null,
 });
 
-/** The zone of the agent, which tests change, and what its owner was asked. */
+/** The agent's time zone, which tests change, and the questions that its owner got. */
 function openOwner() {
   const asked: OwnerQuestion[] = [];
   const zone = { agent: 'Europe/Berlin', hasOwner: true };
@@ -122,7 +125,7 @@ function openOwner() {
     asked,
     zone,
     async askOwner(question: OwnerQuestion) {
-      // As the outbox does: once for each key.
+      // Delivers once per key, as the outbox does.
       const isKnown = asked.some(({ key }) => key === question.key);
       if (zone.hasOwner && !isKnown) asked.push(question);
       return zone.hasOwner;
@@ -134,7 +137,7 @@ function routeTo(chatId: string): ReplyRoute {
   return { ...PLACE, chatId, target: { dialect: 'plain', maxLength: 4096, unit: 'utf16' } };
 }
 
-/** The chat is known, and nothing waits there. */
+/** Makes the chat known without leaving a message waiting. */
 async function seen(store: Store, message: InboundMessage, now: number): Promise<void> {
   const conversationId = `test:default:${message.chat.id}`;
   const admitted = { conversationId, message, route: routeTo(message.chat.id), receivedAt: now };

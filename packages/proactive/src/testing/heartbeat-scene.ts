@@ -35,7 +35,7 @@ const toOwner: FindTarget = async () => ({
   isOwners: true,
 });
 
-/** Opens a scene at 10:00 in Berlin on 21 November 2026, beating every 30 minutes. */
+/** Opens a scene at 10:00 in Berlin on 21 November 2026, with a heartbeat every 30 minutes. */
 export async function openHeartbeatScene(
   change: Partial<
     Pick<HeartbeatServices, 'agent' | 'findTarget' | 'checkForNews' | 'settings' | 'clock'>
@@ -86,7 +86,7 @@ export async function openHeartbeatScene(
       return store.inbox.accept({ conversationId, message, route: ROUTE, receivedAt: now });
     },
     got: (name: string) => readFileSync(join(folder, name), 'utf8'),
-    /** The turn that waits in the lane of the heartbeat, ended quietly; null when none does. */
+    /** Ends the turn that waits in the heartbeat's lane as quiet; null when none waits. */
     run(tokens = 10) {
       turns += 1;
       return endRun(store, { turnId: `turn-${turns}`, now, tokens });

@@ -1,4 +1,6 @@
-/** Zones in which clocks do odd things: at midnight, by half an hour, far ahead, or never. */
+/**
+ * Zones whose clocks change in odd ways: at midnight, by half an hour, far ahead of UTC, or never.
+ */
 export const SOME_ZONES: readonly string[] = [
   'UTC',
   'Europe/Vienna',

@@ -16,7 +16,7 @@ async function render(context: PromptContext, options = entry ?? {}): Promise<La
   return output;
 }
 
-/** The number of shown characters of each file, by counting letters that stand nowhere else. */
+/** Counts how many characters of each file are shown, by letters that occur nowhere else. */
 const shownOf = (text: string): number[] =>
   ['ä', 'ö', 'ü'].map((letter) => text.split(letter).length - 1);
 
@@ -41,7 +41,7 @@ describe('the files in layout mushroom', () => {
     expect(cut).toEqual({ shown: 12_000, total: 18_000 });
   });
 
-  it('[P04] [P10] never show more than the limits of each and of all, and always say what is missing', async () => {
+  it('[P04] [P10] never exceed the limit of each file and of all, and always say what is missing', async () => {
     const sizes = fc.array(fc.nat({ max: 9_000 }), { minLength: 3, maxLength: 3 });
     const limits = fc.record({
       characters: fc.integer({ min: 1, max: 5_000 }),
@@ -68,7 +68,7 @@ describe('the files in layout mushroom', () => {
     );
   });
 
-  it('[P04] [P10] share 12,000 characters where a layout names a fourth, the last ones say what is missing', async () => {
+  it('[P04] [P10] share 12,000 characters if a layout names a fourth; the last ones say what is missing', async () => {
     const files = ['AGENTS.md', 'SOUL.md', 'IDENTITY.md', 'TOOLS.md', 'USER.md'];
     const sizes = [5_000, 3_900, 4_000, 2_000, 700];
     const texts = Object.fromEntries(
@@ -86,13 +86,13 @@ describe('the files in layout mushroom', () => {
     expect(cut).toEqual({ shown: 12_000, total: 15_600 });
   });
 
-  it('[P02] are not there when there are none, and the report says which', async () => {
+  it('[P02] are absent if there are none, and the report names them', async () => {
     expect(await workspaceContextLayer.render(contextOf(), entry ?? {})).toEqual({
       absent: 'AGENTS.md: missing; SOUL.md: missing; IDENTITY.md: missing',
     });
   });
 
-  it('[P04] are left out by skipContextFiles', async () => {
+  it('[P04] are omitted with skipContextFiles', async () => {
     const view = viewOf(OWNER, filesOf([1, 1, 1]));
     const output = await workspaceContextLayer.render(
       contextOf({ view, skipContextFiles: true }),

@@ -14,13 +14,16 @@ import {
 } from '../layer.ts';
 import { narrowestAudience } from '../text.ts';
 
-/** The use of a workspace file. */
+/** How a workspace file is used. */
 interface FileUse {
   /** The purpose of the file, shown to the model. */
   readonly purpose: string;
-  /** The prompt modes it is in (P07). */
+  /** The prompt modes that include it (P07). */
   readonly modes: readonly PromptMode[];
-  /** Why the file has no place in this turn; null where it has. Without it the file always has one. */
+  /**
+   * Returns why the file does not belong in this turn, or null if it does. If absent, the file
+   * always belongs.
+   */
   readonly misplaced?: (context: PromptContext) => string | null;
 }
 
@@ -66,14 +69,14 @@ const USES: Readonly<Record<string, FileUse>> = {
   },
 };
 
-/** The prompt modes in which a file may be; unknown files are for `full` alone. */
+/** The prompt modes that may include a file; only `full` for unknown files. */
 function modesOf(file: string): readonly PromptMode[] {
   return USES[file]?.modes ?? ['full'];
 }
 
 /**
- * A file of the workspace as this turn sees it, cut at `limit` characters (the workspace's own limit
- * where not given), or why it is not there.
+ * A workspace file as this turn sees it, cut at `limit` characters (by default the workspace's own
+ * limit), or why it is absent.
  */
 export async function readContextFile(
   context: PromptContext,
@@ -85,7 +88,7 @@ export async function readContextFile(
   if (!isInMode(modesOf(file), mode)) return absent(`${file}: left out in ${mode} mode`);
   const why = misplaced?.(context) ?? null;
   if (why !== null) return absent(`${file}: ${why}`);
-  // A file with a moment of its own is a task, not context.
+  // A file for a certain occasion is a task, not context.
   if (skipContextFiles && misplaced === undefined) return absent(`${file}: skipContextFiles is on`);
   const found = await context.view.read(file, limit);
   if (found.kind === 'file') return found;
@@ -95,8 +98,8 @@ export async function readContextFile(
 }
 
 /**
- * The note in place of a file that cannot be read (W10): without it the model would act as if the owner had written
- * nothing.
+ * The note in place of a file that cannot be read (W10). Without it the model would act as if the
+ * owner had written nothing.
  */
 function unreadableFile(
   { reader }: PromptContext,
@@ -110,12 +113,12 @@ function unreadableFile(
 
 interface WorkspaceFileLayer {
   readonly id: LayerId;
-  /** Path in the workspace. */
+  /** Its path in the workspace. */
   readonly file: string;
   readonly volatility: Volatility;
 }
 
-/** A layer that is one file of the workspace, with its name as heading and its purpose below. */
+/** A layer that shows one workspace file, with its name as the heading and its purpose below. */
 export function workspaceFileLayer({ id, file, volatility }: WorkspaceFileLayer): Layer {
   return {
     id,
@@ -133,7 +136,7 @@ export function workspaceFileLayer({ id, file, volatility }: WorkspaceFileLayer)
   };
 }
 
-/** The text of a file under what it is for; Parley knows nothing of other files. */
+/** The text of a file under its purpose. Parley has no purpose for unknown files. */
 export function withPurpose(
   file: string,
   { text, warning }: WorkspaceFile,
@@ -144,7 +147,7 @@ export function withPurpose(
   return `${heading}${pointToTools(text)}${doubt}`;
 }
 
-/** Several files of the workspace in one section, under limits for each and for all (P04, P07). */
+/** Several workspace files in one section, with a limit for each and one for all (P04, P07). */
 const workspaceContextLayer: Layer = {
   id: 'workspace-context',
   volatility: 'session',
@@ -163,7 +166,10 @@ const workspaceContextLayer: Layer = {
   },
 };
 
-/** Reads all at once and cuts afterwards: only then is it known how much room the others leave. */
+/**
+ * Reads all files at once and cuts them afterwards, when it is known how much room the others
+ * leave.
+ */
 async function readWithin(
   context: PromptContext,
   files: readonly string[],
@@ -183,7 +189,7 @@ async function readWithin(
   return { found, missing: read.flatMap((file) => ('absent' in file ? [file.absent] : [])) };
 }
 
-/** Characters of the file itself, without the line that says it was cut. */
+/** The characters of the file itself, without the line that says it was cut. */
 function shownOf({ text, cut }: WorkspaceFile): number {
   return cut?.shown ?? text.length;
 }
@@ -198,7 +204,7 @@ function cutOf(files: readonly WorkspaceFile[]): Cut | null {
 const RANKED_FILES = ['AGENTS.md', 'USER.md', 'SOUL.md', 'IDENTITY.md'];
 const ORDER = ['Safety', ...RANKED_FILES].join(' > ');
 
-/** Which file counts where two disagree (P08). */
+/** Which file takes precedence when two disagree (P08). */
 const conflictOrderLayer: Layer = {
   id: 'conflict-order',
   volatility: 'static',
@@ -216,7 +222,7 @@ const conflictOrderLayer: Layer = {
   },
 };
 
-/** Whom the agent plays (P14); where none was chosen, the file that the layout names instead. */
+/** The agent's persona (P14); if none was chosen, the file that the layout names instead. */
 const personaLayer: Layer = {
   id: 'persona',
   volatility: 'session',
@@ -234,19 +240,22 @@ const personaLayer: Layer = {
 /** The placeholder for the generated list in a TOOLS.md (P06). */
 const PLACEHOLDER = '{tools_description}';
 
-/** The notes with the list in the place they have for it, or after the list where they have none. */
+/** Puts the list at its placeholder in the notes, or before the notes if they have none. */
 export function fillTools(notes: string, list: string): string {
   if (!notes.includes(PLACEHOLDER)) return `${list}\n\n${notes}`;
-  // A function, because the text of a tool may hold what `replace` takes for a pattern.
+  // Uses a function, because a tool's text may contain patterns that `replace` would interpret.
   return notes.replaceAll(PLACEHOLDER, () => list);
 }
 
-/** The same notes where the list is in a section of its own. */
+/** The same notes if the list is in a section of its own. */
 function pointToTools(notes: string): string {
   return notes.replaceAll(PLACEHOLDER, '(The list of your tools stands above.)');
 }
 
-/** The workspace as the prompt writes it: the operator's home folder is `~`, and guests see its name alone. */
+/**
+ * How the prompt writes the workspace: with `~` for the operator's home folder, and for guests only
+ * its name.
+ */
 export function shownWorkspace({
   facts: { workspace },
   home = '',
@@ -258,7 +267,7 @@ export function shownWorkspace({
   return workspace.startsWith(`${home}/`) ? `~${workspace.slice(home.length)}` : workspace;
 }
 
-/** The layers that are made of the workspace's own files. */
+/** The layers that show the workspace's own files. */
 export const fileLayers: readonly Layer[] = [
   workspaceFileLayer({ id: 'soul-file', file: 'SOUL.md', volatility: 'static' }),
   workspaceFileLayer({ id: 'identity-file', file: 'IDENTITY.md', volatility: 'static' }),

@@ -12,8 +12,8 @@ import { listItem, narrowestAudience } from '../text.ts';
 import { fillTools, readContextFile } from './files.ts';
 
 /**
- * The tools of the agent here, generated from the registered tools (P11). Where the layout names a file for it, the
- * list goes where that file has `{tools_description}`, or before the file's own text (P06, P08).
+ * The agent's tools in this chat, generated from the registered tools (P11). If the layout names a
+ * file, the list replaces its `{tools_description}`, or precedes the file's own text (P06, P08).
  */
 export function toolsLayer(): Layer {
   const [describe, describeInDetail] = [toolDescriber(false), toolDescriber(true)];
@@ -57,11 +57,14 @@ const TIERS: readonly (readonly [ToolTier, string])[] = [
   ['knowledge-base', 'Knowledge base'],
 ];
 
-/** Without this a model promises to look things up, to remember, to remind. */
+/** Without this, a model promises to look things up, to remember, to remind. */
 const NO_TOOLS =
   'You have no tools in this chat: you can read messages, and what people attach to them as far as it is shown to you, and answer.';
 
-/** Describes tools, each list once: it stays the same object as long as the tools do. */
+/**
+ * Returns a function that describes tools, once per list: the list object stays the same as long as
+ * the tools do.
+ */
 function toolDescriber(isDetailed: boolean): (tools: readonly ToolNote[]) => string {
   const known = new WeakMap<readonly ToolNote[], string>();
   return (tools) => {
@@ -73,7 +76,7 @@ function toolDescriber(isDetailed: boolean): (tools: readonly ToolNote[]) => str
   };
 }
 
-/** The registered tools by tier, with the texts of their authors (P11). */
+/** Describes the registered tools by tier, in the words of their authors (P11). */
 function describeTools(tools: readonly ToolNote[], isDetailed: boolean): string {
   if (tools.length === 0) return NO_TOOLS;
   const groups = TIERS.flatMap(([tier, heading]) => {
@@ -99,7 +102,7 @@ const TIER_ORDER =
 const TODOS_OR_MEMORY =
   '`write_todos` holds the plan of this session and ends with it; `save_memory` keeps for good what people prefer and what matters.';
 
-/** Instructions for choosing among the tools (P06), in lines. */
+/** Instructions for choosing among the tools (P06), one per line. */
 function toolChoiceRules(tools: readonly ToolNote[]): readonly string[] {
   const usable = tools.filter(({ placeholder }) => placeholder !== true);
   const names = new Set(usable.map(({ name }) => name));
@@ -111,7 +114,7 @@ function toolChoiceRules(tools: readonly ToolNote[]): readonly string[] {
 
 const MAX_PARAMETERS = 20;
 
-/** As much of a parameter as is shown; servers write what they like. */
+/** The parts of a parameter that are shown; MCP servers may add anything. */
 const Parameter = z.looseObject({
   type: z.unknown().optional(),
   enum: z.unknown().optional(),
@@ -122,7 +125,7 @@ const Parameters = z.object({
   required: z.array(z.string()).catch([]),
 });
 
-/** The parameters of a tool in one line: name, type, and whether it must be given. */
+/** The parameters of a tool in one line: name, type, and whether each is required. */
 function parametersText(input: NonNullable<ToolNote['input']>): string {
   const { properties, required } = Parameters.parse(input);
   const named = Object.entries(properties).filter(([name]) => /^[\w.-]{1,64}$/.test(name));
@@ -143,7 +146,10 @@ function parameterType({ type, enum: choices, anyOf }: z.infer<typeof Parameter>
   return Array.isArray(choices) ? 'choice' : Array.isArray(anyOf) ? 'several types' : 'any';
 }
 
-/** The abilities that people expect of an agent, and the tools that each takes. Checked against the tools that ship. */
+/**
+ * The abilities that people expect of an agent, with the tools for each. A test checks them against
+ * the built-in tools.
+ */
 export const EXPECTED_ABILITIES: readonly (readonly [ability: string, tools: readonly string[]])[] =
   [
     ['read files', ['read']],
@@ -159,7 +165,10 @@ export const EXPECTED_ABILITIES: readonly (readonly [ability: string, tools: rea
     ['hand work on to a sub-agent', ['delegate_task']],
   ];
 
-/** The abilities that the agent has here and those it lacks, from its real tools, the mode and the reader (P06). */
+/**
+ * The abilities that the agent has here and those it lacks, derived from its actual tools, the mode
+ * and the reader (P06).
+ */
 export const abilitiesLayer: Layer = {
   id: 'abilities',
   volatility: 'session',
@@ -184,7 +193,7 @@ export const abilitiesLayer: Layer = {
   },
 };
 
-/** Runs without a person and sub-agents have bounds of their own. */
+/** The limits of a turn. Runs without a person and sub-agents have their own. */
 function boundsOf({ mode = 'full', facts, turnLimits }: PromptContext): readonly string[] {
   if (mode !== 'full' || facts.heartbeat || turnLimits === undefined) return [];
   const { steps, minutes } = turnLimits;

@@ -14,8 +14,8 @@ What limits you everywhere, to be said where it matters:
 - You are not always right, least of all about code: ask people to test it before they rely on it.`;
 
 /**
- * The knowledge and abilities of the agent by itself, and their limits (P06); `abilities` names what its tools add.
- * It is part of the agent's identity, so not for sub-agents (P07).
+ * The agent's own knowledge and abilities, and their limits (P06); `abilities` names what its tools
+ * add. This is part of the agent's identity, so sub-agents do not get it (P07).
  */
 const coreLayer: Layer = {
   id: 'core',
@@ -45,8 +45,8 @@ const REPORTS =
   'Write a report, in Markdown, when somebody asks for one or a complex analysis is done; never by yourself after a plain question or a change of code.';
 
 /**
- * Instructions for work: a few plain steps, and beside them the owner's own file where the layout names one and it
- * exists.
+ * Instructions for work: a few plain steps, followed by the owner's own file if the layout names
+ * one that exists.
  */
 const workflowLayer: Layer = {
   id: 'workflow',

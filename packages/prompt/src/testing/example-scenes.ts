@@ -16,9 +16,9 @@ import {
   SKILLS,
 } from './example-turn.ts';
 
-/** One turn in one chat, with all that a turn of this kind may know. */
+/** One turn in one chat, with all that such a turn may know. */
 export interface Scene {
-  /** Title of its page. */
+  /** The title of its page. */
   readonly title: string;
   readonly workspace: ExampleWorkspace;
   readonly context: Omit<PromptContext, 'view' | 'identity' | 'home' | 'clockMinutes'>;
@@ -112,7 +112,9 @@ const WHATSAPP_GROUP: Scene = {
   },
 };
 
-/** A real run sends the bytes of its golden file; the package `agent` tests that (H10). */
+/**
+ * A real run sends the bytes of its golden file; a test in the package `agent` checks this (H10).
+ */
 const HEARTBEAT: Scene = {
   title: 'A heartbeat',
   workspace: 'lived-in',
@@ -217,7 +219,7 @@ export const SCENES: Readonly<Record<string, Scene>> = {
   'no-workspace': NO_WORKSPACE,
 };
 
-/** The readers of the scenes that have a group memory. */
+/** The readers of the scenes with a group memory. */
 export const GROUP_READERS: readonly Reader[] = [DISCORD_READER, WHATSAPP_READER];
 
 /** The whole context of a scene, seen through its workspace. */
@@ -253,7 +255,7 @@ function groupMessage(
   return { ...MESSAGE, channel, chat: { id, type: 'group', title }, sender, ...change };
 }
 
-/** Stands in the printed prompt where a provider's cache ends (P09). */
+/** Marks in the printed prompt where a provider's cache ends (P09). */
 const BOUNDARY = '┄┄┄ cache boundary: above this line nothing changes from turn to turn ┄┄┄';
 
 const READERS: Readonly<Record<Audience['kind'], string>> = {
@@ -262,7 +264,10 @@ const READERS: Readonly<Record<Audience['kind'], string>> = {
   owner: 'the owner',
 };
 
-/** A prompt as a page for people (P17): what became of each layer, then every word the model gets. */
+/**
+ * Prints a prompt as a page for people (P17): what became of each layer, then every word that the
+ * model gets.
+ */
 export function inspectPrompt(prompt: AssembledPrompt, title: string): string {
   const texts = {
     stable: prompt.system.filter((part) => part.stable).map((part) => part.text),
@@ -338,7 +343,7 @@ function count(number: number): string {
   return number.toLocaleString('en-US');
 }
 
-/** A fence longer than any in the text, so that the text cannot close it. */
+/** Builds a fence longer than any in the text, so that the text cannot close it. */
 function fenced(texts: readonly string[]): string {
   const text = texts.join('\n\n');
   const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((ticks) => ticks.length));

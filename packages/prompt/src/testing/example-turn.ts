@@ -14,13 +14,13 @@ import {
 import type { Layer, PromptContext, PromptFeatures, ToolNote } from '../layer.ts';
 import { builtInLayers } from '../layout.ts';
 
-/** An owner's direct chat on Telegram, and the message of it. */
+/** An owner's direct chat on Telegram, and its message. */
 export { FACTS, MESSAGE };
 
 export const OWNER: Reader = { kind: 'owner', conversationId: 'telegram:default:42' };
 export const GUEST: Reader = { kind: 'guest', conversationId: 'telegram:default:7' };
 
-/** A view whose files are given by the test: everything it is asked for and does not have is missing. */
+/** A view with the given files; every other file is missing. */
 export function viewOf(
   reader: Reader,
   files: Readonly<Record<string, string>> = {},
@@ -144,7 +144,7 @@ const part = (source: string, text: string, audience: Audience = OWNERS): Prompt
   audience,
 });
 
-/** Two skills: one to be read when it is needed, one that stands in the prompt. */
+/** Two skills: one to read when needed, and one that is part of the prompt. */
 export const SKILLS: SkillSnapshot = {
   version: '1',
   catalogue: `<available_skills>
@@ -230,7 +230,10 @@ const {
   ...lasting
 } = present;
 
-/** The features of a heartbeat run: nothing of the talk and the memory, and no tool that it has no use for. */
+/**
+ * The features of a heartbeat run: without the conversation, the memory and the tools that it does
+ * not need.
+ */
 export const HEARTBEAT_FEATURES: PromptFeatures = {
   ...lasting,
   tools: TOOLS.filter(({ name }) => !['message', 'write_todos', 'exec'].includes(name)).map(
@@ -238,7 +241,7 @@ export const HEARTBEAT_FEATURES: PromptFeatures = {
   ),
 };
 
-/** The features that they fill in for everyone else, with nothing private. */
+/** The features that sources fill in for everyone else, without anything private. */
 export function guestFeatures(conversationId: string): PromptFeatures {
   const here: Audience = { kind: 'conversation', conversationId };
   return {
@@ -260,7 +263,7 @@ export function guestFeatures(conversationId: string): PromptFeatures {
   };
 }
 
-/** A workspace that has been lived in: every file Parley knows, some of them private. */
+/** A workspace that has been in use: it has every file that Parley knows, some of them private. */
 const LIVED_IN: Readonly<Record<string, string>> = {
   'AGENTS.md': `# How you work here
 
@@ -287,7 +290,7 @@ The till speaks to the server \`shop\`. Ask it before you promise a delivery dat
   'memory/2026-11-21.md': `- Mr Okafor asked for a signed first edition; Ann wants to call him back.`,
 };
 
-/** The files that a first start leaves behind. */
+/** The files that a first start creates. */
 const NEW: Readonly<Record<string, string>> = {
   'AGENTS.md': `# How you work here
 
@@ -299,14 +302,14 @@ This folder is your home. Your owner may rewrite any of it.`,
   'BOOT.md': `Say hello to nobody; just check that your files can be read.`,
 };
 
-/** The memory of a group in the workspace that has been lived in. */
+/** The memory of a group in the workspace that has been in use. */
 const OF_THE_GROUP = `- The reading circle meets on the last Friday of the month.
 - Cy reads only on paper.`;
 
 /** Which workspace a scene has. `none`: a folder without a single file. */
 export type ExampleWorkspace = 'lived-in' | 'new' | 'none';
 
-/** Makes one in `base`, with a memory for the conversation of each of `groups`. */
+/** Creates one in `base`, with a memory for the conversation of each of `groups`. */
 export async function exampleWorkspace(
   kind: ExampleWorkspace,
   base: string,
@@ -328,7 +331,7 @@ export async function exampleWorkspace(
   return workspace;
 }
 
-/** A layer that comes with Parley, by its id. */
+/** Returns a built-in layer by its id. */
 export function builtInLayer(id: string): Layer {
   const layer = builtInLayers().find((one) => one.id === id);
   if (layer === undefined) throw new Error(`There is no layer ${id}.`);

@@ -31,16 +31,16 @@ const modelSchema = z
 
 type Model = z.infer<typeof modelSchema>;
 
-/** The names in `choices` of the provider `named`. */
+/** The models in `choices` of the provider `named`. */
 function modelChoices(main: Model): ReadonlyMap<string, Model> {
   if (typeof main === 'string' || main.provider !== 'named') return new Map();
   return new Map(main.choices?.map((model) => [model, { ...main, model }]));
 }
 
-/** Two channels and a model. */
+/** The schemas of two channels and a model. */
 export const settingsSchemas = { channelSchemas: { telegram, web }, modelSchema, modelChoices };
 
-/** The surroundings of a test's settings: a folder of its own, two channels, a model. */
+/** The environment of a settings test: a separate folder, two channels, a model. */
 export function settingsFolder() {
   let folder = '';
   beforeAll(() => {
@@ -70,19 +70,19 @@ export function settingsFolder() {
   };
 }
 
-/** The result, which must be good. */
+/** Returns the result. Throws if it is not valid. */
 export function okay<T>(result: SettingsResult<T>) {
   if (result.kind === 'invalid') throw new Error(JSON.stringify(result.problems, null, 2));
   return result;
 }
 
-/** The problems of a result that must be invalid. */
+/** Returns the problems of an invalid result. Throws if it is valid. */
 export function problems<T>(result: SettingsResult<T>): readonly SettingsProblem[] {
   if (result.kind === 'ok') throw new Error('expected invalid settings');
   return result.problems;
 }
 
-/** The problems of an account that must be broken. */
+/** Returns the problems of a broken account. Throws if it is not broken. */
 export function broken<T>(result: SettingsResult<T>, account: string): readonly SettingsProblem[] {
   const found = okay(result).channels[account];
   if (found?.kind !== 'broken') throw new Error(`expected ${account} to be broken`);

@@ -37,11 +37,24 @@ export interface ShownConversation extends ChatKey {
     readonly direction: 'in' | 'out';
     readonly at: number;
     readonly text: string;
+    /** The member of a group who wrote it; null: the agent, or the one person there. */
+    readonly by: string | null;
   };
   /**
    * The number of the newest message. It grows with each message and serves as the cursor of pages.
    */
   readonly newest: number;
+  /** The number of the newest part that was sent to its chat; 0: there is none. */
+  readonly newestPart: number;
+  /** The reader has not seen all of it: the answers of an own chat, or the messages of any other. */
+  readonly isNew: boolean;
+}
+
+/** The page of a list, and who reads it: a sign-in, or '' for the token of the gateway (null: no one's inbox). */
+export interface ListQuery {
+  readonly before: number | null;
+  readonly limit: number;
+  readonly reader?: string | null;
 }
 
 /**
@@ -59,11 +72,24 @@ export function hasPeople<Column extends string>(column: Column) {
  */
 export async function listConversations(
   sql: Sql,
-  { before, limit }: { readonly before: number | null; readonly limit: number },
+  { before, limit, reader = null }: ListQuery,
   moment: number | null,
 ): Promise<readonly ShownConversation[]> {
-  const values = { before: before ?? Number.MAX_SAFE_INTEGER, limit };
+  const values = { before: before ?? Number.MAX_SAFE_INTEGER, limit, reader };
   return toShownConversations(sql, await sql.all(LIST, { ...values, ...NO_PEOPLE, moment }));
+}
+
+/** Pinned conversations of a reader; the list shows them above all others. */
+export const MAX_PINNED = 50;
+
+/** The conversations that a reader has pinned, newest message first. */
+export async function listPinned(
+  sql: Sql,
+  reader: string,
+  moment: number | null,
+): Promise<readonly ShownConversation[]> {
+  const values = { reader, limit: MAX_PINNED, moment };
+  return toShownConversations(sql, await sql.all(PINNED, values));
 }
 
 /** One conversation of the list; null if it does not exist. */
@@ -71,8 +97,9 @@ export async function findConversation(
   sql: Sql,
   id: string,
   moment: number | null = null,
+  reader: string | null = null,
 ): Promise<ShownConversation | null> {
-  const [found] = await toShownConversations(sql, await sql.all(ONE, { id, moment }));
+  const [found] = await toShownConversations(sql, await sql.all(ONE, { id, moment, reader }));
   return found ?? null;
 }
 
@@ -100,6 +127,8 @@ function conversationOf(row: ListRow, said: SaidMessage | null): ShownConversati
   const { id, channel, account, chatId, mode, model, waiting, newest } = row;
   return {
     ...{ id, channel, account, chatId, mode, model, waiting, newest },
+    newestPart: row.newestPart ?? 0,
+    isNew: isUnread(row),
     chatType: said?.chat.type ?? 'direct',
     title: chatTitle(said) ?? chatId,
     state: conversationState(row),
@@ -108,6 +137,14 @@ function conversationOf(row: ListRow, said: SaidMessage | null): ShownConversati
     failure: lastFailure(row),
     last: lastOf(row),
   };
+}
+
+/** Channels in which the reader is the person who writes, so that only answers are news. */
+const OWN_CHANNELS: readonly string[] = ['web', 'terminal'];
+
+function isUnread({ channel, newest, newestPart, readMessage, readPart }: ListRow): boolean {
+  if (readMessage === null || readPart === null) return false;
+  return OWN_CHANNELS.includes(channel) ? (newestPart ?? 0) > readPart : newest > readMessage;
 }
 
 /** The title of a chat, or the person's name in a direct chat. */
@@ -148,10 +185,16 @@ function isSameThread({ route, partRoute }: ListRow): boolean {
 function lastOf(row: ListRow): ShownConversation['last'] {
   const { at, sentAt, body } = row;
   if (body !== null && sentAt !== null && sentAt >= at && isSameThread(row)) {
-    return { direction: 'out', at: sentAt, text: readSent(body)?.plain ?? '' };
+    return { direction: 'out', at: sentAt, text: textOfPreview(readSent(body)), by: null };
   }
   const said = readSaid(row.message);
-  return { direction: 'in', at, text: said?.typed ?? said?.text ?? '' };
+  const by = said?.chat.type === 'direct' || said?.trigger !== undefined ? null : said?.sender.name;
+  return { direction: 'in', at, text: said?.typed ?? said?.text ?? '', by: by ?? null };
+}
+
+/** A part that is a file alone is known by its name. */
+function textOfPreview(part: ReturnType<typeof readSent>): string {
+  return part?.plain || (part?.file?.name ?? '');
 }
 
 interface ListRow extends ChatKey {
@@ -178,6 +221,10 @@ interface ListRow extends ChatKey {
   readonly partState: PartState | null;
   readonly partRoute: string | null;
   readonly error: string | null;
+  readonly newestPart: number | null;
+  /** The numbers up to which the reader has seen it; null: no reader asks, or they never use the inbox. */
+  readonly readMessage: number | null;
+  readonly readPart: number | null;
 }
 
 /** Patterns for the lanes of Parley's own work. */
@@ -190,7 +237,8 @@ export const NO_PEOPLE = {
 };
 
 const WITH_NEWEST = `
-  select id, mode, model, taken_over_until, (select max(seq) from inbox where conversation_id = conversation.id) as newest
+  select id, mode, model, taken_over_until, coalesce(deleted_message, 0) as deleted,
+    (select max(seq) from inbox where conversation_id = conversation.id) as newest
   from conversation`;
 
 // The newest rows are looked up only for the conversations of one page.
@@ -202,7 +250,10 @@ const FACTS = `
       where waits.conversation_id = talk.id and waits.state = 'waiting') as waiting,
     exists (select 1 from approval where asked_in = talk.id and approval.state = 'pending') as asks,
     part.body, part.created_at as "sentAt", part.state as "partState", part.route as "partRoute",
-    part.error, led.taken_by as "ledBy", led.taken_at as "ledSince", led.until as "ledUntil"` as const;
+    part.error, part.seq as "newestPart",
+    led.taken_by as "ledBy", led.taken_at as "ledSince", led.until as "ledUntil",
+    coalesce(mark.read_message, reader.read_message) as "readMessage",
+    coalesce(mark.read_part, reader.read_part) as "readPart"` as const;
 
 const JOINED = `
   join inbox on inbox.seq = talk.newest
@@ -211,16 +262,24 @@ const JOINED = `
   left join outbox as part on part.seq = (select max(seq) from outbox
     where outbox.channel = inbox.channel and outbox.account = inbox.account
       and outbox.chat_id = inbox.chat_id)
+  left join inbox_reader as reader on reader.reader = :reader
+  left join conversation_mark as mark on mark.reader = :reader and mark.conversation_id = talk.id
   left join takeover as led on led.conversation_id = talk.id and led.until = talk.taken_over_until
     and led.ended_at is null and ${isTakenOverAt(SHARED_NOW, 'talk')}` as const;
 
 const LIST = statement(`${FACTS} from (
     select * from (${WITH_NEWEST} where ${hasPeople('id')}) as known
-    where newest < :before order by newest desc limit :limit) as talk
+    where newest < :before and newest > deleted order by newest desc limit :limit) as talk
+  ${JOINED} order by talk.newest desc`).rows<ListRow>();
+
+const PINNED = statement(`${FACTS} from (
+    select * from (${WITH_NEWEST} where id in (select conversation_id from conversation_mark
+      where conversation_mark.reader = :reader and pinned = 1)) as known
+    where newest > deleted order by newest desc limit :limit) as talk
   ${JOINED} order by talk.newest desc`).rows<ListRow>();
 
 const ONE = statement(
-  `${FACTS} from (${WITH_NEWEST} where id = :id) as talk ${JOINED}`,
+  `${FACTS} from (${WITH_NEWEST} where id = :id) as talk ${JOINED} where talk.newest > talk.deleted`,
 ).rows<ListRow>();
 
 // Leaves out messages with a trigger, which Parley wrote. Text cannot imitate the pattern, because
@@ -234,14 +293,15 @@ export interface ConversationDetails extends ShownConversation {
   /** The model that answered last; null if none did. */
   readonly answeredBy: string | null;
   /**
-   * Turns since `since` (ms), with their tokens and their cost in US dollars where prices are
-   * known.
+   * The agent's turns since `since` (ms), with their tokens and their cost in US dollars; `unpriced`
+   * of them have no known price.
    */
   readonly spent: {
     readonly since: number;
     readonly turns: number;
     readonly tokens: number;
     readonly costUsd: number;
+    readonly unpriced: number;
   };
   /** The newest files that people sent in the conversation. */
   readonly files: readonly ConversationFile[];
@@ -268,29 +328,35 @@ export async function readDetails(
   id: string,
   now: number,
   moment: number | null,
+  reader: string | null,
 ): Promise<ConversationDetails | null> {
-  const found = await findConversation(sql, id, moment);
+  const found = await findConversation(sql, id, moment, reader);
   if (found === null) return null;
   const since = now - SPENT_MS;
   const spent = await sql.get(SPENT, { id, since });
   const answeredBy = (await sql.get(MODEL, { id }))?.model ?? null;
-  const { turns = 0, tokens = 0, costUsd = 0 } = spent ?? {};
+  const { turns = 0, tokens, costUsd, unpriced } = spent ?? {};
   return {
     ...found,
     answeredBy,
-    spent: { since, turns, tokens: tokens ?? 0, costUsd: costUsd ?? 0 },
+    spent: {
+      ...{ since, turns, tokens: tokens ?? 0 },
+      ...{ costUsd: costUsd ?? 0, unpriced: unpriced ?? 0 },
+    },
     files: await sql.all(FILES, { id }),
   };
 }
 
 const SPENT = statement(`
   select count(*) as turns, sum(coalesce(input_tokens, 0) + coalesce(output_tokens, 0)) as tokens,
-    sum(cost_usd) as "costUsd"
-  from turn where id in (select turn_id from inbox
+    sum(cost_usd) as "costUsd",
+    sum(case when model is not null and cost_usd is null then 1 else 0 end) as unpriced
+  from turn where written_by is null and id in (select turn_id from inbox
     where conversation_id = :id and received_at >= :since and turn_id is not null)`).rows<{
   readonly turns: number;
   readonly tokens: number | null;
   readonly costUsd: number | null;
+  readonly unpriced: number | null;
 }>();
 
 const MODEL = statement(`

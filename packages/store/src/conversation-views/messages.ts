@@ -25,10 +25,12 @@ const EVER = Number.MAX_SAFE_INTEGER;
 /** The cursor of the first page. */
 export const NEWEST: PageMark = { inbox: EVER, outbox: EVER };
 
-/** A file of a message. The bytes of received files are kept for a day. */
+/** A file of a message. */
 interface ShownFile {
   readonly kind: string;
   readonly name: string | null;
+  /** Its bytes are still stored: those of messages for a day, those of answers as long as the answer. */
+  readonly isKept: boolean;
 }
 
 /** A message of either side. Times in ms; texts are private and complete. */
@@ -86,19 +88,22 @@ export async function readMessages(sql: Sql, query: MessageQuery): Promise<Messa
   const { conversationId, limit } = query;
   const before = query.before ?? NEWEST;
   const until = query.until ?? EVER;
+  const { message, part } = (await sql.get(DELETED, { conversationId })) ?? NOTHING_DELETED;
   const said = await sql.all(RECEIVED_MESSAGES, {
-    conversationId,
-    before: before.inbox,
-    until,
-    limit,
+    ...{ conversationId, until, limit },
+    ...{ before: before.inbox, after: message },
   });
   const sent: SentRow[] = [];
   for (const place of await findChats(sql, conversationId, before.inbox)) {
-    sent.push(...(await sql.all(SENT, { ...place, before: before.outbox, until, limit })));
+    const bounds = { before: before.outbox, after: part, until, limit };
+    sent.push(...(await sql.all(SENT, { ...place, ...bounds })));
   }
   sent.sort((a, b) => b.seq - a.seq);
   const { taken, older } = mergeNewestFirst(said, sent, before, limit);
-  const messages = taken.map(toShownMessage).reverse();
+  const kept = await keptFiles(sql, taken);
+  const messages = taken
+    .map((row) => (row.direction === 'in' ? toIncoming(row, kept) : toOutgoing(row)))
+    .reverse();
   const turns = new Set(messages.flatMap((one) => one.sent?.turnId ?? []));
   return { messages, answers: await answersOf(sql, [...turns]), older };
 }
@@ -152,12 +157,29 @@ async function findChats(sql: Sql, conversationId: string, before: number) {
 
 const RECENT_MESSAGES = 200;
 
-const toShownMessage = (row: SaidRow | SentRow): ShownMessage =>
-  row.direction === 'in' ? toIncoming(row) : toOutgoing(row);
+/** The files of messages whose bytes are stored, as `SEQ/INDEX`. */
+async function keptFiles(
+  sql: Sql,
+  rows: readonly (SaidRow | SentRow)[],
+): Promise<ReadonlySet<string>> {
+  const seqs = rows.flatMap(({ direction, seq }) => (direction === 'in' ? [seq] : []));
+  const kept = await sql.all(KEPT_FILES, { seqs: toJson(seqs) });
+  return new Set(kept.map(({ seq, index }) => `${seq}/${index}`));
+}
 
-function toIncoming(row: SaidRow): ShownMessage {
+const KEPT_FILES = statement(`
+  select inbox_seq as seq, attachment_index as "index" from attachment
+  where inbox_seq in (select cast(value as bigint) from json_each(:seqs))
+    and (bytes is not null or file_id is not null)`).rows<{
+  readonly seq: number;
+  readonly index: number;
+}>();
+
+function toIncoming(row: SaidRow, kept: ReadonlySet<string>): ShownMessage {
   const said = readSaid(row.message);
-  const files = (said?.attachments ?? []).map(({ kind, name = null }) => ({ kind, name }));
+  const files = (said?.attachments ?? []).map(({ kind, name = null }, index) => {
+    return { kind, name, isKept: kept.has(`${row.seq}/${index}`) };
+  });
   const trigger = said?.trigger ?? null;
   return {
     id: `i${row.seq}`,
@@ -193,7 +215,8 @@ function toOutgoing(row: SentRow): ShownMessage {
     at: row.at,
     from: null,
     text: part?.plain ?? '',
-    files: file === undefined ? [] : [{ kind: file.kind, name: file.name }],
+    files:
+      file === undefined ? [] : [{ kind: file.kind, name: file.name, isKept: Boolean(row.isKept) }],
     trigger: null,
     state: row.state,
     error: row.error,
@@ -230,23 +253,38 @@ interface SentRow {
   readonly turnId: string | null;
   readonly writtenBy: string | null;
   readonly writtenAs: 'agent' | 'self' | null;
+  /** SQLite has no truth values. */
+  readonly isKept: boolean | number;
 }
 
 const RECEIVED_MESSAGES = statement(`
   select 'in' as direction, seq, received_at as at, message, state, outcome, channel, account,
     chat_id as "chatId", message_id as "messageId"
-  from inbox where conversation_id = :conversationId and seq < :before and received_at <= :until
+  from inbox where conversation_id = :conversationId and seq < :before and seq > :after
+    and received_at <= :until
   order by seq desc limit :limit`).rows<SaidRow>();
 
 const THREAD = `coalesce(/*pg cast(*/route/*pg  as json)*/ ->> 'threadId', '')`;
 
 const SENT = statement(`
   select 'out' as direction, outbox.seq, outbox.created_at as at, body, route, outbox.state, error,
-    turn_id as "turnId", written_by as "writtenBy", written_as as "writtenAs"
+    turn_id as "turnId", written_by as "writtenBy", written_as as "writtenAs",
+    exists (select 1 from agent_file where agent_file.part_id = outbox.id
+      and (agent_file.bytes is not null or agent_file.file_id is not null)) as "isKept"
   from outbox left join turn on turn.id = outbox.turn_id
   where channel = :channel and account = :account and chat_id = :chatId
-    and seq < :before and created_at <= :until and ${THREAD} = :thread
+    and seq < :before and seq > :after and created_at <= :until and ${THREAD} = :thread
   order by seq desc limit :limit`).rows<SentRow>();
+
+/** The numbers up to which a conversation was deleted; 0: it never was. */
+const DELETED = statement(`
+  select coalesce(deleted_message, 0) as message, coalesce(deleted_part, 0) as part
+  from conversation where id = :conversationId`).rows<{
+  readonly message: number;
+  readonly part: number;
+}>();
+
+const NOTHING_DELETED = { message: 0, part: 0 } as const;
 
 const PLACES = statement(`
   select distinct channel, account, chat_id as "chatId", route from (

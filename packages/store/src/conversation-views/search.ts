@@ -1,4 +1,5 @@
 import { type Sql, statement } from '../database.ts';
+import { IS_NOT_DELETED } from '../inbox-reads.ts';
 import { findConversation, hasPeople, NO_PEOPLE } from './list.ts';
 import {
   mergeNewestFirst,
@@ -111,6 +112,7 @@ const MATCHING_MESSAGES = statement(`
     chat_id as "chatId", conversation_id as "conversationId"
   from search_entry join inbox on inbox.seq = search_entry./*sqlite rowid*//*pg id*/ / 2
   where ${MATCHES} and search_entry./*sqlite rowid*//*pg id*/ % 2 = 0 and inbox.seq < :before
+    and ${IS_NOT_DELETED}
   order by search_entry./*sqlite rowid*//*pg id*/ desc limit :limit`).rows<HitRow>();
 
 const SENT = statement(`

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { NewPart } from '../rows.ts';
 import type { Store } from '../store.ts';
-import { bothDatabases } from '../testing/databases.ts';
+import { databasesOfDay } from '../testing/databases.ts';
 import { answer, claim, hold, message, part, routeTo } from '../testing/messages.ts';
 
 const GROUP = 'web:g';
@@ -9,7 +9,7 @@ const OWNERS = { channel: 'web', account: 'default', chatId: 'own' };
 const EVERY_HOUR = { kind: 'every', ms: 3_600_000, from: 0 } as const;
 const SECRET = 'the amaranth of bob';
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of databasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(
     `what a person said, quoted elsewhere, on ${database.name}`,
     () => {

@@ -1,20 +1,29 @@
-import type { Database } from '../database.ts';
+import type { Database, Values } from '../database.ts';
 import { removeWords } from './copies.ts';
 import { FORGOTTEN_TABLES } from './forgotten-tables.ts';
 
-/**
- * Removes the words of a lane from all tables except some, and returns the number of rows by table.
- */
+/** Rows of a lane that stay as they are. */
+interface Kept {
+  /** Tables that stay as a whole. */
+  readonly tables?: readonly string[];
+  /** Conditions for the rows of other tables that go, by table, and the values that they name. */
+  readonly only?: Readonly<Record<string, string>>;
+  readonly values?: Values;
+}
+
+/** Removes the words of a lane from all tables except what is kept, and returns the number of rows by table. */
 export async function emptyLane(
   database: Database,
   lane: string,
   mark: string,
-  except: readonly string[] = [],
+  { tables = [], only = {}, values = {} }: Kept = {},
 ): Promise<ReadonlyMap<string, number>> {
-  const values = { conversation: lane };
   const counts = new Map<string, number>();
-  for (const forgotten of FORGOTTEN_TABLES.filter(({ table }) => !except.includes(table))) {
-    const rows = { where: forgotten.of, values };
+  for (const forgotten of FORGOTTEN_TABLES.filter(({ table }) => !tables.includes(table))) {
+    const more = only[forgotten.table];
+    const where = more === undefined ? forgotten.of : `(${forgotten.of}) and ${more}`;
+    const named = more === undefined ? {} : values;
+    const rows = { where, values: { conversation: lane, ...named } };
     counts.set(forgotten.table, await removeWords(database, forgotten, rows, mark));
   }
   return counts;

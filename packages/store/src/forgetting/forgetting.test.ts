@@ -1,13 +1,13 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Lease } from '../rows.ts';
 import type { Store } from '../store.ts';
-import { bothDatabases } from '../testing/databases.ts';
+import { databasesOfDay } from '../testing/databases.ts';
 import { answer, claim, hold, message, part } from '../testing/messages.ts';
 
 const CHAT = { conversationId: 'web:c1', session: 0 };
 const SECRET = 'amaranth';
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of databasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`forgetting on ${database.name}`, () => {
     let store: Store;
     let lease: Lease;

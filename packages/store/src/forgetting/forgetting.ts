@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { agentOfConversation } from '@parley/core';
 import { type Database, statement, toJson } from '../database.ts';
 import type { StoredFiles } from '../files/stored-files.ts';
+import type { SharedClock } from '../shared-clock.ts';
 import { partsWithWords, turnsOf } from './carried-words.ts';
-import { forgetInCopies, forgetInPrompts } from './copies.ts';
+import { dropUnusedTexts, forgetInCopies, forgetInPrompts } from './copies.ts';
+import type { Deleted, Deletion, DeletionCounts } from './delete-conversation.ts';
 import { FORGOTTEN_TABLES, forgottenTable, rewriteRows } from './forgotten-tables.ts';
 import type { PersonForgetting, PersonForgotten } from './person.ts';
 import { forgetPerson } from './person.ts';
@@ -54,6 +56,7 @@ export type ForgettingRepository = ReturnType<typeof forgettingRepository>;
 
 interface ForgettingDeps {
   readonly database: Database;
+  readonly sharedClock: SharedClock;
   readonly files: StoredFiles;
   /** The folder for files; null if they are in the database. */
   readonly folder: string | null;
@@ -61,7 +64,7 @@ interface ForgettingDeps {
 }
 
 export function forgettingRepository(
-  { database, files, folder, promptsChanged }: ForgettingDeps,
+  { database, sharedClock, files, folder, promptsChanged }: ForgettingDeps,
   agent?: string,
 ) {
   return {
@@ -96,6 +99,24 @@ export function forgettingRepository(
       await emptyIndex(database);
       await emptyLog(database);
       return forgotten;
+    },
+    /** Deletes a conversation with all that was said in it. Null: there is none. */
+    async deleteConversation(deletion: Deletion): Promise<Deleted | null> {
+      const { deleteConversation } = await import('./delete-conversation.ts');
+      const named = await files.named();
+      const deleted = await deleteConversation(database, deletion, sharedClock);
+      if (deleted === null) return null;
+      await dropUnusedTexts(database);
+      await files.release(named);
+      promptsChanged();
+      await emptyIndex(database);
+      await emptyLog(database);
+      return deleted;
+    },
+    /** The rows that this would remove. Null: there is no such conversation. */
+    async countForDeletion(conversationId: string): Promise<DeletionCounts | null> {
+      const { countForDeletion } = await import('./delete-conversation.ts');
+      return database.read((sql) => countForDeletion(sql, conversationId));
     },
     /**
      * Searches the files of the database byte by byte for texts: stored data, freed space, and the

@@ -262,7 +262,8 @@ const RETURN_MESSAGES_TO_INBOX = statement(`
   set state = 'waiting', outcome = null, turn_id = null, claimed_at = null, done_at = null
   where seq in (${NUMBERS})`);
 
-async function subAgentsOf(database: Database, root: string): Promise<readonly string[]> {
+/** The lanes of all sub-agents of a conversation. */
+export async function subAgentsOf(database: Database, root: string): Promise<readonly string[]> {
   return (await database.read((sql) => sql.all(SUB_AGENTS, { root }))).map(({ lane }) => lane);
 }
 

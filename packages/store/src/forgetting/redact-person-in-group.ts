@@ -73,7 +73,9 @@ export async function redactPersonInGroup(
   for (const lane of lanes) {
     // Sub-agents send to the chat of the group, so their parts are already known, and the files
     // with them.
-    const counts = await emptyLane(database, lane, mark, ['outbox', 'agent_file']);
+    const counts = await emptyLane(database, lane, mark, {
+      tables: ['outbox', 'agent_file'],
+    });
     rows += sumOf(counts, (table) => table !== 'inbox');
   }
   for (const table of FORGOTTEN_TABLES) {

@@ -5,6 +5,23 @@ import { data, formerly, int, serial, since, table, words, wordsJson } from './t
 const SENDER_OF_ORIGIN =
   "/*sqlite (origin ->> '$.channel') || ':' || (origin ->> '$.sender.id')*//*pg (cast(origin as json) ->> 'channel') || ':' || (cast(origin as json) #>> '{sender,id}')*/";
 
+/**
+ * A worker from before takeovers works for some seconds on a database that a newer Parley has migrated, and would answer
+ * in a conversation that a person leads: the server refuses it the lane. Newer workers do not ask for it. A takeover lasts
+ * a day at most, as `isTakenOver` says. An SQLite file has one process, which has migrated it.
+ */
+const REFUSE_OLDER_WORKERS = [
+  `create function parley_refuse_taken_over() returns trigger language plpgsql as $$
+  begin
+    raise exception 'a person leads conversation %', old.id;
+  end $$`,
+  `create trigger conversation_taken_over before update on conversation for each row
+  when (new.lease_owner is not null and new.epoch > old.epoch
+    and old.taken_over_until > cast(extract(epoch from clock_timestamp()) * 1000 as bigint)
+    and old.taken_over_until <= cast(extract(epoch from clock_timestamp()) * 1000 as bigint) + 86400000)
+  execute function parley_refuse_taken_over()`,
+];
+
 /** Conversations, and everything that outlasts a turn. */
 export const CONVERSATION_TABLES = {
   /** A lane: its lease, its session, and what people chose for it. */
@@ -31,11 +48,15 @@ export const CONVERSATION_TABLES = {
        * the agent answers.
        */
       taken_over_until: since(39, int()),
+      /** The newest message (`inbox.seq`) and part (`outbox.seq`) when people deleted it: up to these it is not shown. */
+      deleted_message: since(41, int()),
+      deleted_part: since(41, int()),
     },
     later: {
       39: [
         'create index conversation_taken_over on conversation (taken_over_until) where taken_over_until is not null',
       ],
+      40: (dialect) => (dialect === 'postgres' ? REFUSE_OLDER_WORKERS : []),
     },
     kept: 'one row per chat and sub-agent run; kept',
   }),
@@ -60,6 +81,36 @@ export const CONVERSATION_TABLES = {
       needed: `exists (select 1 from conversation where conversation.id = takeover.conversation_id
         and conversation.taken_over_until = takeover.until)`,
     },
+  }),
+  /** People who use the inbox; older messages (`inbox.seq`) and parts (`outbox.seq`) count as read. */
+  inbox_reader: table({
+    since: 41,
+    columns: {
+      /** The name of a sign-in; empty: the owner with the token of the gateway. */
+      reader: data('not null primary key'),
+      read_message: int('not null'),
+      read_part: int('not null'),
+    },
+    kept: 'one row for each person who uses the page',
+  }),
+  /** The name, place and read state that a person gave a conversation in their inbox (U08). */
+  conversation_mark: table({
+    since: 41,
+    columns: {
+      reader: data('not null'),
+      conversation_id: data('not null references conversation (id)'),
+      /** Null: its own title. */
+      title: words(),
+      pinned: int('not null default 0'),
+      archived: int('not null default 0'),
+      /** Null: those of `inbox_reader`. */
+      read_message: int(),
+      read_part: int(),
+    },
+    key: ['reader', 'conversation_id'],
+    indexes: { conversation_mark_conversation: '(conversation_id)' },
+    kept: 'one row for each conversation that a person opened, named, pinned or archived',
+    forget: { persons: { by: 'phrases' } },
   }),
   /** Scheduled jobs (H08). */
   cron_job: table({

@@ -1,9 +1,11 @@
-import { randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { type Clock, silentLogger } from '@parley/core';
+import { isOfDay } from '@parley/core/testing';
 import { Client } from 'pg';
+import { expect } from 'vitest';
 import { type Database, dynamicStatement, parseStoreUrl } from '../database.ts';
 import { openStore } from '../open-store.ts';
 import { openPostgres } from '../postgres/open-postgres.ts';
@@ -32,6 +34,16 @@ export interface TestDatabase {
 /** Both kinds, so that one suite runs on each. `postgresUrl` is `inject('postgresUrl')`. */
 export function bothDatabases(postgresUrl: string | null): readonly TestDatabase[] {
   return [sqliteForTests(), postgresForTests(postgresUrl)];
+}
+
+/**
+ * Both kinds as well, for suites in which PostgreSQL is not the subject: on a change those of half of the files run on
+ * SQLite alone, the next day those of the other half.
+ */
+export function databasesOfDay(postgresUrl: string | null): readonly TestDatabase[] {
+  const { testPath = '' } = expect.getState();
+  const nth = hash('sha256', basename(testPath), 'buffer').readUInt32BE();
+  return isOfDay(nth, 2) ? bothDatabases(postgresUrl) : [sqliteForTests()];
 }
 
 /** A file in its own folder. */

@@ -1,9 +1,14 @@
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { IN_MEMORY } from '../database.ts';
 import { MIGRATIONS, migrate } from '../migrate.ts';
+import { openStore } from '../open-store.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
 import { schemaOf } from './databases.ts';
-import { emptyTables, openMemoryStore } from './memory-store.ts';
+import { emptyTables, openMemoryStore, writeEmptyDatabase } from './memory-store.ts';
 import { message, routeTo } from './messages.ts';
 
 describe('a store in memory for tests', () => {
@@ -28,3 +33,32 @@ describe('a store in memory for tests', () => {
     await other.close();
   });
 });
+
+describe('a file with empty tables for tests', () => {
+  it('[D15] is as the first opening makes it, for its owner alone', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'parley-empty-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const [made, copied] = [join(folder, 'made.db'), join(folder, 'copied.db')];
+    await (await openStore({ url: `sqlite:${made}`, clock: () => 0 })).close();
+    await writeEmptyDatabase(copied);
+    expect(look(copied)).toEqual(look(made));
+    await expect(writeEmptyDatabase(copied)).rejects.toMatchObject({ code: 'EEXIST' });
+  });
+});
+
+/** What a file is for those who open it: its tables, steps, pragmas and rights. */
+function look(path: string) {
+  const sqlite = new DatabaseSync(path, { readOnly: true });
+  try {
+    return {
+      schema: sqlite.prepare('select type, name, sql from sqlite_master order by type, name').all(),
+      steps: sqlite.prepare('select * from parley_migration order by number').all(),
+      pragmas: ['auto_vacuum', 'journal_mode', 'page_size', 'encoding'].map((name) =>
+        sqlite.prepare(`pragma ${name}`).get(),
+      ),
+      mode: statSync(path).mode,
+    };
+  } finally {
+    sqlite.close();
+  }
+}

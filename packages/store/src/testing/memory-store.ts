@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -7,8 +7,9 @@ import { openStore, type StoreOptions } from '../open-store.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
 import type { Store } from '../store.ts';
 
-/** Created once and never changed. */
+/** Created once and never changed, as is the file. */
 let tables: Promise<Uint8Array> | undefined;
+let file: Promise<Uint8Array> | undefined;
 
 /**
  * For tests: an empty in-memory store as `openStore` opens it. Its tables are created once for all
@@ -21,19 +22,35 @@ export async function openMemoryStore(
   return openStore({ ...options, url: 'sqlite::memory:', content: await tables });
 }
 
+/**
+ * For tests: writes the file of a database as a first start makes it, which takes an eighth of the time of making one.
+ * Throws where a file is there.
+ */
+export async function writeEmptyDatabase(path: string): Promise<void> {
+  file ??= emptyFile((made) => readFileSync(made));
+  writeFileSync(path, await file, { mode: 0o600, flag: 'wx' });
+}
+
 /** An empty database with the tables of Parley, as serialized by SQLite. */
-export async function emptyTables(): Promise<Uint8Array> {
+export function emptyTables(): Promise<Uint8Array> {
+  return emptyFile((path) => {
+    // An in-memory database has no log and returns no pages to a disk.
+    const sqlite = new DatabaseSync(path);
+    sqlite.exec('pragma journal_mode = delete; pragma auto_vacuum = none; vacuum');
+    sqlite.close();
+    return readFileSync(path);
+  });
+}
+
+/** Makes a file with the tables of Parley, and removes it when `read` has returned. */
+async function emptyFile(read: (path: string) => Uint8Array): Promise<Uint8Array> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-tables-'));
   try {
     const path = join(folder, 'parley.db');
     const database = openSqlite({ path, name: path });
     await migrate(database, MIGRATIONS, path, () => 0);
     await database.close();
-    // An in-memory database has no log and returns no pages to a disk.
-    const sqlite = new DatabaseSync(path);
-    sqlite.exec('pragma journal_mode = delete; pragma auto_vacuum = none; vacuum');
-    sqlite.close();
-    return readFileSync(path);
+    return read(path);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

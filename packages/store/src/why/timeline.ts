@@ -3,12 +3,12 @@ import {
   arrivalEntries,
   isOfHook,
   laneEntries,
-  partEntries,
   takeoverEntries,
   turnEntries,
   waitsFor,
 } from './entries.ts';
 import type { MessageFacts, PartFacts, TakenFacts, TurnFacts } from './message-facts.ts';
+import { partEntries } from './part-entries.ts';
 
 /** Builds all stages of a message, in order, from the stored facts. */
 export function timelineOf(facts: MessageFacts, now: number): Timeline {

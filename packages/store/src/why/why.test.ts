@@ -2,7 +2,7 @@ import type { Timeline } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { AdmittedMessage, Lease } from '../rows.ts';
 import type { Store } from '../store.ts';
-import { bothDatabases } from '../testing/databases.ts';
+import { databasesOfDay } from '../testing/databases.ts';
 import { answer, claim, hold, message, part } from '../testing/messages.ts';
 
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' } as const;
@@ -19,7 +19,7 @@ function written(id: string, at: number, more: Partial<AdmittedMessage> = {}): A
   };
 }
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of databasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`why on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {

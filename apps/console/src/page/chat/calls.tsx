@@ -13,10 +13,10 @@ export function Calls({ calls, isLive }: CallsProps): VNode | null {
   if (calls.length === 0) return null;
   return (
     <details class="calls" open={isLive}>
-      <summary>{isLive ? 'At work' : callsSummary(calls)}</summary>
+      <summary>{isLive ? 'Working' : callsSummary(calls)}</summary>
       <ul>
         {calls.map(({ callId, tool, about, state, ms }) => (
-          <li key={callId} class={`is-${state}`}>
+          <li key={callId} class={`row is-${state}`}>
             <b>{tool}</b> <span class="clip">{about}</span>
             <span class="hint">{stateText(state, ms, isLive)}</span>
           </li>

@@ -1,8 +1,10 @@
 import type { Button } from '@parley/core';
-import type { VNode } from 'preact';
+import type { RefObject, VNode } from 'preact';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { hrefOf } from '../route.ts';
+import { DataScope } from '../ui/data.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { Lazy } from '../ui/lazy.tsx';
 import { useStickToBottom } from '../ui/stick-to-bottom.ts';
 import { List, TextButton } from '../ui/widgets.tsx';
 import type { ChatClient } from './client.ts';
@@ -20,8 +22,17 @@ export interface AgentInfo {
   readonly offline: boolean;
 }
 
+interface ChatViewProps {
+  readonly client: ChatClient;
+  readonly agent: AgentInfo;
+  /** The id of its conversation; null: it has none yet. */
+  readonly conversation: string | null;
+}
+
+const answering = async () => (await import('../inbox/answering.tsx')).Answering;
+
 /** The chat: all messages, and the field to write in. */
-export function ChatView({ client, agent }: { client: ChatClient; agent: AgentInfo }): VNode {
+export function ChatView({ client, agent, conversation: id }: ChatViewProps): VNode {
   const conversation = client.conversation.value;
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
@@ -59,10 +70,7 @@ export function ChatView({ client, agent }: { client: ChatClient; agent: AgentIn
     }),
     [client, write, setEdited],
   );
-  useEffect(() => {
-    // On a telephone this would push the keyboard over the page.
-    if (matchMedia('(pointer: fine)').matches) field.current?.focus();
-  }, []);
+  useFocusAtFirst(field);
   const { entries, loaded } = conversation;
   const isEmpty = loaded && entries.length === 0 && !conversation.live;
   const onTry = (text: string): void => (text.startsWith('/') ? send(text) : write(text));
@@ -71,7 +79,9 @@ export function ChatView({ client, agent }: { client: ChatClient; agent: AgentIn
       <div ref={scroller} class="scroller" tabIndex={0} role="region" aria-label="Messages">
         <div ref={content} class="column">
           {isEmpty && <EmptyState agent={agent} onTry={onTry} />}
-          <MessageLog conversation={conversation} agent={agent.name} actions={actions} />
+          <DataScope>
+            <MessageLog conversation={conversation} agent={agent.name} actions={actions} />
+          </DataScope>
         </div>
       </div>
       <div class="dock column">
@@ -100,13 +110,35 @@ export function ChatView({ client, agent }: { client: ChatClient; agent: AgentIn
             client.send('/stop');
             field.current?.focus();
           }}
-        />
-        <p class="keys" aria-hidden="true">
-          Enter sends · Shift+Enter new line · / for commands
-        </p>
+        >
+          <ModeAndModel {...{ id, isEmpty, agent, client }} />
+        </Composer>
       </div>
     </main>
   );
+}
+
+function useFocusAtFirst(field: RefObject<HTMLElement>): void {
+  useEffect(() => {
+    // On a telephone this would push the keyboard over the page.
+    if (matchMedia('(pointer: fine)').matches) field.current?.focus();
+  }, []);
+}
+
+interface ModeAndModelProps extends Pick<ChatViewProps, 'client' | 'agent'> {
+  readonly id: string | null;
+  /** Nothing was said yet. */
+  readonly isEmpty: boolean;
+}
+
+/** The mode and the model of the chat, as far as they are known: a chat that is not new is in the list soon. */
+function ModeAndModel({ id, isEmpty, agent, client }: ModeAndModelProps): VNode | null {
+  const wasEmpty = useRef(false);
+  wasEmpty.current ||= isEmpty;
+  if (agent.model === '' || (id === null && !wasEmpty.current)) return null;
+  const round = client.conversation.value.entries.length;
+  const onCommand = (command: string): void => client.send(command);
+  return <Lazy load={answering} props={{ id, round, usualModel: agent.model, onCommand }} />;
 }
 
 interface EditNoteProps {
@@ -123,7 +155,7 @@ function EditNote({ last, edited, onSendAsNew, onCancel }: EditNoteProps): VNode
   if (last?.id !== edited) {
     return (
       <p class="hint" role="status">
-        The message you are editing is no longer your last one, so this will be sent as a new one.{' '}
+        The message you are editing is no longer your last one. This will be sent as a new message.{' '}
         <TextButton label="Cancel" onPress={onCancel} />
       </p>
     );
@@ -188,7 +220,7 @@ function useDraft(chat: string): readonly [string, (text: string) => void] {
   return [draft, change];
 }
 
-/** Id of the message whose place the draft is to take; it is that over a reload, too. */
+/** The id of the message that the draft replaces; it survives a reload. */
 function useEdited(chat: string): readonly [string | null, (id: string | null) => void] {
   const [id, setId] = useState(() => localStorage.getItem(EDITED + chat));
   const change = useCallback(
@@ -216,7 +248,7 @@ function keepDraft(key: string, text: string): void {
 
 const TO_TRY = ['What can you do?', 'Explain what a message queue is', '/help', '/status'];
 
-/** The view of a newcomer: what this is, and something to try: `onTry` writes or sends it. */
+/** An empty chat: a welcome, and suggestions that `onTry` writes or sends. */
 function EmptyState(props: { agent: AgentInfo; onTry: (text: string) => void }): VNode {
   const { name, offline } = props.agent;
   return (
@@ -224,18 +256,18 @@ function EmptyState(props: { agent: AgentInfo; onTry: (text: string) => void }):
       <img src="/page/icon.svg" alt="" width={64} height={64} />
       <h2 class="title">Say hello to {name}</h2>
       <p class="lead">
-        This is your own agent, on your own machine. Here you talk to it as its owner; the same
-        agent answers in every chat you connect.
+        Your own agent, on your own machine. You talk to it as its owner here, and it answers in
+        every channel you connect.
       </p>
       {offline && (
-        <p class="offline">
-          No model is connected yet, so answers come from a small built-in one.{' '}
-          <a href={hrefOf('setup')}>Connect yours</a>, or start a local server such as Ollama.
+        <p class="card">
+          No model is connected yet, so a small built-in one answers.{' '}
+          <a href={hrefOf('setup')}>Connect a model</a>, or start a local server such as Ollama.
         </p>
       )}
-      <List look="choices" of={TO_TRY}>
+      <List look="row choices" of={TO_TRY}>
         {(text) => (
-          <button key={text} type="button" onClick={() => props.onTry(text)}>
+          <button key={text} type="button" class="action" onClick={() => props.onTry(text)}>
             {text}
           </button>
         )}

@@ -1,5 +1,6 @@
 import type { WebFile } from '@parley/channels/web';
 import { type ReadonlySignal, signal } from '@preact/signals';
+import { createLiveChanges, type Visibility } from '../ui/live.ts';
 import type { Me } from '../who.ts';
 import type { Connection } from './connection.ts';
 import { applyChange, type Change, type Conversation, UNKNOWN } from './conversation.ts';
@@ -23,6 +24,10 @@ export interface ChatClient {
   send(text: string, files?: readonly File[], replaces?: string): void;
   /** Forgets a message that was refused. */
   dismiss(id: string): void;
+  /** Shows the chat without what is known of it, once people have deleted it. */
+  restart(): void;
+  /** Counts changes in all conversations, for lists and badges; null: this person gets no events. */
+  readonly changes: ReadonlySignal<number | null>;
 }
 
 /** The edges of the client. */
@@ -34,6 +39,7 @@ export interface ChatClientDeps {
   readonly newId: () => string;
   readonly clock: () => number;
   readonly reload: () => void;
+  readonly visibility: Visibility;
 }
 
 /** Sent before queued messages, as they also overtake the queue of the gateway. */
@@ -48,6 +54,7 @@ export function createChatClient(deps: ChatClientDeps): ChatClient {
   const conversation = signal(UNKNOWN);
   const me = signal<Me | null>(null);
   const chat = signal(FIRST_CHAT);
+  const live = createLiveChanges(deps.visibility);
   let typing: number | undefined;
 
   function apply(change: Change): void {
@@ -81,6 +88,7 @@ export function createChatClient(deps: ChatClientDeps): ChatClient {
           // Nothing of an owner who used this tab before may stay in it.
           if (found.role !== 'owner' && conversation.peek().entries.length > 0) deps.reload();
           me.value = found;
+          live.follow(found.role === 'owner');
         },
         link(link) {
           apply({ type: 'link', link });
@@ -88,6 +96,7 @@ export function createChatClient(deps: ChatClientDeps): ChatClient {
         },
         history: (history) => apply({ type: 'history', history }),
         event(event) {
+          if (event.type === 'changed') return live.note();
           apply({ type: 'event', event });
           if (event.type === 'typing') {
             clearTimeout(typing);
@@ -112,21 +121,32 @@ export function createChatClient(deps: ChatClientDeps): ChatClient {
       deps.connection.show(id);
     },
     send(text, files = [], replaces = undefined) {
-      const id = deps.newId();
-      const shown = files.map(({ name, type, size }): WebFile => {
-        return {
-          kind: type.startsWith('image/') ? 'image' : 'document',
-          name,
-          size,
-          isKept: false,
-        };
-      });
-      const sent = shown.length > 0 ? { files: shown } : {};
-      const message = { id, text, at: deps.clock(), chat: chat.peek(), replaces, ...sent };
+      const message = composeMessage(deps, { text, files, replaces, chat: chat.peek() });
       deps.unsent.add(message);
-      if (files.length > 0) deps.files.keep(id, files);
+      if (files.length > 0) deps.files.keep(message.id, files);
       deliver(message);
     },
     dismiss: (id) => apply({ type: 'dismissed', id }),
+    restart() {
+      apply({ type: 'opened' });
+      deps.connection.refresh();
+    },
+    changes: live.count,
   };
+}
+
+interface Composed extends Pick<Unsent, 'text' | 'chat' | 'replaces'> {
+  readonly files: readonly File[];
+}
+
+/** A new message as it is kept until the gateway has it. */
+function composeMessage(
+  { newId, clock }: Pick<ChatClientDeps, 'newId' | 'clock'>,
+  { files, ...composed }: Composed,
+): Unsent {
+  const shown = files.map(({ name, type, size }): WebFile => {
+    const kind = type.startsWith('image/') ? 'image' : 'document';
+    return { kind, name, size, isKept: false };
+  });
+  return { ...composed, id: newId(), at: clock(), ...(shown.length > 0 && { files: shown }) };
 }

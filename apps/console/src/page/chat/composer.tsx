@@ -1,5 +1,5 @@
 // biome-ignore-all lint/a11y: the keys of the field move in the list of commands, as in every combobox.
-import type { RefObject, VNode } from 'preact';
+import type { ComponentChildren, RefObject, VNode } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../ui/icon.tsx';
 import { afterKey, type CommandHint, matchCommands } from './composer-keys.ts';
@@ -22,6 +22,8 @@ interface ComposerProps {
   readonly onStop: () => void;
   /** Leaves the message that is edited as it was sent; null: none is edited. */
   readonly onCancelEdit: (() => void) | null;
+  /** Beside the buttons below the field. */
+  readonly children?: ComponentChildren;
 }
 
 /** The field for messages. Enter sends, Shift+Enter starts a line, Escape in an empty field stops the answer. */
@@ -54,26 +56,30 @@ export function Composer(props: ComposerProps): VNode {
   return (
     <form class="composer" onSubmit={onSubmit}>
       <CommandMenu matches={matches} at={at} onPick={onSend} />
-      <FilePicker onFiles={props.onFiles} />
       <label class="visually-hidden" for="message">
         Message to {props.agent}
       </label>
       <MessageField {...props} onKeyDown={onKeyDown} active={matches[at]} />
-      {busy && (
-        <button type="button" class="quiet stop" onClick={onStop} title="Stop this answer (Esc)">
-          <Icon name="stop" />
-          Stop
+      <div class="composer-bar">
+        <FilePicker onFiles={props.onFiles} />
+        {props.children}
+        <span class="hint">/ for commands</span>
+        {busy && (
+          <button type="button" class="quiet stop" onClick={onStop} title="Stop this answer (Esc)">
+            <Icon name="stop" />
+            Stop
+          </button>
+        )}
+        <button
+          type="submit"
+          class="send"
+          aria-label="Send"
+          title="Send (Enter); Shift+Enter starts a line"
+          disabled={draft.trim() === '' && !props.hasFiles}
+        >
+          <Icon name="send" />
         </button>
-      )}
-      <button
-        type="submit"
-        class="send"
-        aria-label="Send"
-        title="Send (Enter)"
-        disabled={draft.trim() === '' && !props.hasFiles}
-      >
-        <Icon name="send" />
-      </button>
+      </div>
     </form>
   );
 }
@@ -97,7 +103,7 @@ function FilePicker({ onFiles }: Pick<ComposerProps, 'onFiles'>): VNode {
         type="button"
         class="quiet attach"
         aria-label="Add files"
-        title="Add files; they can also be pasted or dropped"
+        title="Add files, or paste or drop them"
         onClick={() => input.current?.click()}
       >
         <Icon name="attach" />

@@ -1,33 +1,50 @@
 import type { WebFile } from '@parley/channels/web';
 import type { RefObject, VNode } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
-import { download, fetchFile } from '../gateway.ts';
+import { useState } from 'preact/hooks';
+import { download } from '../gateway.ts';
 import { Icon } from '../ui/icon.tsx';
-import { List } from '../ui/widgets.tsx';
+import { IconButton, List } from '../ui/widgets.tsx';
 import type { Conversation } from './conversation.ts';
+import { Picture, Thumbnail } from './pictures.tsx';
 
 /** The files of a message: pictures are shown, all of them can be saved while the gateway keeps them. */
 export function MessageFiles({
   files,
   path,
+  isSending = false,
 }: {
   readonly files: readonly WebFile[];
   /** The address of the file at a place in the list. */
   readonly path: (index: number) => string;
+  /** They are on their way: pictures get their place already. */
+  readonly isSending?: boolean;
 }): VNode | null {
   if (files.length === 0) return null;
   return (
     <List look="files" of={files.map((file, index) => ({ file, at: path(index) }))}>
-      {({ file, at }) => <FileLine key={at} file={file} path={at} />}
+      {({ file, at }) => <FileLine key={at} file={file} path={at} isSending={isSending} />}
     </List>
   );
 }
 
-function FileLine({ file, path }: { readonly file: WebFile; readonly path: string }): VNode {
+interface LineProps {
+  readonly file: WebFile;
+  readonly path: string;
+  readonly isSending: boolean;
+}
+
+function FileLine({ file, path, isSending }: LineProps): VNode {
   const [trouble, setTrouble] = useState('');
   const name = file.name ?? file.kind;
   const size = file.size === null ? '' : sizeOf(file.size);
-  if (!file.isKept) return <span class="file">{`${name} ${size}`}</span>;
+  if (!file.isKept) {
+    return (
+      <>
+        {isSending && file.kind === 'image' && <span class="frame" />}
+        <span class="file">{`${name} ${size}`}</span>
+      </>
+    );
+  }
   const save = async (): Promise<void> => setTrouble((await download(path, name))?.text ?? '');
   return (
     <>
@@ -38,25 +55,6 @@ function FileLine({ file, path }: { readonly file: WebFile; readonly path: strin
       {trouble !== '' && <span role="alert">{trouble}</span>}
     </>
   );
-}
-
-function Picture({ path, name }: { readonly path: string; readonly name: string }): VNode | null {
-  const [address, setAddress] = useState<string | null>(null);
-  useEffect(() => {
-    let url: string | null = null;
-    let isGone = false;
-    void fetchFile(path).then((file) => {
-      // Any other type is not a picture by its own bytes.
-      if (isGone || !file?.type.startsWith('image/')) return;
-      url = URL.createObjectURL(file);
-      setAddress(url);
-    });
-    return () => {
-      isGone = true;
-      if (url !== null) URL.revokeObjectURL(url);
-    };
-  }, [path]);
-  return address === null ? null : <img class="picture" src={address} alt={name} />;
 }
 
 /** Files that go with the next message, and why others do not. */
@@ -104,18 +102,14 @@ export function ChosenFiles({ files, trouble, remove }: Chosen): VNode {
   return (
     <>
       {files.length > 0 && (
-        <ul class="chosen-files" aria-label="Files to send">
+        <ul class="row chosen-files" aria-label="Files to send">
           {files.map((file, index) => (
             <li key={`${index} ${file.name}`}>
-              <span>{`${file.name} ${sizeOf(file.size)}`}</span>
-              <button
-                type="button"
-                class="quiet"
-                aria-label={`Remove ${file.name}`}
-                onClick={() => remove(file)}
-              >
-                ×
-              </button>
+              {file.type.startsWith('image/') && <Thumbnail file={file} />}
+              <span>
+                {file.name} <span class="hint">{sizeOf(file.size)}</span>
+              </span>
+              <IconButton icon="close" label={`Remove ${file.name}`} onPress={() => remove(file)} />
             </li>
           ))}
         </ul>
@@ -134,12 +128,12 @@ function filesRefusal(files: readonly File[], limits: Conversation['limits']): s
   if (limits === undefined) return null;
   const large = files.find(({ size }) => size > limits.file);
   if (large !== undefined) {
-    return `"${large.name}" is larger than ${sizeOf(limits.file)}, the most that one file may have.`;
+    return `"${large.name}" is larger than ${sizeOf(limits.file)}, the limit for one file.`;
   }
   const size = files.reduce((sum, file) => sum + file.size, 0);
   return size <= limits.message
     ? null
-    : `The files of one message may have ${sizeOf(limits.message)} together.`;
+    : `The files of one message can have up to ${sizeOf(limits.message)} in total.`;
 }
 
 const MB = 1_024 * 1_024;

@@ -1,8 +1,10 @@
 import type { Button, ToolCallOfTurn } from '@parley/core';
 import { Fragment, type RefObject, type VNode } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
+import type { WaitingApproval } from '../asked-call.tsx';
 import { dayOf, timeOfDay } from '../ui/format.ts';
-import { HtmlBlock } from '../ui/html-block.tsx';
+import { HtmlBlock, proseText } from '../ui/html-block.tsx';
+import { Lazy } from '../ui/lazy.tsx';
 import { IconButton, TextButton } from '../ui/widgets.tsx';
 import { Calls } from './calls.tsx';
 import { type CommandHint, commandIn } from './composer-keys.ts';
@@ -17,7 +19,10 @@ import {
   type Mine,
 } from './conversation.ts';
 import { MessageFiles } from './files.tsx';
+import { approvalCode, useQuestions } from './questions.ts';
 import { stopMarks } from './stop-marks.ts';
+
+const askedCall = async () => (await import('../asked-call.tsx')).AskedCall;
 
 interface LogProps {
   readonly conversation: Conversation;
@@ -34,6 +39,7 @@ export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
   const { entries, live, typing, commands, link, calls } = conversation;
   // Not of each piece of the growing answer.
   const place = live?.place ?? null;
+  const questions = useQuestions(entries);
   const lists = useMemo(() => {
     const labels = labelsOf(entries);
     const last = lastQuestion(entries);
@@ -60,6 +66,7 @@ export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
               message={entry}
               agent={agent}
               chosen={chosenOf(entry, entries)}
+              asked={questions.get(approvalCode(entry.buttons) ?? '') ?? null}
               calls={isFirstPart(entry, before) ? (calls.get(entry.turnId ?? '') ?? []) : []}
               actions={actions}
               isLast={nth === entries.length - 1}
@@ -70,7 +77,7 @@ export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
     });
     const end = entries.findIndex(({ id }) => id === place) + 1 || entries.length;
     return { above: shown.slice(0, end), below: shown.slice(end) };
-  }, [entries, commands, agent, actions, place, calls]);
+  }, [entries, commands, agent, actions, place, calls, questions]);
   return (
     <>
       <Log label="Conversation">{lists.above}</Log>
@@ -80,7 +87,7 @@ export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
           <HtmlBlock html={live.html} />
         </div>
       )}
-      {lists.below.length > 0 && <Log label="Sent meanwhile">{lists.below}</Log>}
+      {lists.below.length > 0 && <Log label="Sent while the answer was written">{lists.below}</Log>}
       {typing && !live && (
         <div class="typing" aria-hidden="true">
           <i />
@@ -159,6 +166,7 @@ function MineMessage(props: MineProps): VNode {
           <MessageFiles
             files={message.files}
             path={(index) => actions.filePath(message.id, index)}
+            isSending={delivery.kind === 'sending'}
           />
           <DeliveryNote {...{ message, actions, isLast, isStopMarked }} />
         </>
@@ -219,7 +227,7 @@ function deliveryText(delivery: Delivery, at: number, isStopMarked: boolean): st
     return delivery.late ? 'Not sent yet, trying again…' : 'Sending…';
   }
   if (delivery.isNew)
-    return `${timeOfDay(at)} · sent as a new message: the other one was not the last any more`;
+    return `${timeOfDay(at)} · sent as a new message, because the other one was no longer the last`;
   return delivery.outcome === 'stopped' && !isStopMarked
     ? `${timeOfDay(at)} · stopped`
     : timeOfDay(at);
@@ -231,6 +239,8 @@ interface AnswerProps {
   readonly agent: string;
   /** The button below it that was pressed before. */
   readonly chosen: Button | null;
+  /** The call that its buttons decide on, while it waits. */
+  readonly asked: WaitingApproval | null;
   readonly actions: MessageActions;
   readonly isLast: boolean;
   readonly calls: readonly ToolCallOfTurn[];
@@ -241,14 +251,23 @@ function AnswerMessage(props: AnswerProps): VNode {
   const { message, agent, chosen, actions, isLast, calls } = props;
   const { id, html, file, buttons, at, turnId } = message;
   const box = useRef<HTMLElement>(null);
+  const asked = chosen === null ? props.asked : null;
+  const look = turnId === null ? 'is-notice' : '';
   return (
-    <article ref={box} class={turnId === null ? 'answer is-notice' : 'answer'}>
+    <article ref={box} class={`answer ${look} ${asked === null ? '' : 'card is-asked'}`}>
       <span class="visually-hidden">
         {agent}, {timeOfDay(at)}:
       </span>
       <Calls calls={calls} isLive={false} />
       {file && <MessageFiles files={[file]} path={() => actions.sentPath(id)} />}
-      {(html !== '' || !file) && <HtmlBlock html={html} />}
+      {asked !== null && (
+        <Lazy
+          load={askedCall}
+          props={{ asked, isInChat: true }}
+          before={<HtmlBlock html={html} />}
+        />
+      )}
+      {asked === null && (html !== '' || !file) && <HtmlBlock html={html} />}
       <Choices
         buttons={buttons}
         chosen={chosen}
@@ -256,7 +275,7 @@ function AnswerMessage(props: AnswerProps): VNode {
       />
       <p class="note">
         <time dateTime={new Date(at).toISOString()}>{timeOfDay(at)}</time>
-        <CopyButton box={box} />
+        {asked === null && <CopyButton box={box} />}
         {isLast && turnId !== null && (
           <IconButton icon="again" label="Ask again" onPress={actions.askAgain} />
         )}
@@ -275,7 +294,7 @@ function CopyButton({ box }: { readonly box: RefObject<HTMLElement> }): VNode {
     const prose = box.current?.querySelector<HTMLElement>('.prose');
     if (prose == null) return;
     try {
-      await navigator.clipboard.writeText(prose.innerText);
+      await navigator.clipboard.writeText(proseText(prose));
       setLabel('Copied');
     } catch {
       // Without HTTPS a browser keeps the clipboard to itself beyond this machine.
@@ -306,9 +325,9 @@ function Choices({ buttons, chosen, onPress }: ChoicesProps): VNode | null {
     );
   }
   return (
-    <div class="choices" role="group" aria-label="Your choice">
+    <div class="row choices" role="group" aria-label="Your choice">
       {buttons.map((button) => (
-        <button key={button.data} type="button" onClick={() => onPress(button)}>
+        <button key={button.data} type="button" class="action" onClick={() => onPress(button)}>
           {button.label}
         </button>
       ))}

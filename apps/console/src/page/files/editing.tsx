@@ -33,7 +33,7 @@ export function Editing({ file, work }: EditingProps): VNode {
   return (
     <>
       <div class="editor" ref={box} />
-      <p class="hint">Ctrl-S saves; Escape and Tab leave the text.</p>
+      <p class="hint">Ctrl-S saves; Escape, then Tab leaves the editor.</p>
       {isOvertaken && (
         <Overtaken file={file} onOverwrite={() => save(file.print)} onTake={typed.take} />
       )}
@@ -50,7 +50,7 @@ export function Editing({ file, work }: EditingProps): VNode {
             name={`Remove ${name}`}
             look="is-grave"
             confirm="Remove it"
-            question="The agent does not have it any more then; its history stays, so that it can be brought back."
+            question="The agent can no longer read it. Its history stays, so you can restore it."
             onPress={() => work.run(() => saveFile(name, { base: file.print, text: null }))}
           />
         )}
@@ -129,10 +129,10 @@ interface OvertakenProps {
   readonly onTake: () => void;
 }
 
-/** The file was changed by somebody else while it was edited here. */
+/** The file changed elsewhere while it was edited here. */
 function Overtaken({ file, onOverwrite, onTake }: OvertakenProps): VNode {
   return (
-    <section class="card overtaken" aria-label="The file has changed">
+    <section class="card" aria-label="The file has changed">
       <p>
         <b>The file has changed since you opened it.</b> Yours is in the editor; the other one is
         kept in the history if you save over it.

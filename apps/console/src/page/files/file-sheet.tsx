@@ -4,8 +4,8 @@ import { useOperation, useWork, type Work } from '../ui/data.tsx';
 import { amount } from '../ui/format.ts';
 import { OutcomeNote, Said, Show } from '../ui/widgets.tsx';
 import { Editing, type OpenFile } from './editing.tsx';
-import { readersOf, type ShownFile } from './files-view.tsx';
 import { History } from './history.tsx';
+import { readersOf, type ShownFile } from './readers.ts';
 
 interface SheetProps {
   readonly name: string;
@@ -40,11 +40,11 @@ export function FileSheet({ name, facts, version }: SheetProps): VNode {
 function Facts(file: ShownFile): VNode {
   const { tokens, isPromptFile, problem } = file;
   const cost = tokens === 0 ? 'Empty: it costs nothing' : `About ${amount(tokens)} tokens`;
-  const use = isPromptFile ? 'it can become part of a prompt' : 'read only when the agent opens it';
+  const use = isPromptFile ? 'can become part of a prompt' : 'read only when the agent opens it';
   return (
     <>
       <p>
-        Seen by <b>{readersOf(file)}</b>. {cost}; {use}.
+        Visible to <b>{readersOf(file)}</b>. {cost}; {use}.
       </p>
       {problem && <p class="trouble">{problem}</p>}
     </>
@@ -70,7 +70,7 @@ function Body({ file, work }: BodyProps): VNode {
     );
   }
   if (file.text === null && file.versions.length > 0) {
-    return <p class="facts">The file was removed. Each of its versions can be brought back.</p>;
+    return <p class="facts">This file was removed. Any of its versions can be restored.</p>;
   }
   return <Editing file={file} work={work} />;
 }

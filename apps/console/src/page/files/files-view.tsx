@@ -7,9 +7,9 @@ import { amount } from '../ui/format.ts';
 import { EntryLink, SplitView } from '../ui/frames.tsx';
 import { ActionButton, List, Show } from '../ui/widgets.tsx';
 import { FileSheet } from './file-sheet.tsx';
+import { readersOf } from './readers.ts';
 
 type FileList = OutputOf<'files/list'>;
-export type ShownFile = FileList['files'][number];
 
 /** The Markdown of the workspace: what the agent is given, who may see it, and an editor (U03, W07). */
 export function FilesView({ args: [name, version] }: Route): VNode {
@@ -25,18 +25,12 @@ export function FilesView({ args: [name, version] }: Route): VNode {
       back={hrefOf('files')}
     >
       {name === undefined ? (
-        <p class="nothing">Choose a file. What is saved counts from the next message on.</p>
+        <p class="nothing">Select a file. Changes apply from the next message.</p>
       ) : (
         <FileSheet key={name} name={name} facts={facts} version={version} />
       )}
     </SplitView>
   );
-}
-
-/** The readers of a file, for people. */
-export function readersOf({ readers, chat }: ShownFile): string {
-  if (readers === 'conversation') return chat === undefined ? 'one chat alone' : `${chat} alone`;
-  return readers === 'owner' ? 'owner only' : 'everyone';
 }
 
 function Files({ files, removed, chosen }: FileList & { chosen: string | undefined }): VNode {
@@ -48,7 +42,7 @@ function Files({ files, removed, chosen }: FileList & { chosen: string | undefin
     <>
       <NewFile />
       {groups.map(({ title, of }) => (
-        <section class="entry-list" key={title} aria-label={title}>
+        <section key={title} aria-label={title}>
           <h3 class="hint">{title}</h3>
           <List look="entry-list" of={of}>
             {(file) => (
@@ -59,7 +53,6 @@ function Files({ files, removed, chosen }: FileList & { chosen: string | undefin
                 at={file.changedAt}
                 facts={readersOf(file)}
                 isChosen={file.name === chosen}
-                look={`for-${file.readers}`}
               >
                 {file.tokens === 0 ? 'empty' : `≈ ${amount(file.tokens)} tokens`}
               </EntryLink>
@@ -68,11 +61,11 @@ function Files({ files, removed, chosen }: FileList & { chosen: string | undefin
         </section>
       ))}
       {removed.length > 0 && (
-        <section class="entry-list" aria-label="Removed">
+        <section aria-label="Removed">
           <h3 class="hint">Removed</h3>
-          <List look="removed-files" of={removed}>
+          <List of={removed}>
             {(name) => (
-              <a key={name} href={hrefOf('files', name)}>
+              <a key={name} class="entry-link" href={hrefOf('files', name)}>
                 {name}
               </a>
             )}
@@ -94,7 +87,7 @@ function NewFile(): VNode {
     setName('');
   };
   return (
-    <form class="new-file" onSubmit={onSubmit}>
+    <form class="row" onSubmit={onSubmit}>
       <input
         class="field"
         aria-label="Name of a new file"

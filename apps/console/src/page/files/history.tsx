@@ -47,7 +47,7 @@ function Version({ file, version, work }: VersionProps): VNode {
   const data = useOperation('files/version', kept);
   const restore = () => order('files/restore', kept, () => 'Brought back, as a new version.');
   return (
-    <section class="file-version" aria-label="Version">
+    <section aria-label="Version">
       <Show data={data}>
         {({ text, diff }) => (
           <>

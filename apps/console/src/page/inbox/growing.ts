@@ -1,7 +1,8 @@
+import type { InputOf, OperationName, OutputOf } from '@parley/gateway/operations';
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import { ask, type Failure } from '../gateway.ts';
-import { type Data, useData } from '../ui/data.tsx';
+import { ask, type Failure, readPath } from '../gateway.ts';
+import { type Again, type Data, useOperation } from '../ui/data.tsx';
 
 /** A page of a list: its items, and what asks for the page after it (`before=`); null: there is none. */
 interface Page<Item> {
@@ -10,7 +11,9 @@ interface Page<Item> {
 }
 
 /** A list that changes at its beginning while older pages are read. */
-export interface Growing<Item> extends Data<readonly Item[]> {
+export interface Growing<Answer, Item> extends Data<readonly Item[]> {
+  /** The first page as the gateway answered it last; what is known of older pages may be old. */
+  readonly first: Answer | undefined;
   /** Loads the page after those that are here; null: there is none. */
   readonly older: (() => Promise<void>) | null;
 }
@@ -24,16 +27,19 @@ interface Known<Item> {
 }
 
 /**
- * Loads the first page of `path` every `everyMs`, and older pages on request, which stay: unlike `usePages`, whose
- * refresh leaves the first one. Items with one key are one, as the page that was loaded last has it; in no order.
+ * Loads the first page of an operation as `useOperation` does, and older pages on request, which stay: unlike
+ * `usePages`, whose refresh leaves the first one. Items with one key are one, as the page that was loaded last has it;
+ * in no order.
  */
-export function useGrowing<Answer, Item>(
-  path: string,
-  everyMs: Parameters<typeof useData<Answer>>[1],
-  read: (answer: Answer) => Page<Item>,
+export function useGrowing<Name extends OperationName, Item>(
+  name: Name,
+  input: InputOf<Name>,
+  again: Again<OutputOf<Name>>,
+  read: (answer: OutputOf<Name>) => Page<Item>,
   keyOf: (item: Item) => string,
-): Growing<Item> {
-  const first = useData<Answer>(path, everyMs);
+): Growing<OutputOf<Name>, Item> {
+  const first = useOperation(name, input, again);
+  const path = readPath(name, input);
   const failure = useSignal<Failure | null>(null);
   const loaded = useSignal(0);
   const fresh = { path, items: new Map(), next: null, isGrown: false };
@@ -46,13 +52,12 @@ export function useGrowing<Answer, Item>(
   if (first.value !== undefined) {
     const page = read(first.value);
     if (!list.isGrown || page.next === null) list.next = page.next;
-    // All of it is here: what is missing is there no more.
-    if (page.next === null) list.items.clear();
+    // What is missing is there no more, unless it is on an older page.
+    if (!list.isGrown || page.next === null) list.items.clear();
     add(page);
   }
   const older = async (): Promise<void> => {
-    const query = `before=${encodeURIComponent(String(list.next))}`;
-    const answer = await ask<Answer>(`${path}${path.includes('?') ? '&' : '?'}${query}`);
+    const answer = await ask<OutputOf<Name>>(readPath(name, { ...input, before: list.next }));
     if (answer.kind === 'here') {
       const page = read(answer.value);
       list.next = page.next;
@@ -65,6 +70,7 @@ export function useGrowing<Answer, Item>(
   void loaded.value;
   return {
     value: first.value && [...list.items.values()],
+    first: first.value,
     failure: first.failure ?? failure.value,
     isLoading: first.isLoading,
     older: list.next === null ? null : older,

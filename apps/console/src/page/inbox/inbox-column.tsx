@@ -4,15 +4,14 @@ import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { useRowAgents } from '../agents.tsx';
-import { unseenChats } from '../chat/seen-chats.ts';
-import { readPath } from '../gateway.ts';
 import type { Route } from '../route.ts';
-import { DataScope, useData } from '../ui/data.tsx';
+import { DataScope, useData, useScope } from '../ui/data.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Show } from '../ui/widgets.tsx';
 import { useGrowing } from './growing.ts';
 import type { InboxState } from './inbox-state.ts';
 import { NewChat } from './new-chat.tsx';
+import { useBeginning, useReading } from './reading.ts';
 import { RowLinks } from './row-links.tsx';
 import {
   chatOf,
@@ -24,10 +23,7 @@ import {
   type RowFilter,
 } from './rows.ts';
 import { SearchResults } from './search.tsx';
-import { isNew, keepSeen, markSeen, readSeen, type Seen } from './seen.ts';
 
-/** The list is asked for again this often while the page is visible, in ms. */
-const POLL_INTERVAL_MS = 4_000;
 /** The pause after the last letter before a search begins, in ms. */
 const TYPING_PAUSE_MS = 200;
 
@@ -35,8 +31,6 @@ export interface ColumnProps {
   readonly route: Route;
   /** The chat of the page that is open. */
   readonly chat: string;
-  /** When its newest answer came, in ms; 0: there is none. */
-  readonly answeredAt: number;
   readonly isOnline: boolean;
   readonly state: InboxState;
 }
@@ -57,14 +51,15 @@ function Column(props: ColumnProps): VNode {
   const channel = useSignal('');
   const { rows, data, isChosen } = useRows(props);
   const chosen = rows.find(isChosen) ?? null;
-  useEffect(() => {
-    state.row.value = chosen;
-  });
   const { ofOne, chosen: agent } = useRowAgents();
   const title = agent === undefined || route.view === 'chat' ? 'Inbox' : ofOne('Inbox');
   const shown = rows
     .filter((row) => isShownBy(filter.value, row))
     .filter((row) => channel.value === '' || row.channel === channel.value);
+  useEffect(() => {
+    state.row.value = chosen;
+    state.next.value = chosen && neighborOf(chosen, shown);
+  });
   const Box = route.view === 'conversations' && route.args.length === 0 ? 'main' : 'section';
   return (
     <Box class="inbox" aria-label="Inbox">
@@ -92,58 +87,46 @@ function Column(props: ColumnProps): VNode {
 }
 
 /** The rows, and which of them is shown. */
-function useRows({ route, chat, answeredAt, isOnline, state }: ColumnProps) {
-  const path = readPath('conversations/list', {});
-  const data = useGrowing(path, POLL_INTERVAL_MS, readList, ({ id }) => id);
+function useRows({ route, chat, isOnline, state }: ColumnProps) {
+  const data = useGrowing('conversations/list', {}, 'live', readList, ({ id }) => id);
   const chats = useData<readonly WebChat[]>(
     isOnline ? '/channels/web/default/chats' : null,
-    POLL_INTERVAL_MS,
+    'live',
   ).value;
+  const { refresh } = useScope();
+  useEffect(() => {
+    if (state.round.value > 0) refresh();
+  }, [state.round.value]);
+  useBeginning({ list: (isOnline && data.first) || null, chats: chats ?? null });
   const { isShown, chosen: agent } = useRowAgents();
   const isChat = route.view !== 'conversations';
   const found = [...(data.value ?? [])].filter(({ id }) => isChat || isShown(id));
   const id = isChat ? undefined : route.args[0];
-  const open = (data.value ?? []).find((one) => one.id === id);
-  const seen = useSeen(data.value, open);
-  const shownChat = isChat ? chat : open && chatOf(open);
-  const shown = {
-    id: shownChat ?? '',
-    answeredAt: isChat
-      ? answeredAt
-      : (chats?.find((one) => one.id === shownChat)?.answeredAt ?? -1),
-  };
-  // Not before it is clear who reads: nothing is stored in the browser of someone who is signed out.
-  const newChats: ReadonlySet<string> =
-    isOnline && chats !== undefined ? unseenChats(chats, shown, localStorage) : new Set();
+  const isOpen = (one: ListedConversation): boolean =>
+    isChat ? chatOf(one) === chat : one.id === id;
+  const readHere = useReading(found.find(isOpen));
+  const fresh = new Set(data.first?.conversations.map((one) => one.id));
   const rows = inboxRows({
-    conversations: found,
+    conversations: found.map((one) => ({
+      ...one,
+      isNew: one.isNew && !isOpen(one) && (fresh.has(one.id) || !readHere(one)),
+    })),
     chats: (chats ?? []).filter((one) => isChat || isShown(one.id)),
-    newChats,
-    isNew: (one) => seen !== null && isNew(seen, one),
-    marks: state.marks.value,
+    marks: data.first?.marks ?? [],
     isOfOneAgent: !isChat && agent !== undefined,
   });
   const isChosen = (row: InboxRow): boolean => (isChat ? row.chat === chat : row.id === id);
   return { rows, data, isChosen };
 }
 
-function readList({ conversations: items, next }: OutputOf<'conversations/list'>) {
-  return { items, next };
+/** The row below one of those that are shown, or above it where it is the last. */
+function neighborOf(row: InboxRow, shown: readonly InboxRow[]): InboxRow | null {
+  const at = shown.findIndex(({ id }) => id === row.id);
+  return shown[at + 1] ?? shown[at - 1] ?? null;
 }
 
-/** The conversations that were seen in this browser; the chosen one is marked as seen. */
-function useSeen(
-  all: readonly ListedConversation[] | undefined,
-  chosen: ListedConversation | undefined,
-): Seen | null {
-  const ref = useRef<Seen | null>(null);
-  if (ref.current === null && all !== undefined) ref.current = readSeen(all);
-  if (ref.current !== null && chosen !== undefined) ref.current = markSeen(ref.current, chosen);
-  const seen = ref.current;
-  useEffect(() => {
-    if (seen !== null) keepSeen(seen);
-  }, [seen]);
-  return seen;
+function readList({ conversations: items, next }: OutputOf<'conversations/list'>) {
+  return { items, next };
 }
 
 /** Searches while one types; an empty field shows the list again. */

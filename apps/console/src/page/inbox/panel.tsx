@@ -2,26 +2,28 @@ import type { InputOf, OperationName, OutputOf } from '@parley/gateway/operation
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { download, order } from '../gateway.ts';
-import { hrefOf } from '../route.ts';
 import { DataScope, useOperation, useWork } from '../ui/data.tsx';
-import { amount, counted, momentOf, spanOf } from '../ui/format.ts';
+import { amount, counted, momentOf, timeOfDay } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
 import { ConfirmButton, List, OutcomeNote, Said, Show, TextButton } from '../ui/widgets.tsx';
-import { WhySheet } from '../why.tsx';
+import { moneyText } from '../usage/figures.ts';
+import { ModeChoice, ModelChoice } from './answering.tsx';
 import type { InboxState } from './inbox-state.ts';
+import { LastMessage } from './last-message.tsx';
+import { People } from './people.tsx';
 import { conversationLabel } from './rows.ts';
 
-/** The poll interval for the details of the conversation, in ms. */
-const POLL_INTERVAL_MS = 5_000;
+const TABS = ['Details', 'People', 'Why', 'Prompt', 'Files'] as const;
 
-const TABS = ['Details', 'Why', 'Files'] as const;
+/** The tabs about the last message that has a story. */
+const ABOUT_LAST: readonly (typeof TABS)[number][] = ['Why', 'Prompt'];
 
 interface PanelProps {
   readonly id: string;
   readonly state: InboxState;
 }
 
-/** The panel beside a conversation: its mode, model, spend and files, and what happened to its last message. */
+/** The panel beside a conversation: its mode, model and spend, its people and files, and what happened last. */
 export function ConversationPanel({ id, state }: PanelProps): VNode {
   const tab = useSignal<(typeof TABS)[number]>('Details');
   return (
@@ -47,9 +49,11 @@ export function ConversationPanel({ id, state }: PanelProps): VNode {
         </button>
       </div>
       <DataScope key={id}>
-        {tab.value === 'Why' ? (
-          <LastWhy id={id} />
-        ) : (
+        {tab.value === 'People' && <People id={id} />}
+        {ABOUT_LAST.includes(tab.value) && (
+          <LastMessage id={id} isPrompt={tab.value === 'Prompt'} />
+        )}
+        {(tab.value === 'Details' || tab.value === 'Files') && (
           <Known id={id} isFiles={tab.value === 'Files'} />
         )}
       </DataScope>
@@ -58,7 +62,7 @@ export function ConversationPanel({ id, state }: PanelProps): VNode {
 }
 
 function Known({ id, isFiles }: { readonly id: string; readonly isFiles: boolean }): VNode {
-  const report = useOperation('conversations/show', { id }, POLL_INTERVAL_MS);
+  const report = useOperation('conversations/show', { id }, 'live');
   return (
     <Show data={report}>
       {(known) => (isFiles ? <Files report={known} /> : <Details report={known} />)}
@@ -69,15 +73,14 @@ function Known({ id, isFiles }: { readonly id: string; readonly isFiles: boolean
 type ConversationReport = OutputOf<'conversations/show'>;
 
 function Details({ report }: { readonly report: ConversationReport }): VNode {
-  const { title, failure, runningSince, now, agent, answeredBy, spent } = report;
-  const cost = spent.costUsd > 0 ? `$${spent.costUsd.toFixed(spent.costUsd < 1 ? 4 : 2)}` : null;
+  const { title, failure, runningSince, agent, answeredBy, spent } = report;
   return (
-    <div class="panel-body">
+    <div class="stack panel-body">
       <p>
         <b>{title}</b> <span class="hint">{conversationLabel(report)}</span>
       </p>
       <p class="facts">
-        {runningSince !== null && `${agent} has been working for ${spanOf(now - runningSince)}. `}
+        {runningSince !== null && `${agent} has been working since ${timeOfDay(runningSince)}. `}
         {answeredBy === null
           ? `${agent} has not answered yet.`
           : `${agent} answered last with ${answeredBy}.`}
@@ -93,8 +96,12 @@ function Details({ report }: { readonly report: ConversationReport }): VNode {
           <dd>{counted(spent.turns, 'turn')}</dd>
         </div>
         <div>
-          <dt>{cost === null ? 'Tokens' : `Tokens · ${cost}`}</dt>
+          <dt>Tokens</dt>
           <dd>{amount(spent.tokens)}</dd>
+        </div>
+        <div>
+          <dt>Money</dt>
+          <dd>{moneyText(spent)}</dd>
         </div>
       </dl>
       <Controls report={report} />
@@ -102,48 +109,23 @@ function Details({ report }: { readonly report: ConversationReport }): VNode {
   );
 }
 
-const MODES = ['agent', 'ask', 'plan'] as const;
-
 /** Does what the commands of a chat do. */
 function Controls({ report }: { readonly report: ConversationReport }): VNode {
-  const { id, mode, model, models, usualModel, state } = report;
+  const { id, state } = report;
   const { outcome, run } = useWork();
   const change = <Name extends OperationName>(name: Name, input: InputOf<Name>): void =>
     run(() => order(name, input));
-  const others = model === null || models.includes(model) ? models : [...models, model];
   return (
     <>
-      <div class="actions conversation-controls">
-        <label>
-          Mode
-          <select
-            class="field"
-            value={mode}
-            onChange={({ currentTarget: { value } }) => {
-              const to = MODES.find((one) => one === value);
-              if (to !== undefined) change('conversations/set-mode', { id, mode: to });
-            }}
-          >
-            {MODES.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Model
-          <select
-            class="field"
-            value={model ?? ''}
-            onChange={({ currentTarget: { value } }) =>
-              change('conversations/set-model', { id, model: value === '' ? null : value })
-            }
-          >
-            <option value="">{usualModel} (settings)</option>
-            {others.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
-        </label>
+      <div class="fields">
+        <ModeChoice
+          mode={report.mode}
+          onChoose={(mode) => change('conversations/set-mode', { id, mode })}
+        />
+        <ModelChoice
+          of={report}
+          onChoose={(model) => change('conversations/set-model', { id, model })}
+        />
         {state !== 'idle' && (
           <ConfirmButton
             label="Stop"
@@ -170,7 +152,7 @@ function Files({ report: { id, files } }: { readonly report: ConversationReport 
   const folder = `/api/conversations/${encodeURIComponent(id)}/files`;
   if (files.length === 0) return <p class="nothing">No files.</p>;
   return (
-    <div class="panel-body">
+    <div class="stack panel-body">
       <List look="rows" of={files}>
         {({ kind, name, size, at, messageSeq, index, isKept }) => (
           <span key={`${messageSeq} ${index}`}>
@@ -192,32 +174,6 @@ function Files({ report: { id, files } }: { readonly report: ConversationReport 
         )}
       </List>
       <OutcomeNote outcome={outcome} />
-    </div>
-  );
-}
-
-/** Messages among which the last one with a story is looked for. */
-const NEWEST = 10;
-
-/** The story of the last message, with a link to its prompt. */
-function LastWhy({ id }: { readonly id: string }): VNode {
-  const newest = useOperation('conversations/messages', { id, limit: NEWEST }, POLL_INTERVAL_MS);
-  const message = newest.value?.messages.findLast(({ why }) => why !== null)?.why ?? null;
-  const why = useOperation('why/message', message === null ? null : { message });
-  return (
-    <div class="panel-body">
-      <Show data={newest}>
-        {() =>
-          message === null ? (
-            <p class="nothing">Nothing was answered yet.</p>
-          ) : (
-            <Show data={why}>{(answer) => <WhySheet why={answer} of="The last message" />}</Show>
-          )
-        }
-      </Show>
-      <p>
-        <a href={hrefOf('why')}>All messages</a>
-      </p>
     </div>
   );
 }

@@ -1,4 +1,4 @@
-import type { OutputOf } from '@parley/gateway/operations';
+import type { InputOf, OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useContext, useRef, useState } from 'preact/hooks';
 import { order, perform, randomId } from '../gateway.ts';
@@ -48,7 +48,7 @@ function Lead({ report: { id, agent, takenOver } }: ReplyProps): VNode {
   return (
     <>
       {takenOver !== null && (
-        <p class="lead-note" role="status">
+        <p class="card row apart lead-note" role="status">
           <span>
             {takenOver.by === me ? 'You have' : `${takenOver.by} has`} taken this chat over until{' '}
             {timeOfDay(takenOver.until)}. {agent} stays silent.
@@ -77,7 +77,7 @@ const DRAFT = 'parley.draft.';
 function ReplyForm({ report }: ReplyProps): VNode {
   const { id, agent, title, newest } = report;
   const { outcome, run } = useWork();
-  const [as, setAs] = useState<'agent' | 'self'>('agent');
+  const [as, setAs] = useState<InputOf<'conversations/reply'>['as']>('agent');
   const [text, setText] = useState(() => localStorage.getItem(DRAFT + id) ?? '');
   // The same until it was accepted: a request that is sent again writes nothing twice.
   const request = useRef(randomId());
@@ -99,7 +99,7 @@ function ReplyForm({ report }: ReplyProps): VNode {
   };
   return (
     <form
-      class="reply"
+      class="composer"
       onSubmit={(event) => {
         event.preventDefault();
         send();
@@ -122,7 +122,7 @@ function ReplyForm({ report }: ReplyProps): VNode {
           send();
         }}
       />
-      <div class="reply-bar">
+      <div class="composer-bar">
         <span class="segments" role="group" aria-label="Write as">
           {VOICES.map(([voice, nameOf]) => (
             <button

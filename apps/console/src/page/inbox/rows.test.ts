@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { readMarks, renamed, toggled } from './row-marks.ts';
 import {
   FILTERS,
   type InboxRow,
@@ -7,7 +6,6 @@ import {
   initialsOf,
   isShownBy,
   type ListedConversation,
-  NO_MARKS,
 } from './rows.ts';
 
 function conversation(id: string, more: Partial<ListedConversation> = {}): ListedConversation {
@@ -15,10 +13,8 @@ function conversation(id: string, more: Partial<ListedConversation> = {}): Liste
     ...{ id, channel: 'telegram', account: 'default', chatId: id, chatType: 'direct', title: id },
     ...{ mode: 'agent', model: null, state: 'idle', waiting: 0, runningSince: null, failure: null },
     ...{
-      newest: 1,
-      agent: 'main',
-      takenOver: null,
-      last: { direction: 'in', at: 1, text: 'hello' },
+      ...{ newest: 1, newestPart: 0, isNew: false, agent: 'main', takenOver: null },
+      last: { direction: 'in', at: 1, text: 'hello', by: null },
     },
     ...more,
   };
@@ -27,25 +23,24 @@ function conversation(id: string, more: Partial<ListedConversation> = {}): Liste
 const known = {
   conversations: [] as readonly ListedConversation[],
   chats: [],
-  newChats: new Set<string>(),
-  isNew: () => false,
-  marks: NO_MARKS,
+  marks: [],
   isOfOneAgent: false,
 };
 
-const at = (moment: number) => ({ last: { direction: 'in', at: moment, text: '' } }) as const;
+const at = (moment: number) =>
+  ({ last: { direction: 'in', at: moment, text: '', by: null } }) as const;
 
 describe('the rows of the inbox', () => {
   it('[U03] list a chat of the page once, by its own title, beside conversations of all channels', () => {
-    const own = conversation('w', { channel: 'web', chatId: 'c1', title: 'Owner', ...at(5) });
+    const web = { channel: 'web', chatId: 'c1', title: 'Owner', isNew: true };
+    const own = conversation('w', { ...web, ...at(5) });
     const rows = inboxRows({
       ...known,
       conversations: [conversation('t', at(9)), own],
       chats: [
-        { id: 'c1', title: 'Ships', at: 5, answeredAt: 6 },
-        { id: 'c2', title: 'Older', at: 2, answeredAt: 2 },
+        { id: 'c1', conversation: 'w', title: 'Ships', at: 5, answeredAt: 6 },
+        { id: 'c2', conversation: 'w2', title: 'Older', at: 2, answeredAt: 2 },
       ],
-      newChats: new Set(['c1']),
     });
     expect(rows.map(({ title, chat, isNew }) => [title, chat, isNew])).toEqual([
       ['t', null, false],
@@ -56,17 +51,40 @@ describe('the rows of the inbox', () => {
   });
 
   it('[U03] begin with what is pinned, and have the names that were given', () => {
-    const marks = renamed(toggled(NO_MARKS, 'pinned', 'a'), 'b', ' Bakery ');
+    const none = { title: null, isPinned: false, isArchived: false };
     const rows = inboxRows({
       ...known,
       conversations: [conversation('b', at(9)), conversation('a', at(1))],
-      marks,
+      chats: [{ id: 'c', conversation: 'w', title: 'Old', at: 1, answeredAt: 0 }],
+      marks: [
+        { ...none, id: 'a', isPinned: true },
+        { ...none, id: 'b', title: 'Bakery' },
+        { ...none, id: 'w', title: 'Harbor', isArchived: true },
+      ],
       isOfOneAgent: true,
     });
-    expect(rows.map(({ title }) => title)).toEqual(['a', 'Bakery']);
-    expect(renamed(marks, 'b', ' ').names).toEqual({});
-    expect(toggled(marks, 'pinned', 'a').pinned).toEqual([]);
+    expect(rows.map(({ title, isArchived }) => [title, isArchived])).toEqual([
+      ['a', false],
+      ['Bakery', false],
+      ['Harbor', true],
+    ]);
   });
+
+  it.each([
+    ['the agent in a direct chat', {}, 'out', null, 'Yes.'],
+    ['a person in a direct chat, whose name is the title', {}, 'in', null, 'Yes.'],
+    ['a member of a group', { chatType: 'group' }, 'in', 'Mia', 'Mia: Yes.'],
+    ['the agent in a group', { chatType: 'group' }, 'out', null, 'Yes.'],
+    ['the reader in an own chat', { channel: 'web' }, 'in', null, 'You: Yes.'],
+    ['the agent in an own chat', { channel: 'web' }, 'out', null, 'Yes.'],
+  ] as const)(
+    '[U12] say who spoke where the title does not: %s',
+    (_, facts, direction, by, said) => {
+      const last = { direction, at: 1, text: 'Yes.', by };
+      const [row] = inboxRows({ ...known, conversations: [conversation('a', { ...facts, last })] });
+      expect(row?.said).toBe(said);
+    },
+  );
 
   it.each<[string, Partial<InboxRow>, readonly string[]]>([
     ['a quiet one', {}, ['all']],
@@ -96,15 +114,5 @@ describe('the rows of the inbox', () => {
     ['👋', '?'],
   ])('[U03] have letters for a picture: %s', (title, letters) => {
     expect(initialsOf(title)).toBe(letters);
-  });
-
-  it.each([
-    '',
-    '{}',
-    '[]',
-    '{"pinned":[1],"archived":[],"names":{}}',
-    '{"pinned":[],"archived":[],"names":{"a":1}}',
-  ])('[U03] have no marks where the browser stores something else: %s', (stored) => {
-    expect(readMarks({ getItem: () => stored })).toEqual(NO_MARKS);
   });
 });

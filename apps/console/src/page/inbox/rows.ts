@@ -1,12 +1,17 @@
 import type { WebChat } from '@parley/channels/web';
 import type { OutputOf } from '@parley/gateway/operations';
 
-export type ListedConversation = OutputOf<'conversations/list'>['conversations'][number];
+type ConversationList = OutputOf<'conversations/list'>;
+export type ListedConversation = ConversationList['conversations'][number];
+/** The name, pin and archive of a conversation in the inbox of the reader. */
+export type Mark = ConversationList['marks'][number];
 
 /** A row of the inbox: a conversation of any channel, or a chat of this page. */
 export interface InboxRow {
   readonly id: string;
-  /** The row is known as a chat of this page alone: nothing can be asked about its conversation. */
+  /** Nothing was said in this chat of the page yet: it has no conversation. */
+  readonly isEmpty: boolean;
+  /** The conversation is not in the list, which has the newest: only its chat is known. */
   readonly isOnlyChat: boolean;
   /** The chat of this page; null: the conversation is on another channel. */
   readonly chat: string | null;
@@ -30,21 +35,10 @@ export interface InboxRow {
   readonly isArchived: boolean;
 }
 
-/** The state of the rows that only this browser keeps. */
-export interface RowMarks {
-  readonly pinned: readonly string[];
-  readonly archived: readonly string[];
-  readonly names: Readonly<Record<string, string>>;
-}
-
-export const NO_MARKS: RowMarks = { pinned: [], archived: [], names: {} };
-
 interface Known {
   readonly conversations: readonly ListedConversation[];
   readonly chats: readonly WebChat[];
-  readonly newChats: ReadonlySet<string>;
-  readonly isNew: (conversation: ListedConversation) => boolean;
-  readonly marks: RowMarks;
+  readonly marks: readonly Mark[];
   /** The rows of one agent alone are listed: its chats begin without a first one. */
   readonly isOfOneAgent: boolean;
 }
@@ -52,70 +46,78 @@ interface Known {
 const FIRST_CHAT = 'main';
 
 /** One list of all conversations: pinned ones first, then the newest. A chat of the page is listed once. */
-export function inboxRows({
-  conversations,
-  chats,
-  newChats,
-  isNew,
-  marks,
-  isOfOneAgent,
-}: Known): InboxRow[] {
+export function inboxRows({ conversations, chats, marks, isOfOneAgent }: Known): InboxRow[] {
+  const markOf = new Map(marks.map((mark) => [mark.id, mark]));
   const titles = new Map(chats.map(({ id, title }) => [id, title]));
   const rows = conversations.map((one): InboxRow => {
     const chat = chatOf(one);
+    const title = chat === null ? one.title : (titles.get(chat) ?? one.title);
     return {
-      ...marked(one.id, marks),
+      ...marked(one.id, title, markOf.get(one.id)),
+      isEmpty: false,
       isOnlyChat: false,
       chat,
-      title: marks.names[one.id] ?? (chat === null ? one.title : (titles.get(chat) ?? one.title)),
       channel: one.channel,
       place: conversationLabel(one),
       at: one.last.at,
-      said: one.last.direction === 'out' ? `Answer: ${one.last.text}` : one.last.text,
+      said: previewOf(one),
       state: one.state,
       waiting: one.waiting,
       mode: one.mode,
       model: one.model,
       hasFailed: one.failure !== null,
       isTakenOver: one.takenOver !== null,
-      isNew: chat === null ? isNew(one) : newChats.has(chat),
+      isNew: one.isNew,
     };
   });
   const listed = new Set(rows.map(({ chat }) => chat));
-  const first = { id: FIRST_CHAT, title: 'First chat', at: 0, answeredAt: 0 };
   const hasFirst = isOfOneAgent || chats.some(({ id }) => id === FIRST_CHAT);
-  const others = hasFirst ? chats : [...chats, first];
-  const quiet = others
-    .filter(({ id }) => !listed.has(id))
-    .map((one) => rowOfChat(one, newChats, marks));
-  return [...rows, ...quiet].sort((a, b) => Number(b.isPinned) - Number(a.isPinned) || b.at - a.at);
+  const others = chats.filter(({ id }) => !listed.has(id));
+  const quiet = others.map((one) => rowOfChat(one, markOf.get(one.conversation)));
+  const empty = hasFirst || listed.has(FIRST_CHAT) ? [] : [EMPTY_CHAT];
+  return [...rows, ...quiet, ...empty].sort(
+    (a, b) => Number(b.isPinned) - Number(a.isPinned) || b.at - a.at,
+  );
 }
+
+const QUIET = {
+  channel: 'web',
+  place: 'web',
+  said: '',
+  state: 'idle',
+  waiting: 0,
+  mode: 'agent',
+  model: null,
+  hasFailed: false,
+  isTakenOver: false,
+  isNew: false,
+  isOnlyChat: true,
+} satisfies Partial<InboxRow>;
 
 /** A chat of the page whose conversation is further down, or is led on another channel. */
-function rowOfChat(
-  { id, title, at }: WebChat,
-  newChats: ReadonlySet<string>,
-  marks: RowMarks,
-): InboxRow {
-  const row = `chat ${id}`;
-  return {
-    ...marked(row, marks),
-    isOnlyChat: true,
-    ...{ chat: id, title: marks.names[row] ?? title, channel: 'web', place: 'web', at, said: '' },
-    ...{
-      state: 'idle',
-      waiting: 0,
-      mode: 'agent',
-      model: null,
-      hasFailed: false,
-      isTakenOver: false,
-      isNew: newChats.has(id),
-    },
-  };
+function rowOfChat({ id, conversation, title, at }: WebChat, mark: Mark | undefined): InboxRow {
+  return { ...QUIET, ...marked(conversation, title, mark), isEmpty: false, chat: id, at };
 }
 
-function marked(id: string, { pinned, archived }: RowMarks) {
-  return { id, isPinned: pinned.includes(id), isArchived: archived.includes(id) };
+/** The chat that the page shows before anything was said. */
+const EMPTY_CHAT: InboxRow = {
+  ...QUIET,
+  ...{ id: `chat ${FIRST_CHAT}`, chat: FIRST_CHAT, title: 'First chat', at: 0 },
+  ...{ isEmpty: true, isPinned: false, isArchived: false },
+};
+
+function marked(id: string, title: string, mark: Mark | undefined) {
+  const { isPinned = false, isArchived = false } = mark ?? {};
+  return { id, title: mark?.title ?? title, isPinned, isArchived };
+}
+
+/**
+ * The last words of a conversation. They say who spoke only where the title does not: a member of a group, and the
+ * reader in a chat of their own.
+ */
+function previewOf({ last: { direction, by, text }, channel }: ListedConversation): string {
+  if (direction === 'in' && channel === 'web') return `You: ${text}`;
+  return by === null ? text : `${by}: ${text}`;
 }
 
 /** The chat of this page that a conversation is led in; null: it is led elsewhere. */

@@ -1,7 +1,6 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useRowAgents } from '../agents.tsx';
-import { readPath } from '../gateway.ts';
 import { hrefOf } from '../route.ts';
 import { counted } from '../ui/format.ts';
 import { EntryLink } from '../ui/frames.tsx';
@@ -27,9 +26,9 @@ interface ResultsProps {
 
 /** Messages and answers in which all words are found, newest first. */
 export function SearchResults({ asked, rows, chosen }: ResultsProps): VNode {
-  const path = readPath('conversations/search', { words: asked });
   const again = (answer: SearchAnswer | undefined) => (answer?.missing ? GOES_ON_MS : undefined);
-  const data = useGrowing(path, again, readHits, ({ message }: SearchHit) => message);
+  const keyOf = ({ message }: SearchHit): string => message;
+  const data = useGrowing('conversations/search', { words: asked }, again, readHits, keyOf);
   const { isShown } = useRowAgents();
   const hits = (data.value ?? [])
     .filter(({ conversationId }) => isShown(conversationId))
@@ -44,7 +43,7 @@ export function SearchResults({ asked, rows, chosen }: ResultsProps): VNode {
               ? 'No results'
               : counted(hits.length + named.length, 'result')}
           </p>
-          <List look="" of={named}>
+          <List of={named}>
             {(row) => (
               <EntryLink
                 key={row.id}
@@ -56,7 +55,7 @@ export function SearchResults({ asked, rows, chosen }: ResultsProps): VNode {
               />
             )}
           </List>
-          <List look="" of={hits}>
+          <List of={hits}>
             {(hit) => (
               <HitLink
                 key={hit.message}

@@ -3,7 +3,6 @@ import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { MessageFiles } from '../chat/files.tsx';
-import { readPath } from '../gateway.ts';
 import { hrefOf, type Route } from '../route.ts';
 import { DataScope, useOperation } from '../ui/data.tsx';
 import { dayOf, momentOf, timeOfDay } from '../ui/format.ts';
@@ -14,9 +13,6 @@ import { useGrowing } from './growing.ts';
 import { Reply } from './reply.tsx';
 
 type ShownMessage = OutputOf<'conversations/messages'>['messages'][number];
-
-/** The poll interval for messages, in ms. */
-const POLL_INTERVAL_MS = 3_000;
 
 interface TalkProps {
   readonly id: string;
@@ -32,13 +28,14 @@ export function TalkView({ args: [id = '', , message = '', at = ''] }: Route): V
   if (id === '') {
     return (
       // The list is the main part of the page.
-      <div class="talk">
+      <section class="talk" aria-label="Conversation">
         <p class="nothing">Select a conversation. Reading it doesn't send anything.</p>
-      </div>
+      </section>
     );
   }
   return (
     <main class="talk">
+      <h2 class="visually-hidden">Messages</h2>
       <DataScope key={`${id} ${message}`}>
         <Messages id={id} found={message === '' ? null : { message, at: Number(at) || 0 }} />
         <ReplyTo id={id} />
@@ -49,13 +46,13 @@ export function TalkView({ args: [id = '', , message = '', at = ''] }: Route): V
 
 /** The field for a reply, once it is known who leads the conversation. */
 function ReplyTo({ id }: Pick<TalkProps, 'id'>): VNode | null {
-  const report = useOperation('conversations/show', { id }, POLL_INTERVAL_MS).value;
+  const report = useOperation('conversations/show', { id }, 'live').value;
   return report === undefined ? null : <Reply report={report} />;
 }
 
 function Messages({ id, found }: TalkProps): VNode {
-  const path = readPath('conversations/messages', { id, until: found?.at });
-  const data = useGrowing(path, POLL_INTERVAL_MS, readMessages, keyOf);
+  const input = { id, until: found?.at };
+  const data = useGrowing('conversations/messages', input, 'live', readMessages, keyOf);
   // The first part of an answer shows all of it.
   const messages = [...(data.value ?? [])].sort(byTime).filter(isShown);
   const list = useRef<HTMLOListElement>(null);
@@ -102,8 +99,10 @@ function Messages({ id, found }: TalkProps): VNode {
   );
 }
 
-function isShown({ html, state, error }: ShownMessage): boolean {
-  return html !== '' || error !== null || (state !== 'sent' && state !== 'pending');
+function isShown({ html, files, state, error }: ShownMessage): boolean {
+  return (
+    html !== '' || files.length > 0 || error !== null || (state !== 'sent' && state !== 'pending')
+  );
 }
 
 function isNewDay({ at }: ShownMessage, before: ShownMessage | undefined): boolean {
@@ -175,13 +174,13 @@ interface MessageProps {
 
 /** The messages of one side, rendered as in the chat. */
 function Message({ conversation, message }: MessageProps): VNode {
-  const { at, direction, state, error, why, text } = message;
+  const { at, direction, state, error, why, text, isNotice } = message;
   const [isAsked, setAsked] = useState(false);
   const who = writerOf(message);
   return (
     <article
       aria-label={`${who}, ${momentOf(at)}`}
-      class={direction === 'out' ? 'answer' : 'theirs'}
+      class={direction === 'out' ? `answer ${isNotice ? 'is-notice' : ''}` : 'theirs'}
     >
       <p class="note">
         <b>{who}</b>
@@ -203,18 +202,18 @@ function Message({ conversation, message }: MessageProps): VNode {
 }
 
 /** The author of a message: a person, the agent, a person in its place, or Parley itself. */
-function writerOf({ direction, from, trigger, writtenBy }: ShownMessage): string {
+function writerOf({ direction, from, trigger, writtenBy, isNotice }: ShownMessage): string {
   if (writtenBy !== null) {
     return writtenBy.as === 'self' ? writtenBy.name : `${writtenBy.name}, as the agent`;
   }
+  if (isNotice) return 'Parley';
   return direction === 'out' ? 'Answer' : (from ?? `Parley (${trigger})`);
 }
 
 function Body({ conversation, message }: MessageProps): VNode {
-  const { id, direction, text, html, files } = message;
-  const folder = `/api/conversations/${encodeURIComponent(conversation)}/files/${id.slice(1)}`;
-  // The bytes of what was sent are not kept for this view.
-  const isKept = direction === 'in';
+  const { id, direction, text, html, files, state } = message;
+  const folder = `/api/conversations/${encodeURIComponent(conversation)}`;
+  const number = id.slice(1);
   return (
     <>
       {html !== null && html !== '' && (
@@ -223,13 +222,15 @@ function Body({ conversation, message }: MessageProps): VNode {
         </div>
       )}
       {(html === null || html === '') && text !== '' && (
-        <div class={direction === 'in' ? 'bubble' : ''}>
+        <div class={direction === 'in' ? `bubble ${state === 'command' ? 'is-command' : ''}` : ''}>
           <Said look="said-text is-plain">{text}</Said>
         </div>
       )}
       <MessageFiles
-        files={files.map(({ kind, name }) => ({ kind: kindOf(kind), name, size: null, isKept }))}
-        path={(index) => `${folder}/${index}`}
+        files={files.map((file) => ({ ...file, kind: kindOf(file.kind), size: null }))}
+        path={(index) =>
+          direction === 'in' ? `${folder}/files/${number}/${index}` : `${folder}/sent/${number}`
+        }
       />
     </>
   );
@@ -252,7 +253,7 @@ function Why({ why, text }: { readonly why: string; readonly text: string }): VN
   const words = Array.from(text);
   const name = words.slice(0, FIRST_WORDS).join('');
   return (
-    <div class="said-why" ref={box}>
+    <div class="card" ref={box}>
       <Show data={data}>
         {(answer) => <WhySheet why={answer} of={words.length > FIRST_WORDS ? `${name}…` : name} />}
       </Show>

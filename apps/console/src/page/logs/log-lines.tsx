@@ -11,15 +11,15 @@ interface LogLinesProps {
 
 /** Lines of the log, each with its conversation by name and a way to what became of its message. */
 export function LogLines({ lines, isOfMany }: LogLinesProps): VNode {
-  if (lines.length === 0) return <p class="nothing">No line of the log is like that.</p>;
+  if (lines.length === 0) return <p class="nothing">No matching lines.</p>;
   return (
-    <ol class="log-lines" aria-label="Lines, newest first">
+    <ol class="rows log log-lines" aria-label="Lines, newest first">
       {lines.map((line) => (
         <li key={lineKey(line)} class={`is-${line.level}`}>
           <time dateTime={new Date(line.at).toISOString()} title={new Date(line.at).toISOString()}>
             {clockTime(line.at)}
           </time>
-          <span class="log-level">{line.level}</span>
+          <span class="tone">{line.level}</span>
           <LineText line={line} isOfMany={isOfMany} />
         </li>
       ))}
@@ -48,12 +48,12 @@ function LineText({ line, isOfMany }: { readonly line: LogLine; readonly isOfMan
   const asked = turn ?? message;
   const rest = Object.entries(facts).filter(([name, value]) => !SHOWN.has(name) && value !== null);
   return (
-    <div class="log-text">
-      <p dir="auto">
-        {component !== null && <span class="hint">{component} </span>}
-        {text}
-      </p>
-      <p class="log-links">
+    <div>
+      <p class="row">
+        <span dir="auto">
+          {component !== null && <span class="hint">{component} </span>}
+          {text}
+        </span>
         {conversation !== null &&
           (conversation.title === null ? (
             <span class="hint">{conversation.id}</span>
@@ -64,7 +64,7 @@ function LineText({ line, isOfMany }: { readonly line: LogLine; readonly isOfMan
         {isOfMany && <span class="hint">{process}</span>}
       </p>
       {rest.length > 0 && (
-        <p class="hint log-facts" dir="auto">
+        <p class="hint" dir="auto">
           {rest.map(([name, value]) => `${name}=${formatFact(value)}`).join(' ')}
         </p>
       )}

@@ -37,7 +37,7 @@ export function LogsView({ args }: Route): VNode {
   );
   const filter = { level, channel, conversation, text };
   return (
-    <ColumnView name="logs-view" title="Logs">
+    <ColumnView name="logs-view is-wide" title="Logs">
       <LogPages key={JSON.stringify(filter)} {...filter} />
       <ReportSection />
     </ColumnView>
@@ -57,7 +57,7 @@ function LogPages(filter: Filter): VNode {
   return (
     <>
       <Filters {...filter} channels={data.value?.channels ?? []} />
-      <label class="logs-follow">
+      <label class="row">
         <input
           type="checkbox"
           checked={isLive}
@@ -105,7 +105,7 @@ function Filters(props: Filter & Pick<LogReport, 'channels'>): VNode {
   };
   const known = channel === '' || channels.includes(channel) ? channels : [...channels, channel];
   return (
-    <form class="logs-filter" role="search" onSubmit={onSubmit}>
+    <form class="row" role="search" onSubmit={onSubmit}>
       <select class="field" name="level" aria-label="Level" value={level} onChange={onChange}>
         {Object.entries(LEVELS).map(([id, name]) => (
           <option key={id} value={id}>
@@ -122,7 +122,7 @@ function Filters(props: Filter & Pick<LogReport, 'channels'>): VNode {
         ))}
       </select>
       <input
-        class="field"
+        class="field grow"
         name="conversation"
         aria-label="Conversation"
         placeholder="Conversation, by its id"
@@ -130,7 +130,7 @@ function Filters(props: Filter & Pick<LogReport, 'channels'>): VNode {
         defaultValue={conversation}
       />
       <input
-        class="field"
+        class="field grow"
         type="search"
         name="text"
         aria-label="Text"

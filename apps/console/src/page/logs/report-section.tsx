@@ -17,7 +17,7 @@ export function ReportSection(): VNode {
     return undefined;
   };
   return (
-    <Section title="Report a bug" look="bug-report">
+    <Section title="Report a bug">
       <p class="facts">
         A bundle with versions, settings, checks and the last lines of the log. Secrets, names, ids
         and messages are hidden: only what is written in the program of Parley itself is shown.
@@ -27,13 +27,13 @@ export function ReportSection(): VNode {
         <ActionButton label="Prepare a bundle" onPress={() => run(collect)} />
       ) : (
         <>
-          <List look="bug-files" of={report.files}>
+          <List of={report.files}>
             {({ name, text }) => (
               <details key={name}>
                 <summary>
                   {name} <span class="hint">{amount(text.length)} characters</span>
                 </summary>
-                <Said as="pre" look="problem">
+                <Said as="pre" look="layer-text">
                   {text}
                 </Said>
               </details>

@@ -5,7 +5,7 @@ import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { randomId } from '../gateway.ts';
 import { hrefOfRow } from '../inbox/row-links.tsx';
-import { inboxRows, NO_MARKS } from '../inbox/rows.ts';
+import { inboxRows } from '../inbox/rows.ts';
 import { hrefOf } from '../route.ts';
 import { useOperation } from '../ui/data.tsx';
 import { PLACES } from '../views.ts';
@@ -155,8 +155,9 @@ function useEntries(me: Me, commands: WebHistory['commands'], send: (command: st
     },
   ];
   const rows = inboxRows({
-    ...{ conversations: list.value?.conversations ?? [], chats: [], newChats: new Set<string>() },
-    ...{ isNew: () => false, marks: NO_MARKS, isOfOneAgent: true },
+    conversations: list.value?.conversations ?? [],
+    marks: list.value?.marks ?? [],
+    ...{ chats: [], isOfOneAgent: true },
   });
   const chats = rows.map((row, nth): Entry => {
     return {
@@ -186,7 +187,7 @@ function Help({ onClose }: { readonly onClose: () => void }): VNode {
   return (
     <>
       <h2>Keyboard shortcuts</h2>
-      <dl class="shortcuts">
+      <dl class="pairs shortcuts">
         {SHORTCUTS.map(([keys, does]) => (
           <div key={keys}>
             <dt>

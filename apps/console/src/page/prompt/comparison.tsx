@@ -9,7 +9,7 @@ export function ComparisonView({ comparison }: { readonly comparison: PromptComp
   const end = parts.findIndex((part) => !isFullyShared(part));
   return (
     <div class="comparison">
-      <div class="whole">
+      <div>
         <p class="shared-words">
           <b>{percent(share)}</b> of this prompt is a prefix that both share:{' '}
           {amount(prefix.characters)} characters, about {amount(prefix.tokens)} tokens.
@@ -32,7 +32,7 @@ export function ComparisonView({ comparison }: { readonly comparison: PromptComp
   );
 }
 
-const END = 'hint layer-note ruled prefix-end';
+const END = 'hint layer-note ruled tone is-running';
 
 const LABELS: Readonly<Record<PartComparison['change'], string>> = {
   same: 'the same',

@@ -21,7 +21,7 @@ export function PromptLayers({ request }: { readonly request: SentRequest }): VN
       <WholeBar rows={rows} all={all} />
       <LayerRows rows={rows} all={all} />
       {unsent.length > 0 && <Unsent unsent={unsent} />}
-      <dl class="facts beside">
+      <dl class="pairs">
         <dt>Tools it could call</dt>
         <dd>{tools.length === 0 ? 'none' : tools.join(', ')}</dd>
       </dl>
@@ -118,7 +118,7 @@ function WholeBar({ rows, all }: RowsProps): VNode {
     return { pace, label, share: own.reduce((sum, { tokens }) => sum + tokens, 0) / all };
   });
   return (
-    <div class="whole">
+    <div>
       <div class="bar" aria-hidden="true">
         {rows.map(({ name, pace, tokens }, index) => (
           <i
@@ -129,7 +129,7 @@ function WholeBar({ rows, all }: RowsProps): VNode {
           />
         ))}
       </div>
-      <ul class="hint legend">
+      <ul class="hint row legend">
         {shares
           .filter(({ share }) => share > 0)
           .map(({ pace, label, share }) => (
@@ -172,7 +172,7 @@ function LayerRow({ row, share }: { readonly row: Row; readonly share: number })
       onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
     >
       <summary class="layer-grid">
-        <span class="layer-name">
+        <span class="row">
           <b>{name}</b>
           <small class="hint">{source}</small>
           {cut && (
@@ -181,7 +181,7 @@ function LayerRow({ row, share }: { readonly row: Row; readonly share: number })
             </em>
           )}
         </span>
-        <span class={`badge for-${reader.replace(' ', '-')}`}>
+        <span class={`badge for-${reader === 'owner' ? reader : 'others'}`}>
           {reader === 'owner' ? 'owner only' : reader}
         </span>
         <span class="bar" title={percent(share)}>
@@ -209,7 +209,7 @@ function Content({ content }: Pick<Row, 'content'>): VNode {
     );
   }
   return (
-    <ol class="hint layer-messages">
+    <ol class="hint">
       {content.map((message, index) => (
         <li key={index}>
           {message.role}: {sizeText(message)}
@@ -237,13 +237,13 @@ export function audienceName(audience: Audience | undefined): 'owner' | 'this ch
 
 function Unsent({ unsent }: { readonly unsent: readonly UnsentLayer[] }): VNode {
   return (
-    <section class="facts unsent">
+    <section class="unsent">
       <h3>Not in the prompt</h3>
-      <dl>
+      <dl class="pairs">
         {unsent.map((layer, index) => (
-          <div key={index} class={`is-${layer.outcome}`}>
+          <div key={index}>
             <dt>{layer.layer}</dt>
-            <dd>{unsentReason(layer)}</dd>
+            <dd class={`tone is-${layer.outcome}`}>{unsentReason(layer)}</dd>
           </div>
         ))}
       </dl>

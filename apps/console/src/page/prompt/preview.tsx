@@ -63,7 +63,7 @@ function PreviewForm({ preview, change, submit }: PreviewFormProps): VNode {
     submit();
   };
   const text = (name: 'user' | 'text', label: string, placeholder: string): VNode => (
-    <label class={`hint is-${name}`}>
+    <label class="hint">
       {label}
       <input
         class="field"
@@ -90,13 +90,13 @@ function PreviewForm({ preview, change, submit }: PreviewFormProps): VNode {
     </label>
   );
   return (
-    <form class="preview" onSubmit={onSubmit}>
+    <form class="row preview" onSubmit={onSubmit}>
       {choice('channel', 'Channel')}
       {choice('chat', 'Chat')}
       {text('user', 'Person', 'id of the sender')}
       {choice('mode', 'Mode')}
       {text('text', 'Text', 'Hello')}
-      <label class="is-check">
+      <label class="row">
         <input
           type="checkbox"
           checked={preview.heartbeat === '1'}
@@ -104,7 +104,7 @@ function PreviewForm({ preview, change, submit }: PreviewFormProps): VNode {
         />
         Heartbeat
       </label>
-      <button type="submit" class="quiet">
+      <button type="submit" class="action">
         Show
       </button>
     </form>

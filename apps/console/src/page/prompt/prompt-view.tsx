@@ -1,4 +1,3 @@
-import type { OutputOf } from '@parley/gateway/operations';
 import type { PromptSummary } from '@parley/store';
 import type { VNode } from 'preact';
 import { useRowAgents } from '../agents.tsx';
@@ -16,10 +15,7 @@ import { PreviewSheet } from './preview.tsx';
  * text is shown as text, never as HTML.
  */
 export function PromptView({ view, args: [turn = '', word, earlier = ''] }: Route): VNode {
-  const data = usePages('/api/prompts/list', ({ prompts, next }: OutputOf<'prompts/list'>) => ({
-    items: prompts,
-    next,
-  }));
+  const data = usePages('prompts/list', {}, ({ prompts, next }) => ({ items: prompts, next }));
   const { isShown } = useRowAgents();
   const turns = (data.value ?? []).filter(({ conversationId }) => isShown(conversationId));
   const isPreview = view === 'preview';
@@ -33,11 +29,7 @@ export function PromptView({ view, args: [turn = '', word, earlier = ''] }: Rout
       showsList={!isPreview && turn === ''}
       list={
         <>
-          <a
-            class="preview-link"
-            href={hrefOf('preview')}
-            aria-current={isPreview ? 'true' : undefined}
-          >
+          <a class="quiet" href={hrefOf('preview')} aria-current={isPreview ? 'true' : undefined}>
             Preview…
           </a>
           <Show data={data}>
@@ -72,11 +64,11 @@ function TurnList({ turns, chosen, more }: TurnListProps): VNode {
     );
   }
   return (
-    <div class="entry-list">
+    <div>
       {daysOf(turns).map(({ day, entries }) => (
         <section key={day} aria-label={day}>
           <h3 class="hint">{day}</h3>
-          <List look="" of={entries}>
+          <List of={entries}>
             {(turn) => <TurnLink key={turn.turnId} turn={turn} isChosen={turn.turnId === chosen} />}
           </List>
         </section>
@@ -198,7 +190,7 @@ function CompareChoice(props: Omit<TurnProps, 'turnId'> & { turn: PromptSummary 
   );
   const isListed = others.some(({ turnId }) => turnId === against);
   return (
-    <label class="compare-choice">
+    <label class="row facts">
       <span>Compare with</span>
       <select
         class="field"

@@ -7,6 +7,11 @@ export type Path = readonly (string | number)[];
 /** A change of the settings as the gateway takes it; without a value the key is removed. */
 export type ValueChange = InputOf<'settings/change'>['changes'][number];
 
+/** Writes a change, values or the whole text; what is refused is shown at its places. */
+export type Save = (
+  change: { readonly changes: readonly ValueChange[] } | { readonly text: string },
+) => void;
+
 /** The value at a path; undefined where there is none. */
 export function valueAt(values: unknown, path: Path): unknown {
   let value = values;

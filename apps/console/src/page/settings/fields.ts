@@ -200,9 +200,21 @@ function pointsOf(schema: Schema, written: unknown): number {
   if (!isBlock(written)) return isCompound(schema) ? -1 : 0;
   if (properties === undefined) return hasType(schema, 'object') ? 0 : -1;
   const known = Object.keys(written).filter((key) => key in properties).length;
-  const words = Object.entries(properties).filter(([, { const: word }]) => word !== undefined);
-  const isSame = words.every(([key, { const: word }]) => written[key] === word);
+  const isSame = [...markWords(schema)].every(([key, words]) => words.includes(written[key]));
   return isSame ? 1 + known : 0;
+}
+
+/** The words by which a form is told from others, by their keys: of those that it must have. */
+function markWords({
+  properties = {},
+  required = [],
+}: Schema): ReadonlyMap<string, readonly unknown[]> {
+  const marks = Object.entries(properties).map(([key, one]) => {
+    const forms = valueSchemas(one);
+    const isMark = one.const !== undefined || (required.includes(key) && forms.every(hasWords));
+    return [key, isMark ? allowedWords(forms) : []] as const;
+  });
+  return new Map(marks.filter(([, words]) => words.length > 0));
 }
 
 /** The value with which a form begins: what is written and fits it, too, stays. */
@@ -211,16 +223,20 @@ export function initialValue(form: Form, written: unknown): unknown {
   const { properties } = form.schema;
   if (hasType(form.schema, 'array')) return [];
   if (!isCompound(form.schema)) return '';
+  const marks = markWords(form.schema);
   const kept = isBlock(written)
-    ? Object.entries(written).filter(([key]) => properties?.[key] !== undefined)
+    ? Object.entries(written).filter(
+        ([key, value]) =>
+          properties?.[key] !== undefined && (marks.get(key)?.includes(value) ?? true),
+      )
     : [];
-  const words = Object.entries(properties ?? {}).flatMap(([key, { const: word }]) =>
-    word === undefined ? [] : [[key, word] as const],
-  );
-  return Object.fromEntries([
-    ...words.map(([key, word]) => [key, word]),
-    ...kept.filter(([key]) => !words.some(([one]) => one === key)),
-  ]);
+  // A block that the form must have tells it from one that may be empty.
+  const blocks = (form.schema.required ?? []).flatMap((key) => {
+    const one = properties?.[key] ?? {};
+    return valueSchemas(one).every(isCompound) ? [[key, startOfEntry(one)] as const] : [];
+  });
+  const words = [...marks].map(([key, [word]]) => [key, word] as const);
+  return Object.fromEntries([...blocks, ...words, ...kept]);
 }
 
 /** The value with which a new entry begins. */

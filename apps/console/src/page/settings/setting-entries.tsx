@@ -29,8 +29,8 @@ export function RecordEntries({ path, form, entry, Setting }: RecordProps): VNod
     <>
       {keys.map((key, at) => (
         // The name itself can change.
-        <div class="settings-entry" key={at}>
-          <div class="settings-add">
+        <div class="stack settings-entry" key={at}>
+          <div class="row">
             <NameInput
               label={`Name of ${where}.${key}`}
               name={key}
@@ -48,7 +48,7 @@ export function RecordEntries({ path, form, entry, Setting }: RecordProps): VNod
           />
         </div>
       ))}
-      <div class="settings-add">
+      <div class="row">
         <input
           class="field"
           aria-label={`New name in ${where}`}
@@ -107,7 +107,7 @@ export function ListItems({ name, path, form, item, Setting }: ListProps): VNode
         const about = `${name} ${at + 1}`;
         const without = list.toSpliced(at, 1);
         return (
-          <div class="settings-entry" key={at}>
+          <div class="stack settings-entry" key={at}>
             <Setting
               name={about}
               path={[...path, at]}

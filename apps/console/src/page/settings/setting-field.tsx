@@ -65,7 +65,7 @@ function SettingGroup(props: GroupProps): VNode {
   );
   if (isSection) {
     return (
-      <div class="settings-block">
+      <div class="stack settings-block">
         <Help path={path} schema={{}} form={form} />
         {fields}
       </div>
@@ -85,7 +85,7 @@ function SettingGroup(props: GroupProps): VNode {
       <summary>
         <GroupHead {...props} written={written} />
       </summary>
-      <div class="settings-block">
+      <div class="stack settings-block">
         <Help path={path} schema={schema} form={form} />
         {isAbsent && isBlockSchema(schema) && isAll(form.filter) ? (
           <div class="actions">
@@ -158,7 +158,7 @@ function Union(props: UnionProps): VNode {
       </select>
       <Help path={path} schema={isSection ? {} : schema} form={form} />
       {chosen?.kind === 'schema' && (
-        <div class="settings-block">
+        <div class="stack settings-block">
           <SettingField
             name={name}
             path={path}

@@ -35,8 +35,8 @@ export function FieldHead(props: HeadProps & { readonly labels: string }): VNode
     );
   }
   return (
-    <div class="setting-head">
-      <label class="setting-label" for={labels}>
+    <div class="row">
+      <label class="entry-title" for={labels}>
         <Marked text={nameOf(name, schema)} words={form.marked} />
       </label>
       <Key path={path} words={form.marked} />
@@ -51,12 +51,8 @@ export function GroupHead(props: HeadProps): VNode {
   const { name, path, schema, form } = props;
   const label = <Marked text={nameOf(name, schema)} words={form.marked} />;
   return (
-    <span class="setting-head">
-      {path.length === 1 ? (
-        <h4 class="setting-label">{label}</h4>
-      ) : (
-        <span class="setting-label">{label}</span>
-      )}
+    <span class="row">
+      {path.length === 1 ? <h4>{label}</h4> : <span class="entry-title">{label}</span>}
       <Key path={path} words={form.marked} />
       <Difference {...props} />
     </span>
@@ -66,7 +62,7 @@ export function GroupHead(props: HeadProps): VNode {
 function Key({ path, words }: { readonly path: Path; readonly words: readonly string[] }) {
   const key = path.at(-1);
   return typeof key === 'number' ? null : (
-    <code class="setting-key" title={pathText(path)}>
+    <code class="hint" title={pathText(path)}>
       <Marked text={key ?? ''} words={words} />
     </code>
   );
@@ -74,7 +70,7 @@ function Key({ path, words }: { readonly path: Path; readonly words: readonly st
 
 function Difference({ path, schema, written }: HeadProps): VNode | null {
   if (countChanged(schema, written, path) === 0) return null;
-  return <span class="setting-changed">{schema.default === undefined ? 'Set' : 'Changed'}</span>;
+  return <span class="hint tone is-new">{schema.default === undefined ? 'Set' : 'Changed'}</span>;
 }
 
 /** The way back to the default, for what the file says. */
@@ -104,9 +100,9 @@ export function Help({
     isWhole ? isWithin(at, path) : at === pathText(path),
   );
   return (
-    <div id={`${fieldId(path)}-about`} class="setting-help">
+    <div id={`${fieldId(path)}-about`} class="as-typed">
       {wrong.map(({ text }) => (
-        <p key={text} class="hint is-wrong">
+        <p key={text} class="hint tone is-wrong">
           {text}
         </p>
       ))}
@@ -143,7 +139,7 @@ export function FieldsOrText({ children, ...props }: AsTextProps): VNode {
   return (
     <>
       {isText ? <JsonText {...props} /> : children}
-      <div class="setting-head">
+      <div class="row">
         <TextButton
           label={label}
           name={`${label}: ${pathText(props.path)}`}
@@ -177,7 +173,7 @@ function JsonText({ path, form, written }: HeadProps): VNode {
         value={typed}
         onInput={({ currentTarget }) => take(currentTarget.value)}
       />
-      <p id={`${id}-about`} class={isBroken ? 'hint is-wrong' : 'hint'}>
+      <p id={`${id}-about`} class={isBroken ? 'hint tone is-wrong' : 'hint'}>
         {isBroken
           ? 'This is not valid JSON yet, so it is not used.'
           : 'As JSON, which is YAML as well. Empty: the default applies.'}

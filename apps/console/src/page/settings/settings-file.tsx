@@ -2,9 +2,9 @@ import type { ShownProblem, ShownSettings } from '@parley/gateway/api';
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ActionButton } from '../ui/widgets.tsx';
+import type { Save } from './draft.ts';
 import { openSettingsEditor, type SettingsEditor } from './editor.ts';
 import type { Schema } from './fields.ts';
-import type { Save } from './settings-view.tsx';
 
 interface FileProps {
   readonly settings: ShownSettings;
@@ -40,10 +40,10 @@ export function SettingsFile({ settings, schema, problems, save }: FileProps): V
     <div class="settings-file">
       <p class="hint">
         Secrets are shown as [secret]; leave that as it is to keep them. Ctrl-Space completes,
-        Ctrl-S saves, Escape and Tab leave the text.
+        Ctrl-S saves; Escape, then Tab leaves the editor.
       </p>
       <div class="editor" ref={box} />
-      <div class="settings-save">
+      <div class="row settings-save">
         <ActionButton
           label={isChanged ? 'Save the file' : 'Nothing to save'}
           look="is-main"

@@ -4,13 +4,12 @@ import { useRef, useState } from 'preact/hooks';
 import { hrefOf } from '../route.ts';
 import { counted } from '../ui/format.ts';
 import { ActionButton } from '../ui/widgets.tsx';
-import { changesToWrite, type Path, valueAt, withValue } from './draft.ts';
+import { changesToWrite, type Path, type Save, valueAt, withValue } from './draft.ts';
 import { type Schema, schemaAt } from './fields.ts';
 import { countChanged, type Filter, filterOf, isAll, isShown } from './filter.ts';
 import { groupOf, SETTINGS_GROUPS, type SettingsGroup } from './groups.ts';
 import type { SettingContext } from './setting-context.ts';
 import { SettingField } from './setting-field.tsx';
-import type { Save } from './settings-view.tsx';
 
 /** Values that were edited from the file with this print. */
 export interface Edited {
@@ -75,7 +74,7 @@ export function SettingsForm(props: FormProps): VNode {
       />
       <form onSubmit={onSubmit}>
         <Hits form={form} schema={schema} groups={shown} />
-        <div class="settings-save">
+        <div class="row settings-save">
           <ActionButton
             label={
               changes.length === 0 ? 'Nothing to save' : `Save ${counted(changes.length, 'change')}`
@@ -102,7 +101,7 @@ interface SearchProps {
 
 function Search({ query, setQuery, filter, setChangedOnly }: SearchProps): VNode {
   return (
-    <div class="settings-search" role="search">
+    <div class="row settings-search" role="search">
       <input
         type="search"
         class="field"
@@ -144,13 +143,14 @@ function Groups({ form, schema, chosen, onChoose }: GroupsProps): VNode {
         return (
           <a
             key={group.id}
+            class="quiet"
             href={hrefOf('settings', group.id)}
             aria-current={group.id === chosen ? 'page' : undefined}
             onClick={onChoose}
           >
             {group.title}
-            {isWrong && <span class="settings-wrong">Problem</span>}
-            {changed > 0 && !isWrong && <span class="settings-count">{changed} set</span>}
+            {isWrong && <span class="hint tone is-wrong">Problem</span>}
+            {changed > 0 && !isWrong && <span class="hint">{changed} set</span>}
           </a>
         );
       })}
@@ -176,7 +176,7 @@ function Hits({ form, schema, groups }: HitsProps): VNode {
   return (
     <>
       {shown.map(({ group, parts }) => (
-        <section key={group.id} class="settings-group" aria-label={group.title}>
+        <section key={group.id} class="stack settings-group" aria-label={group.title}>
           <h3>{group.title}</h3>
           {parts.map(({ name, path, schema: one }) => (
             <SettingField key={path.join('.')} name={name} path={path} schema={one} form={form} />

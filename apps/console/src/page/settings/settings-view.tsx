@@ -1,27 +1,20 @@
 import type { SettingsWritten, ShownProblem, ShownSettings } from '@parley/gateway/api';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { type Outcome, order, perform, readPath } from '../gateway.ts';
+import { type Outcome, order, perform } from '../gateway.ts';
 import { hrefOf, type Route } from '../route.ts';
-import { useData, useOperation, useWork, type Work } from '../ui/data.tsx';
+import { useOperation, useWork, type Work } from '../ui/data.tsx';
 import { momentOf } from '../ui/format.ts';
 import { ColumnView } from '../ui/frames.tsx';
 import { ConfirmButton, OutcomeNote, Said, Show } from '../ui/widgets.tsx';
-import type { ValueChange } from './draft.ts';
-import type { Schema } from './fields.ts';
+import type { Save } from './draft.ts';
 import { SettingsFile } from './settings-file.tsx';
 import { type Edited, SettingsForm } from './settings-form.tsx';
-
-/** The change to write: values, or the whole text. */
-export type Change = { readonly changes: readonly ValueChange[] } | { readonly text: string };
-
-/** Writes a change; what is refused is shown at its places. */
-export type Save = (change: Change) => void;
 
 /** The settings: a form made from their schema, or the file itself (U03, D12). Both refuse what would not start. */
 export function SettingsView({ args: [part = 'agent'] }: Route): VNode {
   const settings = useOperation('settings/show', {});
-  const schema = useData<Schema>(readPath('settings/schema', {}));
+  const schema = useOperation('settings/schema', {});
   const work = useWork();
   const [refused, setRefused] = useState<readonly ShownProblem[]>([]);
   const [edited, setEdited] = useState<Edited>();
@@ -46,7 +39,7 @@ export function SettingsView({ args: [part = 'agent'] }: Route): VNode {
       });
   return (
     <ColumnView name="settings-view" title="Settings">
-      <nav class="tabs" aria-label="Settings as">
+      <nav class="segments" aria-label="Settings as">
         <a href={hrefOf('settings')} aria-current={part === 'file' ? undefined : 'page'}>
           Form
         </a>
@@ -144,7 +137,7 @@ function State({ settings, refused, work }: StateProps): VNode {
       <OutcomeNote outcome={work.outcome} />
       <p class="facts">{file}</p>
       {shown.map(({ path, text }) => (
-        <Said key={path + text} as="pre" look="problem">
+        <Said key={path + text} as="pre" look="layer-text problem">
           {text}
         </Said>
       ))}

@@ -140,13 +140,13 @@ function Invitation({ address }: { readonly address: string }): VNode {
 function BotCard({ name, picture, invitation }: SetupBot): VNode {
   const address = usePictureOf(picture);
   return (
-    <div class="setup-bot">
+    <div class="row">
       {address === '' ? (
-        <span class="setup-picture" aria-hidden="true">
+        <span class="face" aria-hidden="true">
           {name.replace(/^@/, '').slice(0, 1).toUpperCase()}
         </span>
       ) : (
-        <img class="setup-picture" src={address} alt="" width={40} height={40} />
+        <img class="face setup-picture" src={address} alt="" width={40} height={40} />
       )}
       <b>{name}</b>
       {invitation !== null && <Invitation address={invitation} />}

@@ -65,14 +65,14 @@ export function Step({ place, title, done, children }: StepProps): VNode {
   }, [isOpen]);
   return (
     <section class="setup-step" aria-label={title}>
-      <header>
+      <header class="row">
         <span class="hint" aria-hidden="true">
           {isDone ? '✓' : number}
         </span>
         <h3 ref={heading} tabIndex={-1}>
           {title}
         </h3>
-        {isDone && <span class="facts">{done}</span>}
+        {isDone && <span class="facts grow">{done}</span>}
         {(isDone || !isOpen) && (
           <button
             type="button"

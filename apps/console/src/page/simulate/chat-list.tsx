@@ -48,8 +48,8 @@ function ChatEntry({ chat, state, play }: Props & { readonly chat: SimulatedChat
         onClick={() => state.open(chat)}
       >
         <Face name={chat.title} of={chat.key} />
-        <b>{chat.kind === 'thread' ? `# ${chat.title}` : chat.title}</b>
-        <small>
+        <b class="clip">{chat.kind === 'thread' ? `# ${chat.title}` : chat.title}</b>
+        <small class="clip">
           {chat.isTyping ? 'the bot is typing…' : last && `${name}${last.text || 'a file'}`}
           {!chat.isBotIn && ' (the bot is out)'}
         </small>
@@ -92,7 +92,7 @@ function NewOnes({ state, play: { world, chat, speaker } }: Props): VNode {
     </button>
   );
   return (
-    <form class="new-ones" onSubmit={(event) => event.preventDefault()}>
+    <form class="row" onSubmit={(event) => event.preventDefault()}>
       <label>
         A new name
         <input

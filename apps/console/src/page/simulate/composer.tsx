@@ -51,8 +51,8 @@ export function Composer({ state, play }: Props): VNode {
     <div class="composer">
       <Menu text={text} play={play} choose={(name) => setText(`/${name} `)} />
       <Strip {...{ state, play, file, clear }} />
-      <div class="writer">
-        <label class="speaker">
+      <div class="row">
+        <label class="row facts">
           <span>As</span>
           <select
             value={speaker.key}
@@ -68,7 +68,7 @@ export function Composer({ state, play }: Props): VNode {
           </select>
         </label>
         {isGroup && (
-          <label class="mention">
+          <label class="row facts">
             <input
               type="checkbox"
               checked={mention}
@@ -77,13 +77,14 @@ export function Composer({ state, play }: Props): VNode {
             mention the bot
           </label>
         )}
-        <label class="attach">
+        <label class="row facts">
           <span>Attach</span>
           <input type="file" onChange={async (event) => setFile(await readFile(event, state))} />
         </label>
       </div>
-      <div class="writer">
+      <div class="row">
         <textarea
+          class="grow"
           ref={field}
           rows={2}
           value={text}
@@ -127,7 +128,7 @@ function Menu(props: {
   const found = play.world.commands.filter(({ name }) => name.startsWith(prefix ?? '?'));
   if (prefix === undefined || found.length === 0) return null;
   return (
-    <ul class="command-menu" aria-label="Commands">
+    <ul class="card command-menu" aria-label="Commands">
       {found.map(({ name, description }) => (
         <li key={name}>
           <button type="button" onClick={() => choose(name)}>
@@ -148,7 +149,7 @@ function Strip(
   const about = play.chat.messages.find(({ key }) => key === (reply.value ?? edit.value));
   if (about === undefined && file === undefined) return null;
   return (
-    <p class="strip">
+    <p class="said">
       {about && `${edit.value === null ? 'Answers' : 'Changes'}: ${about.text.slice(0, 60)} `}
       {file && `Brings ${file.name} `}
       <button type="button" onClick={clear}>

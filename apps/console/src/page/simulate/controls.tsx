@@ -15,7 +15,7 @@ const FAULTS: Readonly<Record<FaultName, readonly [label: string, what: string]>
   'server-error': ['Server error', 'The next message is answered with an error of the servers'],
   'format-refused': ['Format refused', 'The markup of the next message is refused'],
   'reset-before': ['Lost before', 'The connection breaks before the next message arrives'],
-  'reset-after': ['Lost after', 'The next message arrives, and the bot does not learn it'],
+  'reset-after': ['Lost after', 'The next message arrives, but the bot gets no confirmation'],
   hang: ['No answer', 'The next message is never answered'],
   duplicate: ['Twice', 'The next event comes twice'],
   silence: ['Silence', 'The connection stays open and nothing comes any more'],
@@ -44,10 +44,10 @@ function BotControls({ state, play: { chat, world } }: Props): VNode | null {
   if (chat.kind === 'thread' || (isDirect && !world.can.block)) return null;
   const label = isDirect
     ? `${chat.isBotIn ? 'Block' : 'Unblock'} the bot as ${chat.title}`
-    : `${chat.isBotIn ? 'Throw the bot out of' : 'Add the bot to'} ${chat.title}`;
+    : `${chat.isBotIn ? 'Take the bot out of' : 'Add the bot to'} ${chat.title}`;
   const change = () => state.act({ kind: 'bot', chat: chat.key, isIn: !chat.isBotIn });
   return (
-    <section aria-label="The bot here">
+    <section class="row" aria-label="The bot here">
       <h3>The bot here</h3>
       <button type="button" onClick={change}>
         {label}
@@ -62,9 +62,9 @@ function Faults({ state, play: { chat, world } }: Props): VNode {
   const strike = (fault: FaultName) =>
     state.act({ kind: 'fault', fault, seconds, ...(isHere && { chat: chat.key }) });
   return (
-    <section aria-label="Faults">
+    <section class="row" aria-label="Faults">
       <h3>Faults</h3>
-      <ul class="faults">
+      <ul class="row">
         {world.faults.map((fault) => (
           <li key={fault}>
             <button type="button" title={FAULTS[fault][1]} onClick={() => strike(fault)}>
@@ -73,7 +73,7 @@ function Faults({ state, play: { chat, world } }: Props): VNode {
           </li>
         ))}
       </ul>
-      <label>
+      <label class="row facts">
         <input
           type="checkbox"
           checked={isHere}
@@ -81,7 +81,7 @@ function Faults({ state, play: { chat, world } }: Props): VNode {
         />
         only in {chat.title}
       </label>
-      <label>
+      <label class="row facts">
         A rate limit asks to wait, in seconds
         <input
           type="number"
@@ -106,9 +106,9 @@ function Flood({ state, play: { chat, speaker } }: Props): VNode {
       ...(chat.kind !== 'direct' && { mention: true }),
     });
   return (
-    <section aria-label="Flood">
+    <section class="row" aria-label="Flood">
       <h3>Flood</h3>
-      <label>
+      <label class="row facts">
         Messages of {speaker.name}
         <input
           type="number"
@@ -135,7 +135,7 @@ function Clock({ state, play: { world } }: Props): VNode {
   const ahead = Math.round(world.ahead / 60_000);
   const now = new Date(world.now).toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
   return (
-    <section aria-label="Clock">
+    <section class="row" aria-label="Clock">
       <h3>Clock</h3>
       <p>
         {now}
@@ -156,11 +156,11 @@ function Clock({ state, play: { world } }: Props): VNode {
 
 function Calls({ play: { world } }: Pick<Props, 'play'>): VNode {
   return (
-    <section class="calls" aria-label="Calls of the bot">
+    <section class="calls row" aria-label="Calls of the bot">
       <h3>Calls of the bot</h3>
-      <ol tabIndex={0} aria-label="The newest first">
+      <ol class="layer-text" tabIndex={0} aria-label="The newest first">
         {[...world.calls].reverse().map(({ at, call, outcome, isTrouble }, index) => (
-          <li key={`${at} ${index}`} class={isTrouble ? 'is-trouble' : ''}>
+          <li key={`${at} ${index}`} class={isTrouble ? 'tone is-failed' : ''}>
             <code>{call}</code> <span>{outcome}</span>
           </li>
         ))}

@@ -44,7 +44,7 @@ export function Conversation({ state, play }: Props): VNode {
   const members = chat.members.map((key) => people.get(key)).join(', ');
   return (
     <>
-      <header class="chat-head">
+      <header class="row chat-head">
         <Face name={chat.title} of={chat.key} />
         <h2>{chat.title}</h2>
         <small>
@@ -117,7 +117,9 @@ function Message({ message, state, play }: MessageProps): VNode {
       <Buttons {...{ message, state, play }} />
       <Reactions {...{ message, state, play }} />
       {message.violations.length > 0 && (
-        <p class="violation">Not as the platform wants it: {message.violations.join('; ')}</p>
+        <p class="trouble violation">
+          Not as the platform wants it: {message.violations.join('; ')}
+        </p>
       )}
       {!message.isGrowing && !message.isDeleted && <Actions {...{ message, state, play }} />}
     </article>

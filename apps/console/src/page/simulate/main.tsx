@@ -11,13 +11,13 @@ const NAMES = { telegram: 'Telegram', discord: 'Discord', whatsapp: 'WhatsApp' }
 function Page({ state }: { readonly state: PlayState }): VNode {
   const play = playOf(state);
   const trouble = state.trouble.value;
-  if (play === null) return <p class="waiting">{trouble ?? 'Connecting…'}</p>;
+  if (play === null) return <p class="nothing">{trouble ?? 'Connecting…'}</p>;
   const { world, chat } = play;
   return (
     <div class={`play on-${world.platform}`}>
-      <header class="top">
+      <header class="row top">
         <h1>{NAMES[world.platform]}, simulated</h1>
-        <p>
+        <p class="grow">
           {state.link.value === 'lost'
             ? 'The play has ended, or does not answer.'
             : 'On this machine alone; the bot is a Parley with your settings.'}

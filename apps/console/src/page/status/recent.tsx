@@ -23,22 +23,22 @@ export function HoursSection(): VNode | null {
   return (
     <Section title="The last 12 hours">
       <p class="facts">
-        {counted(turns, 'turn')}, {failed} failed. Latency leaves out the time for which a turn
+        {counted(turns, 'turn')}, {failed} failed. Latency does not include the time that turns
         waited for a person.
       </p>
       {turns > 0 && (
-        <div class="usage-charts" aria-hidden="true">
+        <div class="charts" aria-hidden="true">
           <DayChart
             title="Turns"
             parts={['answered or silent', 'failed']}
             days={days}
             valuesOf={(hour) => [hour.turns - hour.failed, hour.failed]}
-            text={String}
+            text={(value) => String(value)}
             alarm
           />
           <DayChart
             title="Latency"
-            parts={['half of the answers', '95 % of them']}
+            parts={['median', '95th percentile']}
             days={days}
             valuesOf={({ latency }) => [
               latency?.p50 ?? 0,
@@ -87,7 +87,7 @@ function ChannelRow({ name, state, did }: RowProps): VNode {
   return (
     <>
       <b>{name}</b>
-      <span class={state.kind === 'connected' ? '' : `channel-state of-${state.kind}`}>
+      <span class={state.kind === 'connected' ? '' : `tone of-${state.kind}`}>
         {'reason' in state ? `${state.kind}: ${state.reason}` : `${state.kind}${as}`}
       </span>
       <span>{did}</span>
@@ -106,13 +106,13 @@ const SHOWN_ERRORS = 5;
 
 /** The last errors of the log, for those who may read it. */
 export function ErrorsSection(): VNode | null {
-  const mayRead = useMayRead('/api/logs/read');
+  const mayRead = useMayRead('logs/read');
   const query = { level: 'error', limit: SHOWN_ERRORS } as const;
   const log = useOperation('logs/read', mayRead ? query : null, SLOW_POLL_MS).value;
   if (!mayRead || log === undefined) return null;
   return (
     <Section title="Last errors">
-      {log.lines.length === 0 && <p class="facts">None in the kept log.</p>}
+      {log.lines.length === 0 && <p class="facts">No errors in the log.</p>}
       <List look="rows" of={log.lines}>
         {({ at, text, component, process }) => (
           <ErrorRow key={`${at} ${text}`} at={at} text={text} where={component ?? process} />

@@ -1,8 +1,9 @@
 import type { InputOf, OperationName, OutputOf } from '@parley/gateway/operations';
 import { batch, type Signal, useSignal } from '@preact/signals';
 import { type ComponentChildren, createContext, type VNode } from 'preact';
-import { useContext, useEffect, useState } from 'preact/hooks';
+import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { ask, type Failure, type Outcome, readPath } from '../gateway.ts';
+import { LiveChanges } from './live.ts';
 
 /** The gateway's answer for a path, kept up to date while it is shown. */
 export interface Data<Value> {
@@ -57,39 +58,78 @@ const LOADING = { value: undefined, failure: null, isLoading: true } as const;
 /** After a failure that may pass it is loaded again after so many ms. */
 const RETRY_MS = 5_000;
 
+/** What has no event, such as the end of a time that was set, is seen after so many ms. */
+const RESYNC_MS = 60_000;
+/** Without events it is loaded again after so many ms. */
+const WITHOUT_EVENTS_MS = 10_000;
+
+/**
+ * The times at which data is loaded again by itself, while the window is visible: after so many ms, or `live`: after
+ * changes that the gateway reports.
+ */
+export type Again<Value> = number | 'live' | ((value: Value | undefined) => number | undefined);
+
+/** The pause before data is loaded again; undefined: it is not. */
+function pauseOf<Value>(
+  again: Again<Value> | undefined,
+  value: Value | undefined,
+  hasEvents: boolean,
+): number | undefined {
+  if (again === 'live') return hasEvents ? RESYNC_MS : WITHOUT_EVENTS_MS;
+  return typeof again === 'function' ? again(value) : again;
+}
+
 /**
  * Loads `path` when it changes and when the view is refreshed, which it does itself when the window gets the
- * focus, and with `everyMs` so often while the window is visible. Null loads nothing and keeps what there is.
- * `Value` is the type that the gateway declares for the path.
+ * focus, and as `again` says. Null loads nothing and keeps what there is. `Value` is the type that the gateway declares
+ * for the path.
  */
-export function useData<Value>(
-  path: string | null,
-  everyMs?: number | ((value: Value | undefined) => number | undefined),
-): Data<Value> {
+export function useData<Value>(path: string | null, again?: Again<Value>): Data<Value> {
   const { refresh, round } = useScope();
+  const live = useContext(LiveChanges);
+  const changes = again === 'live' ? live.value : null;
+  // Answers of later requests are not replaced by those of earlier ones.
+  const requests = useRef<Requests>({ path, last: 0, shown: 0 });
   const state = useSignal<Data<Value> & { readonly path: string | null }>({ path, ...LOADING });
   const isOwn = path === null || state.value.path === path;
   const { value, failure, isLoading }: Data<Value> = isOwn ? state.value : LOADING;
   useEffect(() => {
     if (path === null) return;
-    let isOver = false;
+    if (requests.current.path !== path) requests.current = { path, last: 0, shown: 0 };
+    const of = requests.current;
+    of.last += 1;
+    const number = of.last;
     state.value = { path, value, failure, isLoading: true };
     ask<Value>(path).then((answer) => {
-      if (isOver) return;
+      if (requests.current !== of || number < of.shown) return;
+      of.shown = number;
+      const before = state.peek().value;
       const isHere = answer.kind === 'here';
-      const news = isHere ? { value: answer.value, failure: null } : { value, failure: answer };
-      state.value = { path, isLoading: false, ...news };
+      const news = isHere
+        ? { value: answer.value, failure: null }
+        : { value: before, failure: answer };
+      state.value = { path, isLoading: number < of.last, ...news };
     });
-    return () => {
-      isOver = true;
-    };
-  }, [path, round.value]);
+  }, [path, round.value, changes]);
+  useEffect(
+    () => () => {
+      requests.current = { path: null, last: 0, shown: 0 };
+    },
+    [],
+  );
   useEffect(() => {
     if (isLoading || path === null) return;
-    const ms = typeof everyMs === 'function' ? everyMs(value) : everyMs;
+    const ms = pauseOf(again, value, live.peek() !== null);
     return whenDue(failure?.retryable ? RETRY_MS : ms, refresh);
   }, [state.value]);
   return { value, failure, isLoading };
+}
+
+/** The requests of one path: how many were made, and whose answer is shown. */
+interface Requests {
+  readonly path: string | null;
+  last: number;
+  shown: number;
 }
 
 /**
@@ -102,9 +142,9 @@ export function useData<Value>(
 export function useOperation<Name extends OperationName>(
   name: Name,
   input: InputOf<Name> | null,
-  everyMs?: number | ((value: OutputOf<Name> | undefined) => number | undefined),
+  again?: Again<OutputOf<Name>>,
 ): Data<OutputOf<Name>> {
-  return useData(input && readPath(name, input), everyMs);
+  return useData(input && readPath(name, input), again);
 }
 
 /** Calls once: after `ms`, but not while the window is hidden; or when it gets the focus. */
@@ -137,27 +177,27 @@ export interface Pages<Item> extends Data<readonly Item[]> {
 }
 
 /**
- * Loads the first page of `path` like `useData`, and more pages on request; when something new came, a
+ * Loads the first page of an operation like `useOperation`, and more pages on request; when something new came, a
  * refresh leaves the first one alone.
- * `read` finds the items of a page, and what asks for the page after it (`before=`).
+ * `read` finds the items of a page, and what asks for the page after it (`before`).
  */
-export function usePages<Page, Item>(
-  path: string,
-  read: (page: Page) => {
+export function usePages<Name extends OperationName, Item>(
+  name: Name,
+  input: InputOf<Name>,
+  read: (page: OutputOf<Name>) => {
     readonly items: readonly Item[];
     readonly next: string | number | null;
   },
 ): Pages<Item> {
-  const first = useData<Page>(path);
+  const first = useOperation(name, input);
   const after = first.value && read(first.value).next;
-  const none: Added<Page> = { after, pages: [], failure: null };
+  const none: Added<OutputOf<Name>> = { after, pages: [], failure: null };
   const added = useSignal(none);
   const older = added.value.after === after ? added.value : none;
   const all = first.value === undefined ? [] : [first.value, ...older.pages].map(read);
   const next = all.at(-1)?.next ?? null;
   const more = async (): Promise<void> => {
-    const query = `before=${encodeURIComponent(String(next))}`;
-    const answer = await ask<Page>(`${path}${path.includes('?') ? '&' : '?'}${query}`);
+    const answer = await ask<OutputOf<Name>>(readPath(name, { ...input, before: next }));
     const isHere = answer.kind === 'here';
     added.value = {
       after,

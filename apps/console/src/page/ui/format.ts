@@ -8,6 +8,11 @@ export function counted(number: number, noun: string, nouns = `${noun}s`): strin
   return `${amount(number)} ${number === 1 ? noun : nouns}`;
 }
 
+/** A text as the beginning of a sentence. */
+export function capitalized(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+}
+
 /** A share from 0 to 1 in percent; never 100 for less than all. */
 export function percent(share: number): string {
   const rounded = share < 1 ? Math.min(Math.round(share * 1_000) / 10, 99.9) : 100;

@@ -9,7 +9,7 @@ interface FrameProps {
   /** For the style sheet. */
   readonly name: string;
   readonly title: string;
-  /** The label of the button that asks the gateway again. */
+  /** The label of the button that asks the gateway again; absent: a drawing alone. */
   readonly refreshLabel?: string;
 }
 
@@ -27,14 +27,19 @@ export function ColumnView(props: FrameProps & { children: ComponentChildren }):
 }
 
 /** The title of a view, and a button that asks the gateway again. */
-function ViewHead({ title, refreshLabel = 'Refresh' }: Omit<FrameProps, 'name'>): VNode {
+function ViewHead({ title, refreshLabel }: Omit<FrameProps, 'name'>): VNode {
   const { inTitles } = useContext(AgentsHere);
   return (
     <div class="view-head">
       <h2>{inTitles === null ? title : `${title} · ${inTitles}`}</h2>
-      <button type="button" class="quiet" title={refreshLabel} onClick={useScope().refresh}>
+      <button
+        type="button"
+        class="quiet"
+        title={refreshLabel ?? 'Refresh'}
+        onClick={useScope().refresh}
+      >
         <Icon name="again" />
-        {refreshLabel}
+        {refreshLabel ?? <span class="visually-hidden">Refresh</span>}
       </button>
     </div>
   );

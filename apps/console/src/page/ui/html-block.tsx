@@ -4,15 +4,60 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 /** Shows an answer that the gateway printed. While it grows, only the blocks that changed are replaced. */
 export function HtmlBlock({ html }: { readonly html: string }): VNode {
   const box = useRef<HTMLDivElement>(null);
+  const maths = useRef<Maths | null>(null);
   useLayoutEffect(() => {
     if (!box.current) return;
     const fragment = safeFragment(html);
     decorate(fragment);
+    maths.current?.drawFormulas(fragment);
     replaceChanged(box.current, fragment);
   }, [html]);
+  useEffect(() => drawMaths(box.current, maths), [html]);
   useEffect(() => colorWhenQuiet(box.current), [html]);
   useEffect(() => box.current?.addEventListener('click', onClick), []);
   return <div ref={box} class="prose" dir="auto" />;
+}
+
+type Maths = typeof import('./maths.ts');
+
+/** The library of formulas is loaded with the first one of an answer; as it grows, the next ones are drawn at once. */
+function drawMaths(
+  box: Element | null,
+  maths: { current: Maths | null },
+): (() => void) | undefined {
+  if (!box?.querySelector('.math')) return undefined;
+  let end: (() => void) | undefined;
+  let isOver = false;
+  const load = async (): Promise<void> => {
+    maths.current ??= await import('./maths.ts');
+    if (isOver) return;
+    maths.current.drawFormulas(box);
+    end = maths.current.fitFormulas(box);
+  };
+  // The file may be gone when the gateway was updated: the source can be read.
+  load().catch(() => undefined);
+  return () => {
+    isOver = true;
+    end?.();
+  };
+}
+
+/** The text of an answer as people would write it, with the source of each formula. */
+export function proseText(prose: HTMLElement): string {
+  const spans = [...prose.querySelectorAll<HTMLElement>('.math[data-source]')];
+  const drawn = spans.map((span) => [...span.childNodes]);
+  // Nothing is painted in between, and only what is shown has an `innerText`.
+  for (const span of spans) {
+    const lines = (span.dataset.source ?? '').split('\n');
+    span.replaceChildren(...lines.flatMap((line, nth) => (nth === 0 ? [line] : [lineEnd(), line])));
+  }
+  const text = prose.innerText;
+  for (const [nth, span] of spans.entries()) span.replaceChildren(...(drawn[nth] ?? []));
+  return text;
+}
+
+function lineEnd(): HTMLElement {
+  return document.createElement('br');
 }
 
 /** While an answer grows its code is not read again with every piece. In ms. */
@@ -64,7 +109,7 @@ function decorate(fragment: DocumentFragment): void {
 function codeBox(pre: HTMLPreElement): HTMLElement {
   const language = /(?:^|\s)language-(\S+)/.exec(pre.firstElementChild?.className ?? '')?.[1];
   const name = Object.assign(document.createElement('span'), { textContent: language ?? 'text' });
-  const facts = { type: 'button', className: 'copy', textContent: 'Copy', ariaLabel: 'Copy code' };
+  const facts = { type: 'button', className: 'quiet', textContent: 'Copy', ariaLabel: 'Copy code' };
   const copy = Object.assign(document.createElement('button'), facts);
   copy.dataset.copy = '';
   const bar = Object.assign(document.createElement('div'), { className: 'code-bar' });

@@ -139,7 +139,7 @@ export function Show<Value>(props: {
       {failure && <Trouble reason={failure.reason} again={failure.retryable && refresh} />}
       {value !== undefined && props.children(value)}
       {value === undefined && !failure && (
-        <p class="facts" role="status">
+        <p class="nothing" role="status">
           Loading…
         </p>
       )}
@@ -159,7 +159,7 @@ export function OutcomeNote({ outcome }: { readonly outcome: Outcome | undefined
 /** A paragraph that a person or a model wrote, or a `blockquote` or `pre`: shown as text, in the direction of its script. */
 export function Said(props: {
   readonly as?: 'p' | 'blockquote' | 'pre';
-  readonly look: string;
+  readonly look?: string;
   readonly children: ComponentChildren;
 }): VNode {
   const { as: Element = 'p', look, children } = props;
@@ -187,13 +187,13 @@ export function Diff({ lines }: { readonly lines: string }): VNode {
 /** A list of what `show` draws, whose keys are those of the list. */
 export function List<Item>(props: {
   /** A class of the style sheet. */
-  readonly look: string;
+  readonly look?: string;
   readonly of: readonly Item[];
   readonly children: (item: Item) => VNode;
 }): VNode {
   const shown = props.of.map(props.children);
   return (
-    <ul class={props.look}>
+    <ul class={props.look ?? ''}>
       {shown.map((one) => (
         <li key={one.key}>{one}</li>
       ))}

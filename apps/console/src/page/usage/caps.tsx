@@ -54,7 +54,7 @@ export function Caps({ caps, today }: Pick<UsageReport, 'caps' | 'today'>): VNod
 /** `used`: from 0, a share; null: not known. */
 function Bound({ used, text }: { readonly used: number | null; readonly text: string }): VNode {
   return (
-    <p class={`usage-bound ${used !== null && used >= 1 ? 'is-full' : ''}`}>
+    <p class={`bound tone ${used !== null && used >= 1 ? 'is-full' : ''}`}>
       {text}
       {used !== null && (
         <svg viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">

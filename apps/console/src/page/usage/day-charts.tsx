@@ -1,7 +1,7 @@
 import type { UsageDay } from '@parley/store';
 import type { VNode } from 'preact';
 import { amount } from '../ui/format.ts';
-import { formatMoney, latencyText } from './figures.ts';
+import { latencyText, moneyText } from './figures.ts';
 
 /**
  * Four charts with a bar for each day. A screen reader is not told of them: the table below has the same
@@ -9,7 +9,7 @@ import { formatMoney, latencyText } from './figures.ts';
  */
 export function DayCharts({ days }: { readonly days: readonly UsageDay[] }): VNode {
   return (
-    <div class="usage-charts" aria-hidden="true">
+    <div class="charts" aria-hidden="true">
       <DayChart
         title="Tokens"
         parts={['in', 'out']}
@@ -22,7 +22,8 @@ export function DayCharts({ days }: { readonly days: readonly UsageDay[] }): VNo
         parts={['US dollars']}
         days={days}
         valuesOf={({ costUsd }) => [costUsd]}
-        text={formatMoney}
+        text={(_, day) => moneyText(day)}
+        highest={highestMoney(days)}
       />
       <DayChart
         title="Turns"
@@ -34,7 +35,7 @@ export function DayCharts({ days }: { readonly days: readonly UsageDay[] }): VNo
       />
       <DayChart
         title="Latency"
-        parts={['half of the answers', '95 % of them']}
+        parts={['median', '95th percentile']}
         days={days}
         valuesOf={({ latency }) => [latency?.p50 ?? 0, (latency?.p95 ?? 0) - (latency?.p50 ?? 0)]}
         text={latencyText}
@@ -50,7 +51,9 @@ interface DayChartProps {
   readonly days: readonly UsageDay[];
   /** The heights of the parts of a bar, from the bottom, each above the one before. */
   readonly valuesOf: (day: UsageDay) => readonly number[];
-  readonly text: (value: number) => string;
+  readonly text: (value: number, day: UsageDay) => string;
+  /** The text of the highest bar, where it is not that of its value. */
+  readonly highest?: string;
   /** The second part is what should not be. */
   readonly alarm?: boolean;
 }
@@ -65,14 +68,16 @@ export function DayChart({
   days,
   valuesOf,
   text,
+  highest,
   alarm = false,
 }: DayChartProps): VNode {
   const bars = days.map((day) => valuesOf(day));
   const most = Math.max(...bars.map(sumValues), 0);
+  const top = days.find((_, at) => sumValues(bars[at] ?? []) === most);
   const looks = alarm ? ['bar-one', 'bar-alarm'] : LOOKS;
   return (
     <figure>
-      <figcaption>
+      <figcaption class="row legend">
         <b>{title}</b>
         {parts.map((part, nth) => (
           <span key={part} class="hint">
@@ -82,11 +87,12 @@ export function DayChart({
         ))}
       </figcaption>
       <svg viewBox={`0 0 ${days.length} 100`} preserveAspectRatio="none" aria-hidden="true">
-        {days.map(({ day }, at) => {
+        {days.map((one, at) => {
+          const { day } = one;
           const values = bars[at] ?? [];
           return (
             <g key={day}>
-              <title>{`${day}: ${values.map((_, nth) => text(sumValues(values.slice(0, nth + 1)))).join(', ')}`}</title>
+              <title>{`${day}: ${values.map((_, nth) => text(sumValues(values.slice(0, nth + 1)), one)).join(', ')}`}</title>
               {/* Also where nothing is: the pointer finds its day. */}
               <rect x={at} width={1} height={100} fill="transparent" />
               {values.map((value, nth) => {
@@ -107,13 +113,20 @@ export function DayChart({
           );
         })}
       </svg>
-      <p class="hint">
+      <p class="hint row apart">
         <span>{days[0]?.day}</span>
-        <span>highest: {text(most)}</span>
+        <span>highest: {highest ?? (top && text(most, top))}</span>
         <span>{days.at(-1)?.day}</span>
       </p>
     </figure>
   );
+}
+
+/** A day whose price is not known may be the highest one. */
+export function highestMoney(days: readonly Pick<UsageDay, 'costUsd' | 'unpriced'>[]): string {
+  const costUsd = Math.max(...days.map((day) => day.costUsd), 0);
+  const unpriced = days.reduce((sum, day) => sum + day.unpriced, 0);
+  return moneyText({ costUsd, unpriced });
 }
 
 function sumValues(values: readonly number[]): number {

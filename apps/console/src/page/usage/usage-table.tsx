@@ -37,11 +37,11 @@ const COLUMNS: readonly Column[] = [
   },
   { name: 'Money', text: moneyText, size: ({ costUsd }) => costUsd },
   {
-    name: 'Half within',
+    name: 'Median',
     text: ({ latency }) => latencyText(latency?.p50),
     size: ({ latency }) => latency?.p50 ?? 0,
   },
-  { name: '95 % within', text: ({ latency }) => latencyText(latency?.p95) },
+  { name: '95th percentile', text: ({ latency }) => latencyText(latency?.p95) },
 ];
 
 /** One line for each group, with bars to compare them, and one for all. */
@@ -52,7 +52,7 @@ export function UsageTable(props: {
 }): VNode {
   const { report, heading } = props;
   const lines = usageLines(report);
-  if (lines.length === 0) return <p>Nothing was used.</p>;
+  if (lines.length === 0) return <p>Nothing was used in this period.</p>;
   const most = COLUMNS.map(({ size }) =>
     size === undefined ? 0 : Math.max(...lines.map(({ figures }) => size(figures))),
   );

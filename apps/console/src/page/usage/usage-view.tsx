@@ -35,24 +35,26 @@ export function UsageView({ args }: Route): VNode {
   const href = (grouping: string, period: string, last = until): string =>
     hrefOf('usage', grouping, period, ...(last === undefined ? [] : [last]));
   return (
-    <ColumnView name="usage" title="Usage">
-      <Choice
-        label="Group by"
-        of={groupings.current.map((id) => ({
-          ...{ text: GROUPINGS[id], href: href(id, days), isChosen: id === by },
-        }))}
-      />
-      <Choice
-        label="Days"
-        of={PERIODS.map((period) => ({
-          ...{ text: amount(period), href: href(by, String(period)) },
-          isChosen: String(period) === days,
-        }))}
-      />
+    <ColumnView name="usage is-wide" title="Usage">
+      <div class="row apart">
+        <Choice
+          label="Group by"
+          of={groupings.current.map((id) => ({
+            ...{ text: GROUPINGS[id], href: href(id, days), isChosen: id === by },
+          }))}
+        />
+        <Choice
+          label="Days"
+          of={PERIODS.map((period) => ({
+            ...{ text: amount(period), href: href(by, String(period)) },
+            isChosen: String(period) === days,
+          }))}
+        />
+      </div>
       <Show data={data}>
         {(report) => (
           <>
-            <p class="facts usage-range">
+            <p class="facts">
               {report.days[0]?.day} to {report.until}, {report.timeZone}
               {' · '}
               <a href={href(by, days, dayBefore(report.days[0]?.day ?? report.until))}>Earlier</a>
@@ -86,7 +88,7 @@ interface ChoiceProps {
 /** One of several addresses: links, so that the browser can go back, and a bookmark keeps what was chosen. */
 function Choice({ label, of }: ChoiceProps): VNode {
   return (
-    <nav class="choice" aria-label={label}>
+    <nav class="row" aria-label={label}>
       <span class="hint" aria-hidden="true">
         {label}
       </span>
@@ -109,7 +111,7 @@ function Totals({ total, isWhole, days }: UsageReport): VNode {
   const { turns, failed, inputTokens, cachedTokens, outputTokens, unpriced, latency } = total;
   return (
     <>
-      <dl class="usage-totals">
+      <dl class="sums">
         <div>
           <dt>Tokens</dt>
           <dd>{amount(inputTokens + outputTokens)}</dd>
@@ -120,9 +122,7 @@ function Totals({ total, isWhole, days }: UsageReport): VNode {
         <div>
           <dt>Money</dt>
           <dd>{moneyText(total)}</dd>
-          {unpriced > 0 && (
-            <dd class="hint">the price of {counted(unpriced, 'turn')} is unknown</dd>
-          )}
+          {unpriced > 0 && <dd class="hint">no price set for {counted(unpriced, 'turn')}</dd>}
         </div>
         <div>
           <dt>Turns</dt>
@@ -132,11 +132,11 @@ function Totals({ total, isWhole, days }: UsageReport): VNode {
         <div>
           <dt>Latency</dt>
           <dd>{latencyText(latency?.p50)}</dd>
-          <dd class="hint">for half of the answers; 95 % within {latencyText(latency?.p95)}</dd>
+          <dd class="hint">median; 95th percentile {latencyText(latency?.p95)}</dd>
         </div>
       </dl>
       {!isWhole && (
-        <p class="facts">There are so many turns that days before {days[0]?.day} were not read.</p>
+        <p class="facts">Too many turns: days before {days[0]?.day} are not included.</p>
       )}
     </>
   );

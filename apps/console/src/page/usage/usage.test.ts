@@ -1,5 +1,6 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import { describe, expect, it } from 'vitest';
+import { highestMoney } from './day-charts.tsx';
 import { formatMoney, latencyText, moneyText } from './figures.ts';
 import { usageLines } from './usage-table.tsx';
 
@@ -60,4 +61,34 @@ describe('usage on the page', () => {
     expect(moneyText({ ...NOTHING, unpriced: 1 })).toBe('unknown');
     expect(latencyText(undefined)).toBe('–');
   });
+
+  it.each([
+    [[], '$0.00'],
+    [
+      [
+        { costUsd: 1, unpriced: 0 },
+        { costUsd: 2, unpriced: 0 },
+      ],
+      '$2.00',
+    ],
+    [
+      [
+        { costUsd: 0, unpriced: 0 },
+        { costUsd: 0, unpriced: 3 },
+      ],
+      'unknown',
+    ],
+    [
+      [
+        { costUsd: 0, unpriced: 3 },
+        { costUsd: 2, unpriced: 0 },
+      ],
+      'over $2.00',
+    ],
+  ])(
+    '[U03] [U07] the chart of money has the highest day, as far as it is known: %j',
+    (days, text) => {
+      expect(highestMoney(days)).toBe(text);
+    },
+  );
 });

@@ -28,6 +28,7 @@ import { checkBackup, workspaceFolders } from './contents.ts';
 import { makeBackup } from './make-backup.ts';
 import { refuseInterruptedRestore } from './put-in-place.ts';
 import { type RestoreOrder, restoreBackup } from './restore-backup.ts';
+import { restoreText } from './restore-text.ts';
 import { openWorkFolder, removeLeftovers } from './work-folder.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 10, 0, 0);
@@ -199,6 +200,33 @@ describe('restoring', () => {
     const refused = restore(file, { unfinished: 'go-on' });
     await expect(refused).rejects.toMatchObject({ code: 'store-pending-work' });
     expect(contentOf(folder.path)).toEqual(before);
+  });
+
+  it('[D01] [U02] goes on without the keys in secrets/, which no backup holds, and says which to write again', async () => {
+    await fill(folder);
+    const key = join(folder.path, 'secrets', 'model-key');
+    mkdirSync(join(folder.path, 'secrets'));
+    writeFileSync(key, 'sk-very-secret-key');
+    const reference = `\${file:secrets/model-key}`;
+    const model = `provider: anthropic, model: m, apiKey: "${reference}"`;
+    writeFileSync(folder.settingsFile, `model: { ${model} }\n`);
+    const file = join(root, 'b.tar.gz');
+    await makeBackup(orderOf(file));
+    expect(namesIn(file).filter((name) => name.includes('secrets'))).toEqual([]);
+    const elsewhere = locateDataFolder(join(root, 'elsewhere'), {});
+    const done = await restore(file, { folder: elsewhere });
+    expect(done).toMatchObject({
+      usedSettings: true,
+      missingSecrets: [join(elsewhere.path, 'secrets', 'model-key')],
+    });
+    const said = restoreText(done, elsewhere);
+    expect(said).toContain('Keys are not in a backup');
+    expect(said).toContain(join(elsewhere.path, 'secrets', 'model-key'));
+    expect(readFileSync(elsewhere.settingsFile, 'utf8')).toContain(reference);
+    // Where the keys are there still, nothing is to be done.
+    const again = await restore(file, {});
+    expect(again.missingSecrets).toEqual([]);
+    expect(restoreText(again, folder)).not.toContain('Keys');
   });
 
   it('a backup that is interrupted leaves nothing behind', async () => {

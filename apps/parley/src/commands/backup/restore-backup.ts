@@ -1,5 +1,5 @@
 import { createWriteStream, existsSync, mkdirSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '@parley/core';
@@ -12,6 +12,7 @@ import {
 } from '@parley/store/backup';
 import { CliError, createDataFolder, type DataFolder, lockDataFolder } from '../../data-folder.ts';
 import { READ_SO_FAR } from '../../database-mark.ts';
+import { secretFile } from '../../secret-files.ts';
 import { type LoadedSettings, readSettings } from '../../settings.ts';
 import { readArchive } from './archive.ts';
 import {
@@ -63,7 +64,7 @@ export async function restoreBackup(order: RestoreOrder): Promise<RestoreDone> {
   if (manifest.format === 1)
     await createFromRows(database, manifest, rowsIn(backup.file, manifest), clock);
   const held = await prepareRestored({ path: database, clock, unfinished, forget: READ_SO_FAR });
-  const loaded = readSettings({ ...folder, settingsFile }, env);
+  const loaded = readSettings({ ...folder, settingsFile }, env, undefined, missingKey(folder));
   const { url } = loaded.settings.store;
   if (url !== undefined) await refuseUsedPostgres(url);
   await endGateway?.();
@@ -76,10 +77,20 @@ export async function restoreBackup(order: RestoreOrder): Promise<RestoreDone> {
         : []),
     ];
     const done = await replaceState(order, database, url, others);
-    return { backup, held, usedSettings, ...done };
+    const missingSecrets = loaded.files.filter((file) => !existsSync(file));
+    return { backup, held, usedSettings, missingSecrets, ...done };
   } finally {
     lock.release();
   }
+}
+
+/**
+ * Stands for keys in `secrets/`, which no backup holds: on a new machine they are not there, and the state is restored all
+ * the same. As long as any secret has to be.
+ */
+function missingKey(folder: DataFolder): (file: string) => string | undefined {
+  const own = secretFile(folder, '') + sep;
+  return (file) => (file.startsWith(own) ? '-'.repeat(64) : undefined);
 }
 
 /** With unfinished work of the old database carried over; not to PostgreSQL, which has to be empty. */

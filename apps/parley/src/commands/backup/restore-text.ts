@@ -19,6 +19,7 @@ export function planText(
           `Parley is running (process ${pid}). It finishes its work and ends before anything is replaced; start it again afterwards.`,
         ]),
     'What was written after the backup is no longer known, except messages that still wait for an answer.',
+    'Keys in secrets/ are not in a backup: on another machine they have to be written again.',
     'Sign-ins are not in a backup: every browser has to sign in again with "parley token show", and people who were added with "parley people add" have to be added again.',
   ].join('\n');
 }
@@ -31,6 +32,8 @@ export interface RestoreDone {
   readonly carried: CarriedOver | null;
   /** Those of the backup. */
   readonly usedSettings: boolean;
+  /** Files that the settings name for keys, and that are not there: backups hold none. */
+  readonly missingSecrets: readonly string[];
   /** The folder with what was there before; null where nothing was. */
   readonly aside: string | null;
 }
@@ -57,8 +60,18 @@ export function restoreText(done: RestoreDone, folder: DataFolder): string {
       ? [`Paused, since they were due meanwhile: ${countOf(held.jobs, 'reminder')}.`]
       : []),
     'What was written since the backup is no longer known; WhatsApp may have to be linked again.',
+    ...keysText(done.missingSecrets),
     `Start Parley with "${commandLine('start', folder)}", or its service if it is one.`,
   ].join('\n');
+}
+
+/** The keys that have to be written again before Parley can start. */
+function keysText(files: readonly string[]): readonly string[] {
+  if (files.length === 0) return [];
+  return [
+    'Keys are not in a backup, and the settings name files that are not there. Write each key into its file, which only you may read:',
+    ...files.map((file) => `  ${file}`),
+  ];
 }
 
 function carriedText(carried: RestoreDone['carried']): readonly string[] {

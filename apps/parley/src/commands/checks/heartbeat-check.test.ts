@@ -53,7 +53,7 @@ describe('doctor on HEARTBEAT.md', () => {
     const found = await findings();
     expect(found).toHaveLength(2);
     expect(found[0]).toContain('warning: HEARTBEAT.md, line 5, task Bills: found "quarterly"');
-    expect(found[1]).toContain('USER.md: "over there" is no time zone');
+    expect(found[1]).toContain('USER.md: "over there" is not a time zone');
   });
 
   it('[H11] finds no fault with an untouched template', async () => {

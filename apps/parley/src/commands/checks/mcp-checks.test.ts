@@ -15,7 +15,7 @@ afterEach(() => rmSync(path, { recursive: true, force: true }));
 const LINES = [
   { works: true, line: 'files: connected, 3 tools, 0 prompts' },
   { works: false, line: 'notes: not connected – it asks for a sign-in', signIn: 'notes' },
-  { works: false, line: 'desk: not connected, tried again soon – nothing listens' },
+  { works: false, line: 'desk: not connected, retrying soon – nothing listens' },
 ];
 
 async function findings(servers: readonly string[], runs = true) {

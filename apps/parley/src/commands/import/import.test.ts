@@ -141,7 +141,7 @@ describe('parley import openclaw', () => {
     expect(printed).toMatch(/Email +every 30 min\n +Bills +every 2 days\n/);
     expect(printed).toContain('1 line outside of the tasks, given to the run of each');
     expect(printed).toMatch(/HEARTBEAT\.md, line 5, task Bills: found "every 2-3 days"/);
-    expect(printed).toContain('USER.md: "the usual" is no time zone');
+    expect(printed).toContain('USER.md: "the usual" is not a time zone');
     await run(true);
     const files = await openForReading(workspace(), systemTime.clock);
     const { tasks: copied } = await foreseeTasks(files, { timeZone: 'UTC' });

@@ -4,7 +4,7 @@ import { comparePrompts } from '@parley/prompt';
 import type { HeartbeatOrder, PromptRepository, StoredPrompt } from '@parley/store';
 import { type ManagedFile, SOUL } from '@parley/workspace';
 import { type Cli, hasDatabase, jsonText, withStore } from '../../cli.ts';
-import { CliError, commandLine, type DataFolder } from '../../data-folder.ts';
+import { CliError, commandLine, type DataFolder, UsageError } from '../../data-folder.ts';
 import { plugInForCommand } from '../../plug-in.ts';
 import {
   type ChosenAgent,
@@ -14,13 +14,7 @@ import {
 } from '../../settings.ts';
 import { previewPrompt } from './preview-prompt.ts';
 import { asidesText, comparisonText, listText, promptText, turnLine } from './prompt-text.ts';
-import {
-  layoutOf,
-  type PreviewFlags,
-  previewedTurn,
-  previewRequest,
-  usageError,
-} from './request.ts';
+import { layoutOf, type PreviewFlags, previewedTurn, previewRequest } from './request.ts';
 
 /** The options of `parley prompt`; commander sees to it that they go together. */
 export interface PromptFlags extends Omit<PreviewFlags, 'user'> {
@@ -45,6 +39,9 @@ export async function prompt(cli: Cli, flags: PromptFlags): Promise<number> {
   if (!isPast) {
     print(await previewText(cli, flags, loaded));
     return 0;
+  }
+  if (Array.isArray(diff) && diff.length !== 2) {
+    throw new UsageError('--diff takes two turns, or none for the last two of a chat.');
   }
   if (!hasDatabase(folder, loaded)) throw nothingYet(folder);
   print(await withStore(cli, ({ prompts }) => recordedText(flags, { prompts, folder })));
@@ -108,9 +105,6 @@ async function recordedText(flags: PromptFlags, recorded: Recorded): Promise<str
   }
   if (diff !== undefined) {
     const turns = diff === true ? [] : diff;
-    if (turns.length !== 0 && turns.length !== 2) {
-      throw usageError('--diff takes two turns, or none for the last two of a chat.');
-    }
     const [before, after] =
       turns.length === 0
         ? (await newestPrompts(recorded, 2, chat)).toReversed()

@@ -10,7 +10,7 @@ import {
 import { type AlertChat, exampleRun, type Heartbeat } from '@parley/proactive';
 import type { PromptMode } from '@parley/prompt';
 import type { ClaimedTurn, HeartbeatOrder } from '@parley/store';
-import { CliError } from '../../data-folder.ts';
+import { UsageError } from '../../data-folder.ts';
 
 /** The hypothetical message with its author and chat, as typed here or on the page. */
 export interface PreviewFlags {
@@ -28,10 +28,10 @@ export interface PreviewFlags {
 
 const MODES: readonly PromptMode[] = ['full', 'light', 'minimal', 'none'];
 
-/** Reads what was typed about a preview. Throws CliError that says what to type instead. */
+/** Reads what was typed about a preview. Throws UsageError that says what to type instead. */
 export function previewRequest({ channel, chat, mode, heartbeat = false, ...flags }: PreviewFlags) {
   if (channel === undefined) {
-    throw usageError(
+    throw new UsageError(
       'Say which turn: --list for those there were, --last for the newest, --turn or --message with an id, --diff for two, or --channel for a preview.',
     );
   }
@@ -57,7 +57,7 @@ export interface PreviewTarget {
   readonly now: number;
 }
 
-/** The turn that was asked for. Throws CliError. */
+/** The turn that was asked for. Throws UsageError. */
 export async function previewedTurn(
   { message, mode, heartbeat }: ReturnType<typeof previewRequest>,
   place: PreviewTarget,
@@ -94,7 +94,7 @@ function alertChatOf({ conversationId, messages: [row] }: ClaimedTurn): AlertCha
 function chatTypeOf(given = 'direct'): ChatType {
   const parsed = ChatType.safeParse(given);
   if (parsed.success) return parsed.data;
-  throw usageError(
+  throw new UsageError(
     `--chat is ${ChatType.options.join(', ')} with --channel, not "${given}". --chat-id names a chat.`,
   );
 }
@@ -102,19 +102,14 @@ function chatTypeOf(given = 'direct'): ChatType {
 function modeOf(given: string | undefined): PromptMode | undefined {
   const mode = MODES.find((candidate) => candidate === given);
   if (mode !== undefined || given === undefined) return mode;
-  throw usageError(`--mode is ${MODES.join(', ')}, not "${given}".`);
+  throw new UsageError(`--mode is ${MODES.join(', ')}, not "${given}".`);
 }
 
-/** The layout of `--layout`. Throws CliError. */
+/** The layout of `--layout`. Throws UsageError. */
 export function layoutOf(given: string): (typeof LAYOUT_NAMES)[number] {
   const layout = LAYOUT_NAMES.find((candidate) => candidate === given);
   if (layout !== undefined) return layout;
-  throw usageError(`--layout is ${LAYOUT_NAMES.join(', ')}, not "${given}".`);
-}
-
-/** A wrong option, with the way to the right ones. */
-export function usageError(message: string): CliError {
-  return new CliError('prompt-usage', `${message} "parley prompt --help" shows examples.`);
+  throw new UsageError(`--layout is ${LAYOUT_NAMES.join(', ')}, not "${given}".`);
 }
 
 export interface HypotheticalMessage
@@ -150,7 +145,7 @@ function abilitiesOf(channel: string): Pick<ReplyRoute, 'quotes' | 'acts' | 'voi
   };
 }
 
-/** The first turn of a new session, as a worker would claim it. Throws CliError for an unknown channel. */
+/** The first turn of a new session, as a worker would claim it. Throws UsageError for an unknown channel. */
 export function hypotheticalTurn(
   asked: HypotheticalMessage,
   known: readonly string[],
@@ -159,7 +154,7 @@ export function hypotheticalTurn(
   const { channel, account = 'default' } = asked;
   if (!known.includes(channel)) {
     const names = known.join(', ');
-    throw new CliError('prompt-channel', `There is no channel "${channel}". Known: ${names}.`);
+    throw new UsageError(`There is no channel "${channel}". Known: ${names}.`);
   }
   const chat = chatOf(asked);
   const { id, name } = personOf(asked);

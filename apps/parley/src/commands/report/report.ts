@@ -139,7 +139,7 @@ async function databaseFacts({ folder, env, database, clock }: Installation) {
     state,
     use: await store.retention.use(retentionAges(settings), clock()),
     lastRun: await store.retention.last(),
-    queue: await store.backlog.read(1),
+    queue: await store.backlog.read(1, clock()),
     outbox: await store.outbox.counts(),
     deadLetters: await store.deadLetters.counts(),
   });

@@ -17,19 +17,19 @@ export interface ElicitationAnswer {
   readonly content?: Readonly<Record<string, FieldValue>>;
 }
 
-/** The answer, and why it is none where the model should know. */
+/** The answer, and a note for the model if the server got none. */
 export interface Answered {
   readonly answer: ElicitationAnswer;
   readonly note: string | null;
 }
 
-/** Asks the person of the turn; `part` tells the questions of one call apart. */
+/** Asks the person of the turn. `part` distinguishes the questions of one call. */
 export type AskPart = (question: PersonQuestion) => Promise<AskedPerson>;
 
-/** An answer that does not fit is asked for again so many times. */
+/** How many times one question is asked until an answer fits. */
 const MAX_ATTEMPTS = 3;
 
-/** Puts what a server asks to the person; leaves the turn where their answer is not there yet. */
+/** Asks the person what a server wants to know. Leaves the turn while their answer is missing. */
 export async function answerElicitation(
   asked: Exclude<Elicitation, { kind: 'unfit' }>,
   asker: Asker,
@@ -52,7 +52,7 @@ export async function answerElicitation(
   }
 }
 
-/** Thrown where the person gives no answer: the rest is not asked. */
+/** Thrown when the person gives no answer, so that the remaining questions are not asked. */
 class NotAnsweredError extends Error {
   readonly answered: Answered;
   constructor(action: 'decline' | 'cancel', note: string) {

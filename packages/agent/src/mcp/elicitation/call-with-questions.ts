@@ -5,19 +5,19 @@ import type { ToolCall } from '../../tools/tool.ts';
 import { type Answered, answerElicitation, NO_PERSON } from './answer-elicitation.ts';
 import { readElicitation } from './read-request.ts';
 
-/** One call of a tool of a server, which may have to be made several times. */
+/** One call of a server's tool, which may have to be made several times. */
 export interface QuestionedCall {
   readonly server: string;
   readonly tool: string;
-  /** Makes the call once more. */
+  /** Makes the call again. */
   readonly repeat: (reply: McpReply) => Promise<McpResult | McpAsking>;
   readonly at: Pick<ToolCall, 'ask' | 'held' | 'signal'>;
 }
 
-/** Times that a server may ask during one call, and what it may ask at once. */
+/** How many times a server may ask during one call, and for how many things at once. */
 const MAX_ROUNDS = 8;
 const MAX_REQUESTS = 5;
-/** A server that only wants to be called again is given some time. In ms. */
+/** The pause before the next attempt, in ms, for a server that only wants to be called again. */
 const PAUSE_MS = 1_000;
 
 const Asking = z.object({
@@ -27,9 +27,10 @@ const Asking = z.object({
 type Asking = z.infer<typeof Asking>;
 
 /**
- * Goes on with a call whose server wants something first (G03). What it asks is kept in the journal before a person is
- * asked, so that the run after the answer, in whatever process, repeats the call with exactly that. `first`: what
- * it asks now; absent in a run that finds it in the journal.
+ * Continues a call whose server asks for something first (G03). The request is journalled before a
+ * person is asked, so that the run after the answer, in whatever process, repeats the call with
+ * exactly that request. `first` is the server's current request; it is absent in a run that finds
+ * it in the journal.
  */
 export async function callWithQuestions(
   call: QuestionedCall,
@@ -41,14 +42,14 @@ export async function callWithQuestions(
     return read.success ? [read.data] : [];
   });
   let asking = first ?? rounds.at(-1);
-  if (asking === undefined) throw new Error('what the server asked for cannot be read any more');
+  if (asking === undefined) throw new Error('what the server asked for can no longer be read');
   let round = rounds.length;
   if (first !== undefined) {
     await held?.keep(first);
     round += 1;
   }
   for (;;) {
-    if (round > MAX_ROUNDS) throw new Error(`it asks for something more than ${MAX_ROUNDS} times`);
+    if (round > MAX_ROUNDS) throw new Error(`it asked more than ${MAX_ROUNDS} times`);
     const { responses, notes } = await responsesTo(call, asking, round);
     await held?.begin();
     const said = await call.repeat({ responses, state: asking.state });
@@ -84,7 +85,9 @@ async function answerElicitationPart(
 ): Promise<Answered> {
   const elicitation = readElicitation(asked);
   if (elicitation === null)
-    throw new Error('it asks for something besides a question to a person, which is not done here');
+    throw new Error(
+      'it asks for something other than a question to a person, which is not supported',
+    );
   if (elicitation.kind === 'unfit')
     return { answer: { action: 'decline' }, note: elicitation.reason };
   if (ask === undefined) return { answer: { action: 'decline' }, note: NO_PERSON };

@@ -36,7 +36,7 @@ const form = (
 const once = (request: object): AskedRounds => [{ requests: { r1: request }, state: 'state 1' }];
 const NAME = form({ name: { type: 'string', title: 'Your name' } }, ['name']);
 
-/** A turn of the owner over a real server, and over the connection of one process after the other. */
+/** Opens a turn of the owner against a real server, with a new connection for each process. */
 async function stage(
   rounds: AskedRounds,
   {
@@ -81,14 +81,17 @@ async function stage(
       const last = parts.slice(parts.slice(0, -1).findLastIndex(({ part }) => part.buttons) + 1);
       return { text: last.map(({ part }) => part.body.plain).join('\n'), buttons };
     },
-    /** The person answers with a button or `/answer`, and the turn goes on until it waits again or ends. */
+    /**
+     * Answers as the person, with a button or `/answer`; the turn then runs until it waits again or
+     * ends.
+     */
     async answer(code: number, text: string) {
       const given = { code: `CODE${code}`, by: 'test:1', text };
       const verdict = await command(scene.store, (one) => one.answerQuestion(given));
       expect(verdict?.kind).toBe('answered');
       await scene.answerNext();
     },
-    /** The same answer in a process whose servers are not connected. */
+    /** Gives the same answer in a process whose servers are not connected. */
     async goOnWithout(text: string) {
       await command(scene.store, (one) =>
         one.answerQuestion({ code: 'CODE1', by: 'test:1', text }),
@@ -112,7 +115,7 @@ async function stage(
 }
 
 describe('a server that asks for something during a call', () => {
-  it('[G03] [G16] asks field by field, over restarts, and gets what it asked for with its state', async () => {
+  it('[G03] [G16] asks field by field, across restarts, and gets the answers with its state', async () => {
     const when = { type: 'string', format: 'date', description: 'The day, not the hour.' };
     const size = {
       type: 'string',
@@ -136,9 +139,11 @@ describe('a server that asks for something during a call', () => {
     await open.begin();
     expect(scene.outcome()).toBe('suspended');
     const first = await open.asked();
-    expect(first.text).toContain('The server desk, whose tool book I am using, asks you this.');
+    expect(first.text).toContain(
+      'The server desk, whose tool book I am using, has a question for you.',
+    );
     expect(first.text).toContain('> How shall it be?');
-    expect(first.text).toContain('Never write a password');
+    expect(first.text).toContain('Never enter a password');
     expect(first.text).toContain('> The day, not the hour.');
     expect(first.buttons).toEqual(['Decline']);
     await open.restart();
@@ -154,7 +159,7 @@ describe('a server that asks for something during a call', () => {
     await open.answer(6, '4');
     await open.answer(7, 'no');
     await open.answer(8, 'skip');
-    expect((await open.asked()).text).toContain('skip takes what it proposes: off');
+    expect((await open.asked()).text).toContain('skip accepts the server’s proposal: off');
     await open.answer(9, 'skip');
     const review = await open.asked();
     expect(review.text).toContain('size: Large');
@@ -182,7 +187,7 @@ describe('a server that asks for something during a call', () => {
     expect(open.told()).not.toContain('got no answer');
   });
 
-  it('[G03] [D03] is answered by a message, which belongs to the turn', async () => {
+  it('[G03] [D03] accepts a message as the answer, which then joins the turn', async () => {
     open = await stage(once(NAME));
     await open.begin();
     await open.scene.write('Ada *Lovelace*');
@@ -191,7 +196,7 @@ describe('a server that asks for something during a call', () => {
     expect(open.server.acts[0]?.inputResponses).toEqual({ r1: { action: 'accept', content } });
   });
 
-  it('[G03] may ask again, with another state', async () => {
+  it('[G03] may ask again, with new state', async () => {
     const again = form({ sure: { type: 'boolean' } }, ['sure'], 'Sure?');
     open = await stage([...once(NAME), { requests: { r2: again }, state: 'state 2' }]);
     await open.begin();
@@ -207,7 +212,7 @@ describe('a server that asks for something during a call', () => {
     ]);
   });
 
-  it('[G03] [G05] asks after its call was approved, which is asked once', async () => {
+  it('[G03] [G05] asks after its call was approved, and the approval is requested once', async () => {
     open = await stage(once(NAME), { approval: 'ask' });
     const { scene, server } = open;
     await open.begin();
@@ -219,7 +224,7 @@ describe('a server that asks for something during a call', () => {
     expect((await scene.store.approvals.recent(9)).map(({ state }) => state)).toEqual(['approved']);
   });
 
-  it('[G03] is not called again where its tools are gone when the answer comes', async () => {
+  it('[G03] is not called again if its tools are gone when the answer comes', async () => {
     open = await stage(once(NAME));
     await open.begin();
     const { scene, server } = open;
@@ -232,7 +237,7 @@ describe('a server that asks for something during a call', () => {
     ['skip', 'decline', 'the person declined'],
     ['Decline', 'decline', 'the person declined'],
     ['cancel', 'cancel', 'the person ended it'],
-  ])('[G03] is told of %s as “%s”, and so is the model', async (text, action, note) => {
+  ])('[G03] gets %s as “%s”, and the model is told', async (text, action, note) => {
     open = await stage(once(NAME));
     await open.begin();
     await open.answer(1, text);
@@ -242,7 +247,7 @@ describe('a server that asks for something during a call', () => {
     );
   });
 
-  it('[G03] is told to give up after three answers that do not fit, and after the time for an answer', async () => {
+  it('[G03] gets a cancellation after three unfit answers and after the deadline', async () => {
     open = await stage(once(form({ people: { type: 'integer' } }, ['people'])));
     await open.begin();
     for (const [nth, text] of ['four', '1,500', '2.5'].entries()) await open.answer(nth + 1, text);
@@ -267,7 +272,7 @@ describe('a server that asks for something during a call', () => {
     expect(await by('test:7')).toBe('answered');
   });
 
-  it('[G03] gets no answer where no person waits for the turn', async () => {
+  it('[G03] gets a refusal if no person waits for the turn', async () => {
     open = await stage(once(NAME));
     const { scene } = open;
     await scene.store.inbox.accept(timed(scene.now()));
@@ -281,7 +286,7 @@ describe('a server that asks for something during a call', () => {
   it.each([
     ['a password', form({ password: { type: 'string' } }), 'must never ask for secrets'],
     ['a key', form({ k: { type: 'string', title: 'API key' } }), 'must never ask for secrets'],
-    ['a nested form', form({ a: { type: 'object' } }), 'of a kind that is not known'],
+    ['a nested form', form({ a: { type: 'object' } }), 'is of an unknown kind'],
     ['a script', url('javascript:alert(1)'), 'not shown to people'],
     ['an address with a name before its host', url('https://bank.example@evil.test/'), 'not shown'],
   ])('[G03] [P18] does not reach the person with %s', async (_what, request, reason) => {
@@ -292,7 +297,7 @@ describe('a server that asks for something during a call', () => {
     expect(open.told()).toContain(reason);
   });
 
-  it('[G03] [P18] shows an address with its host, and waits until the person has been there', async () => {
+  it('[G03] [P18] shows an address with its host, and waits until the person is done there', async () => {
     open = await stage(once(url('http://sign.example.org/in?x=1')));
     await open.begin();
     const { text, buttons } = await open.asked();
@@ -305,7 +310,7 @@ describe('a server that asks for something during a call', () => {
   });
 });
 
-/** The writes of both lives, in their order, and one more. */
+/** The writes of both lives, and one more than each of them makes. */
 const DEATHS = [0, 1].flatMap((life) =>
   [1, 2, 3, 4, 5].flatMap((write) =>
     (['before', 'after'] as const).map((when) => ({ life, write, when })),
@@ -350,7 +355,7 @@ function questionKey({ turn }: { readonly turn: { readonly turnId: string } }): 
   return `${turn.turnId}.0.0.ask.1.0.0.0`;
 }
 
-/** It wants the call until it is told what came of it. */
+/** A model that repeats the call until it receives a result. */
 function obedient(model: ScriptedModel): ScriptedModel['stream'] {
   return (request, signal) => {
     model.next(toolMessages(request).length > 0 ? { say: 'Done.' } : CALL);

@@ -1,7 +1,7 @@
 import { visibleLine } from '@parley/core';
 import { z } from 'zod';
 
-/** A choice of a field: what a person sees, and what the server gets. */
+/** A choice of a field: the label that a person sees, and the value that the server gets. */
 export interface Option {
   readonly label: string;
   readonly value: string;
@@ -31,27 +31,30 @@ export type FieldKind =
 
 export type FieldValue = string | number | boolean | readonly string[];
 
-/** One thing that a form asks for. */
+/** One field of a form. */
 export type Field = FieldKind & {
   readonly name: string;
   readonly title: string;
   readonly description: string;
   readonly isRequired: boolean;
-  /** As the server proposes it; it is checked like an answer before it is offered. */
+  /** The server's proposed value. It is checked like an answer before it is offered. */
   readonly proposed?: FieldValue | undefined;
 };
 
-/** A form cannot be put to a person, and why. The text is for the model. */
+/** A form cannot be put to a person. The message tells the model why. */
 export class UnfitFormError extends Error {}
 
-/** More are no question for a chat. */
+/** The largest form; more fields are too many for a chat. */
 const MAX_FIELDS = 20;
 const MAX_OPTIONS = 50;
-/** The longest label of a choice: with a mark behind it, it is as long as a button may be. */
+/**
+ * The longest label of a choice, in characters. With a distinguishing mark it is as long as a
+ * button may be.
+ */
 const MAX_LABEL = 54;
 const MAX_TITLE = 100;
 const MAX_DESCRIPTION = 300;
-/** The longest answer to a field without a limit of its own. */
+/** The longest answer to a field without a limit of its own, in characters. */
 const MAX_TEXT = 4_000;
 
 const Labelled = z.object({ const: z.string(), title: z.string().optional() });
@@ -84,10 +87,10 @@ const Form = z.object({
   required: z.array(z.string()).default([]).catch([]),
 });
 
-/** The fields of a form in their order. Throws UnfitFormError. */
+/** Reads the fields of a form, in order. Throws UnfitFormError. */
 export function readFields(schema: unknown): readonly Field[] {
   const form = Form.safeParse(schema ?? {});
-  if (!form.success) throw new UnfitFormError('its form is not as the protocol says');
+  if (!form.success) throw new UnfitFormError('its form does not follow the protocol');
   const named = Object.entries(form.data.properties);
   if (named.length > MAX_FIELDS)
     throw new UnfitFormError(
@@ -146,14 +149,14 @@ const Format = z.enum(['email', 'uri', 'date', 'date-time']);
 
 function unknownKind(name: string): UnfitFormError {
   const shown = JSON.stringify(shortLine(name, MAX_TITLE));
-  return new UnfitFormError(`the field ${shown} of its form is of a kind that is not known`);
+  return new UnfitFormError(`the field ${shown} of its form is of an unknown kind`);
 }
 
 type WithOptions = Pick<Property, 'enum' | 'oneOf' | 'anyOf'> & {
   readonly enumNames?: Property['enumNames'];
 };
 
-/** Null where it is no choice. */
+/** Null when the field is not a choice. */
 function optionsOf(property: WithOptions): readonly Option[] | null {
   const labelled = property.oneOf ?? property.anyOf;
   if (labelled !== undefined)
@@ -162,7 +165,7 @@ function optionsOf(property: WithOptions): readonly Option[] | null {
   return values?.map((value, at) => ({ value, label: enumNames[at] ?? value })) ?? null;
 }
 
-/** Labels that differ, each short enough for a button. */
+/** Makes labels unique and short enough for a button. */
 function checked(name: string, options: readonly Option[]): readonly Option[] {
   if (options.length === 0) throw unknownKind(name);
   if (options.length > MAX_OPTIONS) {
@@ -180,7 +183,7 @@ function checked(name: string, options: readonly Option[]): readonly Option[] {
   });
 }
 
-/** One line of a server, without what cannot be seen. */
+/** One line of a server's text, without invisible characters. */
 export function shortLine(text: string, most: number): string {
   const line = visibleLine(text).replace(/\s+/g, ' ').trim();
   const characters = [...line];

@@ -25,7 +25,7 @@ const TITLED = {
 };
 const NAMED = { type: 'string', enum: ['a', 'b'], enumNames: ['Ann', 'Bo'] };
 
-describe('an answer in words for a field of a form', () => {
+describe('a person’s answer to a field of a form', () => {
   it.each<readonly [object, string, unknown]>([
     [{ type: 'string' }, ' in the morning ', 'in the morning'],
     [{ type: 'string', format: 'email' }, 'ada@example.org', 'ada@example.org'],
@@ -59,10 +59,10 @@ describe('an answer in words for a field of a form', () => {
   it.each<readonly [object, string, string]>([
     [{ type: 'string', minLength: 3 }, 'ab', 'shorter than 3'],
     [{ type: 'string', maxLength: 3 }, 'abcd', 'longer than 3'],
-    [{ type: 'string', format: 'email' }, 'ada', 'no e-mail address'],
-    [{ type: 'string', format: 'uri' }, 'example', 'no address'],
+    [{ type: 'string', format: 'email' }, 'ada', 'not an e-mail address'],
+    [{ type: 'string', format: 'uri' }, 'example', 'not an address'],
     [{ type: 'string', format: 'date' }, '2026-02-29', 'a date like'],
-    [{ type: 'string', format: 'date-time' }, 'tomorrow', 'a moment like'],
+    [{ type: 'string', format: 'date-time' }, 'tomorrow', 'a date and time like'],
     [{ type: 'integer' }, '2.5', 'a whole number'],
     [{ type: 'integer' }, '99999999999999999999', 'a whole number'],
     [{ type: 'number' }, '1,500', 'a number'],
@@ -70,16 +70,16 @@ describe('an answer in words for a field of a form', () => {
     [{ type: 'number', minimum: 2 }, '1', 'less than 2'],
     [{ type: 'number', maximum: 2 }, '3', 'more than 2'],
     [{ type: 'boolean' }, 'perhaps', 'yes or a no'],
-    [NAMED, '3', 'none of the choices'],
+    [NAMED, '3', 'not one of the choices'],
     [SEVERAL, '1, 2, 3', 'at most 2'],
     [SEVERAL, 'none', 'at least 1'],
-    [SEVERAL, '1, 9', 'not all of that'],
+    [SEVERAL, '1, 9', 'not all of these'],
   ])('[G03] %j refuses %j: %s', (property, text, problem) => {
     const read = readFieldAnswer(fieldOf(property), text);
     expect(read).toMatchObject({ kind: 'problem', problem: expect.stringContaining(problem) });
   });
 
-  it('[G03] takes what the server proposes only where it would fit as an answer', () => {
+  it('[G03] may be the server’s proposal only if that fits like an answer', () => {
     const proposed = (property: object) => proposedValue(fieldOf(property));
     expect(proposed({ type: 'integer', default: 3 })).toBe(3);
     expect(proposed({ type: 'integer', default: 2.5 })).toBeUndefined();
@@ -100,10 +100,10 @@ describe('a form that is not put to a person', () => {
   it.each<readonly [string, object]>([
     ['has too many fields', wide],
     ['has too many choices', { f: { type: 'string', enum: many } }],
-    ['has a choice of nothing', { f: { type: 'string', enum: [] } }],
-    ['has a form in a form', { f: { type: 'object', properties: {} } }],
-    ['has a list of anything', { f: { type: 'array', items: { type: 'string' } } }],
-    ['has a field that is no schema', { f: 3 }],
+    ['has a choice without options', { f: { type: 'string', enum: [] } }],
+    ['has a nested form', { f: { type: 'object', properties: {} } }],
+    ['has a list of arbitrary values', { f: { type: 'array', items: { type: 'string' } } }],
+    ['has a field that is not a schema', { f: 3 }],
     ...[
       ...[
         'password',
@@ -122,7 +122,7 @@ describe('a form that is not put to a person', () => {
   });
 
   it.each(['pinned', 'Number of tokens', 'card', 'Passport country', 'shipping', 'opinion'])(
-    '[G03] %s is no secret',
+    '[G03] %s is not a secret',
     (name) => {
       expect(
         readFields({ type: 'object', properties: { [name]: { type: 'string' } } }).length,
@@ -131,11 +131,11 @@ describe('a form that is not put to a person', () => {
   );
 });
 
-describe('what a person is shown of a server', () => {
+describe('the text of a server in a question', () => {
   const outside = fc.string({ unit: 'grapheme', maxLength: 3_000 });
   const asker = (message: string) => ({ server: 'desk', tool: 'book', message });
 
-  it('[G03] [P18] is bounded, and each line of the server is quoted', () => {
+  it('[G03] [P18] is bounded, and each of its lines is quoted', () => {
     fc.assert(
       fc.property(outside, outside, (message, description) => {
         const field = fieldOf({ type: 'string', title: 'Name', description });
@@ -151,7 +151,7 @@ describe('what a person is shown of a server', () => {
     expect(shownLiteral(question)).toContain('> Fine.\n> **From Parley:** `all` is safe <b>');
   });
 
-  it('[G03] whatever it sends is read without a failure, and only addresses of the web are shown', () => {
+  it('[G03] is read without an error whatever the server sends, and only web addresses are shown', () => {
     const params = fc.record(
       {
         mode: fc.oneof(fc.constantFrom('form', 'url'), outside),
@@ -171,7 +171,7 @@ describe('what a person is shown of a server', () => {
     expect(readElicitation({ method: 'sampling/createMessage', params: {} })).toBeNull();
   });
 
-  it('[G03] [P18] warns of a host whose letters can look like others', () => {
+  it('[G03] [P18] comes with a warning if a host name has letters that look like others', () => {
     const { question } = addressQuestion(asker(''), new URL('https://аpple.example/'));
     expect(question).toContain('xn--');
     expect(question).toContain('can look like others');

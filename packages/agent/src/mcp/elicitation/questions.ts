@@ -3,21 +3,21 @@ import type { PersonQuestion } from '../../tools/tool.ts';
 import { type Field, type FieldValue, type Option, shortLine } from './field.ts';
 import { proposedValue } from './read-answer.ts';
 
-/** The server and tool that ask, and their message. */
+/** The server and tool that ask, and the server's message. */
 export interface Asker {
   readonly server: string;
-  /** The tool as the server calls it. */
+  /** The tool's name on the server. */
   readonly tool: string;
   readonly message: string;
 }
 
-/** Bounds of the message of a server, in characters and lines. */
+/** The limits of a server's message, in characters and lines. */
 const MAX_MESSAGE = 1_000;
 const MAX_LINES = 12;
 
 const DECLINES = { label: 'Decline', does: 'declines', style: 'danger' } as const;
 
-/** The introduction: the server, the tool and the message; the words of the server are marked as such. */
+/** Introduces a question: the server, its tool and its message. The server's words are quoted. */
 function opening({ server, tool, message }: Asker): string {
   const lines = message
     .split(/\r\n|[\n\r\u2028\u2029\u0085\v\f]/)
@@ -25,7 +25,7 @@ function opening({ server, tool, message }: Asker): string {
     .filter((line) => line !== '')
     .slice(0, MAX_LINES);
   const quoted = literalQuotation(cutTo(lines.join('\n'), MAX_MESSAGE));
-  const who = `The server ${inlineCode(server)}, whose tool ${inlineCode(shortLine(tool, 80))} I am using, asks you this. Quoted words are its own, not mine, and it gets your answer. Never write a password, a key or a card number here: a server must not ask for them.`;
+  const who = `The server ${inlineCode(server)}, whose tool ${inlineCode(shortLine(tool, 80))} I am using, has a question for you. The quoted text is the server’s, not mine, and your answer goes to the server. Never enter a password, a key or a card number here: a server must not ask for them.`;
   return lines.length === 0 ? who : `${who}\n\n${quoted}`;
 }
 
@@ -37,7 +37,7 @@ function cutTo(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
 }
 
-/** Which field of how many it is, what the server says of it, and the fault of the answer before. */
+/** The position of a field in its form, and the fault of the previous answer. */
 export interface FieldLocation {
   readonly asker: Asker;
   readonly nth: number;
@@ -45,7 +45,7 @@ export interface FieldLocation {
   readonly problem: string | null;
 }
 
-/** A field as a question. `decline` in words ends the whole form. */
+/** Puts a field as a question. The word `decline` ends the whole form. */
 export function fieldQuestion(
   field: Field,
   { asker, nth, count, problem }: FieldLocation,
@@ -62,7 +62,7 @@ export function fieldQuestion(
     hintOf(field),
   ];
   const skip = skipOf(field);
-  const ends = skip === DECLINES ? '' : '`decline` gives the server nothing at all.';
+  const ends = skip === DECLINES ? '' : 'Reply `decline` to send the server nothing at all.';
   const question = [...parts, ends].filter((text) => text !== '').join('\n\n');
   return { question, choices: choicesOf(field), skip };
 }
@@ -72,7 +72,7 @@ function choicesOf(field: Field): readonly string[] {
   return field.kind === 'one' ? field.options.map(({ label }) => label) : [];
 }
 
-/** A hint at the form of an answer that its field does not show. */
+/** A hint about the expected form of the answer, if the field itself does not show it. */
 function hintOf(field: Field): string {
   switch (field.kind) {
     case 'text':
@@ -81,7 +81,7 @@ function hintOf(field: Field): string {
       return numberHint(field.isWhole, field.least, field.most);
     case 'several': {
       const list = field.options.map(({ label }, at) => `${at + 1}. ${literal(label)}`).join('\n');
-      return `${list}\n\nChoose several by their numbers, as in \`1, 3\`; \`none\` chooses none.`;
+      return `${list}\n\nReply with the numbers of your choices, such as \`1, 3\`, or with \`none\`.`;
     }
     case 'yes-no':
     case 'one':
@@ -93,7 +93,7 @@ const FORMAT_HINTS = {
   email: 'An e-mail address.',
   uri: 'An address like `https://example.org`.',
   date: 'A date like `2026-11-27`.',
-  'date-time': 'A moment like `2026-11-27T09:00:00+01:00`.',
+  'date-time': 'A date and time like `2026-11-27T09:00:00+01:00`.',
 } as const;
 
 function numberHint(isWhole: boolean, least: number, most: number): string {
@@ -106,11 +106,14 @@ function numberHint(isWhole: boolean, least: number, most: number): string {
 function skipOf(field: Field): NonNullable<PersonQuestion['skip']> {
   const proposed = proposedValue(field);
   if (proposed !== undefined)
-    return { label: 'Skip', does: `takes what it proposes: ${renderFieldValue(field, proposed)}` };
-  return field.isRequired ? DECLINES : { label: 'Skip', does: 'leaves this out' };
+    return {
+      label: 'Skip',
+      does: `accepts the server’s proposal: ${renderFieldValue(field, proposed)}`,
+    };
+  return field.isRequired ? DECLINES : { label: 'Skip', does: 'leaves this field empty' };
 }
 
-/** A value as a person reads it, in Markdown. */
+/** Formats a value for a person, in Markdown. */
 function renderFieldValue(field: Field, value: FieldValue): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   const options: readonly Option[] = 'options' in field ? field.options : [];
@@ -120,7 +123,7 @@ function renderFieldValue(field: Field, value: FieldValue): string {
   return value.length === 0 ? 'none' : value.map((one) => inlineCode(label(one))).join(', ');
 }
 
-/** Before a form of several fields is sent, all of it is shown. */
+/** Shows a completed form of several fields before it is sent. */
 export function reviewQuestion(
   { server }: Asker,
   fields: readonly Field[],
@@ -130,18 +133,18 @@ export function reviewQuestion(
     const value = Object.hasOwn(content, field.name) ? content[field.name] : undefined;
     return `- ${literal(field.title)}: ${value === undefined ? 'left out' : renderFieldValue(field, value)}`;
   });
-  const question = `May the server ${inlineCode(server)} have this?\n\n${lines.join('\n')}`;
+  const question = `May I send this to the server ${inlineCode(server)}?\n\n${lines.join('\n')}`;
   return { question, choices: ['Send'], skip: DECLINES };
 }
 
-/** A form without fields only asks for a yes. */
+/** A form without fields only asks for consent. */
 export function consentQuestion(
   asker: Asker,
 ): Pick<PersonQuestion, 'question' | 'choices' | 'skip'> {
   return { question: opening(asker), choices: ['Accept'], skip: DECLINES };
 }
 
-/** An address is shown and never opened by Parley. */
+/** Shows an address. Parley never opens it. */
 export function addressQuestion(
   asker: Asker,
   url: URL,
@@ -149,7 +152,7 @@ export function addressQuestion(
   const warnings = [
     ...(url.protocol === 'http:' ? ['What you enter there is not encrypted.'] : []),
     ...(/(?:^|\.)xn--/.test(url.hostname)
-      ? ['Its host has letters that can look like others: be careful.']
+      ? ['Its host name contains letters that can look like others: be careful.']
       : []),
   ];
   const question = [
@@ -157,9 +160,9 @@ export function addressQuestion(
     `It wants you to open an address in your browser. Its host is ${inlineCode(url.host)}:`,
     inlineCode(url.href),
     [
-      'Open it only if you know that host and expect this. I do not open it, and see nothing of what you do there.',
+      'Open it only if you know that host and expect this. I do not open it, and I cannot see what you do there.',
       ...warnings,
-      'When you are done there, say so here.',
+      'When you are done, tell me here.',
     ].join(' '),
   ].join('\n\n');
   return { question, choices: ['Done'], skip: DECLINES };

@@ -2,7 +2,7 @@ import { readYesOrNo } from '@parley/core';
 import { z } from 'zod';
 import type { Field, FieldValue, Option } from './field.ts';
 
-/** An answer in words as the value of its field, or what is wrong with it. */
+/** The value of a field as a person answered it, or what is wrong with the answer. */
 export type ReadAnswer =
   | { readonly kind: 'value'; readonly value: FieldValue }
   | { readonly kind: 'problem'; readonly problem: string };
@@ -26,7 +26,7 @@ export function readFieldAnswer(field: Field, said: string): ReadAnswer {
     case 'one': {
       const found = optionIn(field.options, text);
       return found === undefined
-        ? answerProblem('that is none of the choices')
+        ? answerProblem('this is not one of the choices')
         : value(found.value);
     }
     case 'several':
@@ -60,12 +60,12 @@ export function proposedValue(field: Field): FieldValue | undefined {
 type KindOf<Kind extends Field['kind']> = Extract<Field, { kind: Kind }>;
 
 const FORMATS = {
-  email: { schema: z.email(), problem: 'that is no e-mail address' },
-  uri: { schema: z.url(), problem: 'that is no address; one begins like https://' },
+  email: { schema: z.email(), problem: 'that is not an e-mail address' },
+  uri: { schema: z.url(), problem: 'that is not an address; an address begins like https://' },
   date: { schema: z.iso.date(), problem: 'I need a date like 2026-11-27' },
   'date-time': {
     schema: z.iso.datetime({ offset: true }),
-    problem: 'I need a moment like 2026-11-27T09:00:00+01:00',
+    problem: 'I need a date and time like 2026-11-27T09:00:00+01:00',
   },
 } as const;
 
@@ -78,12 +78,15 @@ function readTextAnswer({ least, most, format }: KindOf<'text'>, text: string): 
   return value(text);
 }
 
-/** Only what can be read in one way: `1,500` is one and a half to some, and to others not. */
+/**
+ * Matches only unambiguous numbers: `1,500` is one and a half to some people and fifteen hundred to
+ * others.
+ */
 const NUMBER = /^[+-]?\d+(?:\.\d+|,(?!\d{3}$)\d+)?$/;
 
 function readNumber({ isWhole, least, most }: KindOf<'number'>, text: string): ReadAnswer {
   const number = NUMBER.test(text) ? Number(text.replace(',', '.')) : Number.NaN;
-  if (!Number.isFinite(number)) return answerProblem('I need a number, in digits alone');
+  if (!Number.isFinite(number)) return answerProblem('I need a number, in digits only');
   if (isWhole && !Number.isSafeInteger(number)) return answerProblem('I need a whole number');
   if (number < least) return answerProblem(`that is less than ${least}`);
   if (number > most) return answerProblem(`that is more than ${most}`);
@@ -92,7 +95,7 @@ function readNumber({ isWhole, least, most }: KindOf<'number'>, text: string): R
 
 function readSeveral(field: KindOf<'several'>, text: string): ReadAnswer {
   const chosen = severalIn(field.options, text);
-  if (chosen === null) return answerProblem('not all of that is among the choices');
+  if (chosen === null) return answerProblem('not all of these are among the choices');
   if (isCountFit(field, chosen.length)) return value(chosen.map((option) => option.value));
   const { least, most } = field;
   return answerProblem(
@@ -104,7 +107,10 @@ function isCountFit({ least, most }: KindOf<'several'>, count: number): boolean 
   return count >= least && count <= most;
 }
 
-/** `1, 3`, `1 and 3`, names with commas between them, `all`, `none`; in the order of the form. */
+/**
+ * Reads `1, 3`, `1 and 3`, names with commas between them, `all` or `none`; returned in the order
+ * of the form.
+ */
 function severalIn(options: readonly Option[], text: string): readonly Option[] | null {
   if (/^(?:all|alle|todos|tous|tutti|все)[.!]?$/i.test(text)) return options;
   if (/^(?:none|nothing|keine?s?|ninguno|aucun|nessuno)[.!]?$/i.test(text)) return [];
@@ -118,7 +124,7 @@ function severalIn(options: readonly Option[], text: string): readonly Option[] 
   return options.filter((option) => found.includes(option));
 }
 
-/** By its number, its label or its value. */
+/** Finds an option by its number, label or value. */
 function optionIn(options: readonly Option[], text: string): Option | undefined {
   const said = text.trim().toLowerCase();
   const same = options.find(({ label, value: own }) =>

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { type Field, readFields, UnfitFormError } from './field.ts';
 
-/** A question of a server to a person during a call. */
+/** A server's question to a person during a call. */
 export type Elicitation =
   | { readonly kind: 'form'; readonly message: string; readonly fields: readonly Field[] }
   | { readonly kind: 'url'; readonly message: string; readonly url: URL }
-  /** It is not put to a person; the reason is for the model. */
+  /** Unsuitable for a person; the reason is for the model. */
   | { readonly kind: 'unfit'; readonly reason: string };
 
 /** The longest address, in characters. */
@@ -21,13 +21,16 @@ const Request = z.object({
   }),
 });
 
-/** Reads one of the requests of a server. Null: it is none to a person, and nothing that Parley can do. */
+/**
+ * Reads one request of a server. Null when it is not a question to a person, which Parley does not
+ * support.
+ */
 export function readElicitation(said: unknown): Elicitation | null {
   const parsed = Request.safeParse(said);
   if (!parsed.success) return null;
   const { mode, message, url, requestedSchema } = parsed.data.params;
   if (mode === 'url') return readAddress(message, url ?? '');
-  if (mode !== 'form') return { kind: 'unfit', reason: 'it asks in a way that is not known' };
+  if (mode !== 'form') return { kind: 'unfit', reason: 'it asks in an unknown way' };
   try {
     return { kind: 'form', message, fields: readFields(requestedSchema) };
   } catch (error) {
@@ -36,7 +39,10 @@ export function readElicitation(said: unknown): Elicitation | null {
   }
 }
 
-/** An address that a person can judge: of the web, and without a name before the host that could pass for it. */
+/**
+ * Accepts only addresses that a person can judge: web addresses without user info before the host,
+ * which could pass for the host.
+ */
 function readAddress(message: string, text: string): Elicitation {
   const url = text.length <= MAX_URL && URL.canParse(text) ? new URL(text) : null;
   const isWeb = url !== null && ['https:', 'http:'].includes(url.protocol);

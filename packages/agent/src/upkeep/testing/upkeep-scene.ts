@@ -12,11 +12,11 @@ export type Proposing = (shown: string) => object | string;
 
 export interface UpkeepScene {
   readonly turns: TurnScene;
-  /** The texts that the model was shown, run by run. */
+  /** The texts that the model was shown, one per run. */
   readonly shown: readonly string[];
   put(name: string, text: string): void;
   got(name: string): string;
-  /** Stores a run that is due, in the owner's chat or for a group. */
+  /** Stores a due run, in the owner's chat or for a group. */
   order(id: string, place?: 'direct' | 'group'): Promise<void>;
   run(id: string, place?: 'direct' | 'group'): Promise<string>;
   close(): Promise<void>;
@@ -25,7 +25,7 @@ export interface UpkeepScene {
 const LANE = 'beat:main';
 const TARGET = { dialect: 'plain', maxLength: 4096, unit: 'utf16' } as const;
 
-/** Opens one at 14:05 in Berlin on 21 November 2026. */
+/** Opens a scene at 14:05 in Berlin on 21 November 2026. */
 export async function openUpkeepScene(
   propose: Proposing,
   upkeep?: UpkeepBounds,
@@ -138,7 +138,10 @@ Kept by Ann since the spring.
 - 2026-10-02: Der Klempner heißt Wagner.
 `;
 
-/** The notes of some days, by how many days before the last one; on all others next to nothing. */
+/**
+ * The notes of some days, keyed by the number of days before the last one. All other days say next
+ * to nothing.
+ */
 const NOTED: Readonly<Record<number, readonly string[]>> = {
   29: ['Bo asked about the keys.'],
   20: ['Zahnarzt verschoben.', 'Talked about herons for an hour.'],

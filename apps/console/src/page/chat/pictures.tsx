@@ -1,0 +1,74 @@
+import type { VNode } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { fetchFile } from '../gateway.ts';
+import { IconButton } from '../ui/widgets.tsx';
+
+interface PictureProps {
+  readonly path: string;
+  readonly name: string;
+}
+
+/** A picture of a message in a frame whose size is known before the picture is; pressing it shows the whole one. */
+export function Picture({ path, name }: PictureProps): VNode | null {
+  const address = useAddress(path, fetchPicture);
+  const whole = useRef<HTMLDialogElement>(null);
+  if (address === 'gone') return null;
+  if (address === null) return <span class="frame" />;
+  const close = (): void => whole.current?.close();
+  return (
+    <>
+      <button
+        type="button"
+        class="frame"
+        title="Show the whole picture"
+        onClick={() => whole.current?.showModal()}
+      >
+        <img class="picture" src={address} alt={name} />
+      </button>
+      <dialog ref={whole} class="whole-picture" aria-label={name} closedby="any">
+        <img src={address} alt={name} />
+        <IconButton icon="close" label="Close" onPress={close} />
+      </dialog>
+    </>
+  );
+}
+
+/** A small picture of a file that is not sent yet. */
+export function Thumbnail({ file }: { readonly file: File }): VNode | null {
+  const address = useAddress(file, keepFile);
+  return address === null || address === 'gone' ? null : (
+    <img class="thumbnail" src={address} alt="" />
+  );
+}
+
+/** A type other than that of a picture is not one by its own bytes. */
+async function fetchPicture(path: string): Promise<Blob | null> {
+  const file = await fetchFile(path);
+  return file?.type.startsWith('image/') ? file : null;
+}
+
+async function keepFile(file: File): Promise<Blob> {
+  return file;
+}
+
+/** The address of bytes in this browser while they are shown; null: they are loaded; gone: there are none. */
+function useAddress<Source>(
+  source: Source,
+  load: (source: Source) => Promise<Blob | null>,
+): string | null {
+  const [address, setAddress] = useState<string | null>(null);
+  useEffect(() => {
+    let url: string | null = null;
+    let isOver = false;
+    void load(source).then((bytes) => {
+      if (isOver) return;
+      url = bytes && URL.createObjectURL(bytes);
+      setAddress(url ?? 'gone');
+    });
+    return () => {
+      isOver = true;
+      if (url !== null) URL.revokeObjectURL(url);
+    };
+  }, [source]);
+  return address;
+}

@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest';
+import { approvalCode } from './questions.ts';
+
+describe('questions of the chat', () => {
+  it('[G05] [U03] are about the call whose code their buttons name', () => {
+    const buttons = [
+      { label: 'Approve', data: '/approve K7Q2' },
+      { label: 'Deny', data: '/deny K7Q2' },
+    ];
+    expect(approvalCode(buttons)).toBe('K7Q2');
+  });
+
+  it.each([
+    [[]],
+    [[{ label: 'Red', data: '/answer K7Q2 1' }]],
+    [[{ label: 'Run the plan', data: '/run K7Q2' }]],
+  ])('[G05] %j decide on no call', (buttons) => {
+    expect(approvalCode(buttons)).toBeNull();
+  });
+});

@@ -1,0 +1,47 @@
+import type { Button } from '@parley/core';
+import { useEffect, useMemo } from 'preact/hooks';
+import type { WaitingApproval } from '../asked-call.tsx';
+import { useOperation, useScope } from '../ui/data.tsx';
+import { chosenOf, type Entry } from './conversation.ts';
+
+/** Calls that wait for a decision, by the code that their buttons name. */
+export type Questions = ReadonlyMap<string, WaitingApproval>;
+
+const APPROVE = /^\/approve (\S+)$/;
+
+/** The code of the call that these buttons decide on; null: they decide on none. */
+export function approvalCode(buttons: readonly Button[]): string | null {
+  for (const { data } of buttons) {
+    const code = APPROVE.exec(data)?.[1];
+    if (code !== undefined) return code;
+  }
+  return null;
+}
+
+/**
+ * The calls that the questions of a chat are about. They are asked for again whenever something is said while a
+ * question is open: it may be the question, or its decision in another place.
+ */
+export function useQuestions(entries: readonly Entry[]): Questions {
+  const open = openCodes(entries).join(' ');
+  const { refresh } = useScope();
+  const known = useOperation('approvals/waiting', open === '' ? null : {}).value;
+  useEffect(() => {
+    if (known !== undefined) refresh();
+  }, [open, entries.length]);
+  return useMemo(() => {
+    const codes = open.split(' ');
+    const waiting = (known?.approvals ?? []).filter(({ code }) => codes.includes(code));
+    return new Map(waiting.map((one) => [one.code, one]));
+  }, [open, known]);
+}
+
+/** The codes of the questions that no button of the chat has answered. */
+function openCodes(entries: readonly Entry[]): readonly string[] {
+  return entries.flatMap((entry) => {
+    const code = entry.kind === 'answer' ? approvalCode(entry.buttons) : null;
+    return code === null || entry.kind !== 'answer' || chosenOf(entry, entries) !== null
+      ? []
+      : code;
+  });
+}

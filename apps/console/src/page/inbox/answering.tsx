@@ -1,0 +1,164 @@
+import type { OutputOf } from '@parley/gateway/operations';
+import type { VNode } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { order } from '../gateway.ts';
+import { DataScope, useOperation, useScope, useWork } from '../ui/data.tsx';
+import { OutcomeNote } from '../ui/widgets.tsx';
+
+type ConversationReport = OutputOf<'conversations/show'>;
+type Mode = ConversationReport['mode'];
+
+/** The modes with their names. */
+const MODES: readonly (readonly [Mode, string])[] = [
+  ['agent', 'Agent'],
+  ['ask', 'Ask'],
+  ['plan', 'Plan'],
+];
+
+interface ModeProps {
+  readonly mode: Mode;
+  readonly onChoose: (mode: Mode) => void;
+  /** Its value says what it is: the label is for screen readers alone. */
+  readonly isLabelHidden?: boolean;
+}
+
+/** The mode of a conversation, to choose another one. */
+export function ModeChoice({ mode, onChoose, isLabelHidden }: ModeProps): VNode {
+  return (
+    <label>
+      <span class={isLabelHidden ? 'visually-hidden' : ''}>Mode</span>
+      <select
+        class="field"
+        title="Agent uses tools, Ask only looks and answers, Plan writes a plan first"
+        value={mode}
+        onChange={({ currentTarget: { value } }) => {
+          const [to] = MODES.find(([one]) => one === value) ?? [];
+          if (to !== undefined) onChoose(to);
+        }}
+      >
+        {MODES.map(([one, name]) => (
+          <option key={one} value={one}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+interface ModelProps extends Pick<ModeProps, 'isLabelHidden'> {
+  readonly of: Pick<ConversationReport, 'model' | 'models' | 'usualModel'>;
+  /** Null: that of the settings. */
+  readonly onChoose: (model: string | null) => void;
+}
+
+/** The model of a conversation, to choose another one. */
+export function ModelChoice({ of, onChoose, isLabelHidden }: ModelProps): VNode {
+  const { model, models, usualModel } = of;
+  const shown = model === null || models.includes(model) ? models : [...models, model];
+  return (
+    <label>
+      <span class={isLabelHidden ? 'visually-hidden' : ''}>Model</span>
+      <select
+        class="field"
+        title={model ?? usualModel}
+        value={model ?? ''}
+        onChange={({ currentTarget: { value } }) => onChoose(value === '' ? null : value)}
+      >
+        <option value="">{shortName(nameOf(usualModel), shown)} (default)</option>
+        {shown.map((one) => (
+          <option key={one} value={one}>
+            {shortName(one, shown)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** The name of a model, without its server and how it was chosen. */
+function nameOf(usualModel: string): string {
+  return usualModel.split(/ at |: |; /)[0] ?? usualModel;
+}
+
+/** A model without its provider, where that leaves no two with the same name. */
+function shortName(model: string, all: readonly string[]): string {
+  const [, name = model] = /^[^/]+\/(.+)$/.exec(model) ?? [];
+  return all.some((one) => one !== model && one.endsWith(`/${name}`)) ? model : name;
+}
+
+interface AnsweringProps {
+  /** The conversation; null: the chat is new and has none. */
+  readonly id: string | null;
+  /** Changes with everything that is said: `/mode` and `/model` may have been. */
+  readonly round: number;
+  /** The model of the settings, in one sentence. */
+  readonly usualModel: string;
+  /** Sends a command: the only way to change a chat that has no conversation yet. */
+  readonly onCommand: (command: string) => void;
+}
+
+/** How a chat is answered, beside its composer: the mode and the model. */
+export function Answering({ id, round, usualModel, onCommand }: AnsweringProps): VNode {
+  return (
+    <DataScope key={id}>
+      {id === null ? (
+        <FirstChoices usualModel={usualModel} onCommand={onCommand} />
+      ) : (
+        <Choices id={id} round={round} />
+      )}
+    </DataScope>
+  );
+}
+
+interface ChoicesProps {
+  readonly id: string;
+  readonly round: number;
+}
+
+function Choices({ id, round }: ChoicesProps): VNode | null {
+  const report = useOperation('conversations/show', { id }).value;
+  const { refresh } = useScope();
+  const { outcome, run } = useWork();
+  useEffect(() => {
+    if (report !== undefined) refresh();
+  }, [round]);
+  if (report === undefined) return null;
+  return (
+    <>
+      <ModeChoice
+        mode={report.mode}
+        onChoose={(mode) => run(() => order('conversations/set-mode', { id, mode }))}
+        isLabelHidden
+      />
+      <ModelChoice
+        of={report}
+        onChoose={(model) => run(() => order('conversations/set-model', { id, model }))}
+        isLabelHidden
+      />
+      {outcome?.isTrouble && <OutcomeNote outcome={outcome} />}
+    </>
+  );
+}
+
+/** In a new chat the first mode is chosen by a command, which starts its conversation. */
+function FirstChoices({
+  usualModel,
+  onCommand,
+}: Pick<AnsweringProps, 'usualModel' | 'onCommand'>): VNode {
+  const [mode, setMode] = useState<Mode>('agent');
+  const choose = (to: Mode): void => {
+    setMode(to);
+    onCommand(`/mode ${to}`);
+  };
+  return (
+    <>
+      <ModeChoice mode={mode} onChoose={choose} isLabelHidden />
+      <ModelChoice
+        of={{ model: null, models: [], usualModel }}
+        onChoose={() => undefined}
+        isLabelHidden
+      />
+    </>
+  );
+}

@@ -1,0 +1,85 @@
+import type { WebChat } from '@parley/channels/web';
+import type { InputOf } from '@parley/gateway/operations';
+import type { ListedConversation } from './rows.ts';
+
+/** The marks of an inbox that begins, as `conversations/begin-inbox` takes them. */
+type BrowserMarks = InputOf<'conversations/begin-inbox'>;
+
+/** The keys under which earlier versions of the page kept the marks in this browser, for this origin alone. */
+const MARKS = 'parley.inbox';
+const SEEN = 'parley.seen';
+/** Behind it the id of a chat of the page. */
+const SEEN_CHAT = 'parley.seen.';
+/** Rows of chats had this before their id. */
+const CHAT_ROW = 'chat ';
+
+/** Each bound of the operation. */
+const MAX_MARKS = 500;
+const MAX_TITLE = 80;
+
+interface Known {
+  readonly conversations: readonly ListedConversation[];
+  readonly chats: readonly WebChat[];
+}
+
+/** The marks that this browser still keeps, by the ids of conversations; null: it keeps none. */
+export function readBrowserMarks(
+  storage: Pick<Storage, 'getItem'>,
+  { conversations, chats }: Known,
+): BrowserMarks | null {
+  const stored = readJson(storage, MARKS);
+  const seen = readJson(storage, SEEN);
+  const isSeen = ({ id, answeredAt }: WebChat) =>
+    Number(storage.getItem(SEEN_CHAT + id) ?? Number.MAX_VALUE) >= answeredAt;
+  const hasChats = chats.some(({ id }) => storage.getItem(SEEN_CHAT + id) !== null);
+  if (stored === null && seen === null && !hasChats) return null;
+  const idOf = (row: string): string =>
+    chats.find(({ id }) => row === CHAT_ROW + id)?.conversation ?? row;
+  const names = Object.entries(recordOf(stored?.names)).slice(0, MAX_MARKS);
+  const unread = conversations.filter((one) => isUnread(one, seen)).map(({ id }) => id);
+  const unreadChats = chats.filter((one) => !isSeen(one)).map(({ conversation }) => conversation);
+  return {
+    pinned: idsOf(stored?.pinned).map(idOf),
+    archived: idsOf(stored?.archived).map(idOf),
+    titles: Object.fromEntries(
+      names.map(([row, name]) => [idOf(row), String(name).slice(0, MAX_TITLE)]),
+    ),
+    unread: [...new Set([...unread, ...unreadChats])].slice(0, MAX_MARKS),
+  };
+}
+
+/** Removes them once the gateway has them. */
+export function dropBrowserMarks(
+  storage: Pick<Storage, 'removeItem'>,
+  chats: readonly WebChat[],
+): void {
+  for (const key of [MARKS, SEEN, ...chats.map(({ id }) => SEEN_CHAT + id)]) {
+    storage.removeItem(key);
+  }
+}
+
+function isUnread({ channel, id, newest }: ListedConversation, seen: Stored | null): boolean {
+  if (channel === 'web' || seen === null) return false;
+  return newest > Math.max(Number(seen.base) || 0, Number(recordOf(seen.upTo)[id]) || 0);
+}
+
+type Stored = Readonly<Record<string, unknown>>;
+
+/** Null where nothing, or nothing of use, is stored. */
+function readJson(storage: Pick<Storage, 'getItem'>, key: string): Stored | null {
+  try {
+    const value: unknown = JSON.parse(storage.getItem(key) ?? 'null');
+    return value === null ? null : recordOf(value);
+  } catch {
+    return null;
+  }
+}
+
+function recordOf(value: unknown): Stored {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+function idsOf(value: unknown): readonly string[] {
+  if (!Array.isArray(value)) return [];
+  return value.filter((one) => typeof one === 'string').slice(0, MAX_MARKS);
+}

@@ -1,0 +1,192 @@
+import type { InputOf, OperationName, OutputOf } from '@parley/gateway/operations';
+import type { VNode } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import { order } from '../gateway.ts';
+import { hrefOf } from '../route.ts';
+import { DataScope, useOperation, useWork } from '../ui/data.tsx';
+import { counted } from '../ui/format.ts';
+import { ActionButton, OutcomeNote, Show } from '../ui/widgets.tsx';
+import type { InboxState } from './inbox-state.ts';
+import { hrefOfRow } from './row-links.tsx';
+import type { InboxRow } from './rows.ts';
+
+export interface ChatMenuProps {
+  readonly state: InboxState;
+  /** A chat of this page is shown, no conversation of another channel. */
+  readonly isChat: boolean;
+  readonly clearContext: () => void;
+  /** Shows the chat of the page without what was deleted. */
+  readonly restart: () => void;
+  readonly row: InboxRow | null;
+}
+
+/** The items of the menu of the chat that is shown, in a box that opens over the page. */
+export function ChatMenu(props: ChatMenuProps): VNode {
+  const { state, isChat, clearContext, row } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const close = (): void => box.current?.hidePopover();
+  const leading = (action: () => void) => (): void => {
+    action();
+    close();
+  };
+  return (
+    <div id="chat-menu" class="menu" popover="auto" ref={box} role="group" aria-label="Chat">
+      <DataScope key={row?.id ?? ''}>
+        {row !== null && !row.isEmpty && <MarkItems {...{ row, state, close }} />}
+        {isChat && (
+          <button
+            type="button"
+            class="quiet"
+            title="Earlier messages stay here, but the agent no longer sees them"
+            onClick={leading(clearContext)}
+          >
+            Clear context
+          </button>
+        )}
+        {row !== null && (
+          <button
+            type="button"
+            class="quiet"
+            onClick={leading(() => {
+              state.isPanelOpen.value = !state.isPanelOpen.value;
+            })}
+          >
+            Details
+          </button>
+        )}
+        {row !== null && !row.isEmpty && <DeleteItem {...props} row={row} close={close} />}
+      </DataScope>
+    </div>
+  );
+}
+
+interface ItemsProps {
+  readonly row: InboxRow;
+  readonly state: InboxState;
+  readonly close: () => void;
+}
+
+/** Pins, renames, archives and marks a conversation in the inbox of its reader. */
+function MarkItems({ row, state, close }: ItemsProps): VNode {
+  const [isNamed, setNamed] = useState(false);
+  const { outcome, run } = useWork();
+  const { id, isPinned, isArchived, title } = row;
+  const change = <Name extends OperationName>(name: Name, input: InputOf<Name>): void =>
+    run(async () => {
+      const failed = await order(name, input);
+      state.round.value += 1;
+      if (failed === undefined) close();
+      return failed;
+    });
+  const rename = (event: SubmitEvent): void => {
+    event.preventDefault();
+    if (!(event.currentTarget instanceof HTMLFormElement)) return;
+    const name = String(new FormData(event.currentTarget).get('name') ?? '');
+    change('conversations/rename', { id, title: name });
+    setNamed(false);
+  };
+  const markUnread = (): void => {
+    // While it is shown it would count as read at once.
+    location.hash = hrefOf('conversations');
+    change('conversations/mark-unread', { id });
+  };
+  return (
+    <>
+      <Item
+        label={isPinned ? 'Unpin' : 'Pin'}
+        onPress={() => change('conversations/pin', { id, pinned: !isPinned })}
+      />
+      {isNamed ? (
+        <form class="stack" onSubmit={rename}>
+          <input
+            class="field"
+            name="name"
+            aria-label="Name of the chat"
+            maxLength={80}
+            defaultValue={title}
+            autofocus
+          />
+          <button type="submit" class="quiet">
+            Rename
+          </button>
+        </form>
+      ) : (
+        <Item label="Rename…" onPress={() => setNamed(true)} />
+      )}
+      {!row.isOnlyChat && <Item label="Mark as unread" onPress={markUnread} />}
+      <Item
+        label={isArchived ? 'Move to the inbox' : 'Archive'}
+        onPress={() => change('conversations/archive', { id, archived: !isArchived })}
+      />
+      <OutcomeNote outcome={outcome} />
+    </>
+  );
+}
+
+function Item({ label, onPress }: { readonly label: string; readonly onPress: () => void }): VNode {
+  return (
+    <button type="button" class="quiet" onClick={onPress}>
+      {label}
+    </button>
+  );
+}
+
+interface DeleteProps extends ChatMenuProps {
+  readonly row: InboxRow;
+  readonly close: () => void;
+}
+
+/** Deletes the conversation, once a person has read what is lost by that. */
+function DeleteItem({ row, state, isChat, restart, close }: DeleteProps): VNode {
+  const [isAsked, setAsked] = useState(false);
+  const contents = useOperation('conversations/contents', isAsked ? { id: row.id } : null);
+  const { outcome, run } = useWork();
+  const remove = (): void =>
+    run(async () => {
+      const next = state.next.peek();
+      const failed = await order('conversations/delete', { id: row.id });
+      state.round.value += 1;
+      if (failed !== undefined) return failed;
+      location.hash = next === null ? hrefOf('conversations') : hrefOfRow(next);
+      if (isChat) restart();
+      close();
+      return undefined;
+    });
+  if (!isAsked) return <Item label="Delete…" onPress={() => setAsked(true)} />;
+  return (
+    <div class="menu-question" role="group" aria-label="Delete this conversation?">
+      <Show data={contents}>
+        {(found) => (
+          <>
+            <p>This deletes {lossOf(found)} for everyone who uses this page. You can't undo it.</p>
+            <p class="hint">
+              {row.channel === 'web' ? '' : 'What was sent stays visible in the other app. '}
+              Memories, files of the agent and the record of spending stay.
+            </p>
+            <p class="actions">
+              <ActionButton label="Delete" look="is-grave" onPress={remove} />
+              <ActionButton label="Cancel" onPress={() => setAsked(false)} />
+            </p>
+          </>
+        )}
+      </Show>
+      <OutcomeNote outcome={outcome} />
+    </div>
+  );
+}
+
+/** What is lost, in words. */
+function lossOf({
+  messages,
+  answers,
+  files,
+  cronJobs,
+}: OutputOf<'conversations/contents'>): string {
+  const counts = [
+    counted(messages, 'message'),
+    counted(answers, 'answer'),
+    ...(files === 0 ? [] : [counted(files, 'file')]),
+    ...(cronJobs === 0 ? [] : [counted(cronJobs, 'job')]),
+  ];
+  return new Intl.ListFormat('en').format(counts);
+}

@@ -1,0 +1,76 @@
+import type { OutputOf } from '@parley/gateway/operations';
+import type { VNode } from 'preact';
+import { hrefOf } from '../route.ts';
+import { useOperation } from '../ui/data.tsx';
+import { amount, momentOf } from '../ui/format.ts';
+import { Show } from '../ui/widgets.tsx';
+
+type Person = OutputOf<'conversations/people'>['people'][number];
+
+const ROLES: Readonly<Record<Person['role'], string>> = {
+  owner: 'Owner',
+  paired: 'Let in with a code',
+  guest: 'Allowed by the settings',
+};
+
+/** The people who wrote in a conversation: their rights, accounts, limits, and when they wrote last. */
+export function People({ id }: { readonly id: string }): VNode {
+  const data = useOperation('conversations/people', { id }, 'live');
+  return (
+    <div class="stack panel-body">
+      <Show data={data}>
+        {({ people }) =>
+          people.length === 0 ? (
+            <p class="nothing">Nobody wrote here yet.</p>
+          ) : (
+            people.map((one) => <PersonCard key={one.person} person={one} />)
+          )
+        }
+      </Show>
+      <p>
+        <a href={hrefOf('channels')}>Channels and requests</a> ·{' '}
+        <a href={hrefOf('people')}>Sign-ins</a>
+      </p>
+    </div>
+  );
+}
+
+function PersonCard({ person: one }: { readonly person: Person }): VNode {
+  const { name, person, role, linked, lastAt } = one;
+  return (
+    <section class="person" aria-label={name}>
+      <p>
+        <b dir="auto">{name}</b> <span class="hint">{person}</span>
+      </p>
+      <dl class="pairs">
+        <dt>Role</dt>
+        <dd>{ROLES[role]}</dd>
+        {linked.length > 0 && (
+          <>
+            <dt>Also</dt>
+            <dd>{linked.join(', ')}</dd>
+          </>
+        )}
+        <dt>Last seen</dt>
+        <dd>{momentOf(lastAt)}</dd>
+        <dt>Today</dt>
+        <dd>{usedToday(one)}</dd>
+      </dl>
+      <p>
+        <a href={hrefOf('memory')}>Memories</a> · <a href={hrefOf('usage')}>Usage</a>
+      </p>
+    </section>
+  );
+}
+
+/** The use of today, and the limit where there is one. */
+export function usedToday({ today, cap }: Pick<Person, 'today' | 'cap'>): string {
+  const { tokens, costUsd } = today;
+  const money = costUsd > 0 ? ` ($${costUsd.toFixed(costUsd < 1 ? 4 : 2)})` : '';
+  const used = `${amount(tokens)} tokens${money}`;
+  const limits = [
+    ...(cap?.tokens === undefined ? [] : [`${amount(cap.tokens)} tokens`]),
+    ...(cap?.usd === undefined ? [] : [`$${cap.usd}`]),
+  ];
+  return limits.length === 0 ? used : `${used} of ${limits.join(' or ')}`;
+}

@@ -1,0 +1,55 @@
+import type { WebChat } from '@parley/channels/web';
+import { useEffect, useRef } from 'preact/hooks';
+import { order } from '../gateway.ts';
+import { useScope } from '../ui/data.tsx';
+import { dropBrowserMarks, readBrowserMarks } from './browser-marks.ts';
+import type { ListedConversation } from './rows.ts';
+
+const positionOf = ({ newest, newestPart }: ListedConversation): string =>
+  `${newest} ${newestPart}`;
+
+/**
+ * Counts the conversation that is shown as read. Returns whether one was read here: older pages of the list are not
+ * loaded again, so their rows do not know it.
+ */
+export function useReading(
+  shown: ListedConversation | undefined,
+): (conversation: ListedConversation) => boolean {
+  const { refresh } = useScope();
+  const read = useRef(new Map<string, string>());
+  const position = shown?.isNew === true ? positionOf(shown) : null;
+  useEffect(() => {
+    if (shown === undefined || position === null) return;
+    const { id, newest: message, newestPart: part } = shown;
+    read.current.set(id, position);
+    void order('conversations/mark-read', { id, message, part }).then(refresh);
+  }, [shown?.id, position]);
+  return (one) => read.current.get(one.id) === positionOf(one);
+}
+
+interface Beginning {
+  /** Null: not before it is known who reads. */
+  readonly list: {
+    readonly conversations: readonly ListedConversation[];
+    readonly isKnownReader: boolean;
+  } | null;
+  readonly chats: readonly WebChat[] | null;
+}
+
+/** Begins the inbox of a person at their first visit, and hands over once what this browser kept by itself. */
+export function useBeginning({ list, chats }: Beginning): void {
+  const { refresh } = useScope();
+  const isBegun = useRef(false);
+  useEffect(() => {
+    if (list === null || chats === null || isBegun.current) return;
+    const { conversations, isKnownReader } = list;
+    const kept = readBrowserMarks(localStorage, { conversations, chats });
+    isBegun.current = true;
+    if (kept === null && isKnownReader) return;
+    void order('conversations/begin-inbox', kept ?? {}).then((failed) => {
+      // What is refused stays in the browser and is handed over by a later visit.
+      if (failed === undefined) dropBrowserMarks(localStorage, chats);
+      refresh();
+    });
+  }, [list === null, chats === null]);
+}

@@ -1,0 +1,19 @@
+import { describe, expect, it } from 'vitest';
+import { readFormula } from './maths.ts';
+
+describe('formulas', () => {
+  it.each([
+    ['$x^2$', 'x^2', false],
+    ['\\(x^2\\)', 'x^2', false],
+    ['$$x^2$$', 'x^2', true],
+    ['$$\nx\n$$', '\nx\n', true],
+    ['\\[ x \\]', ' x ', true],
+    ['$a\\$b$', 'a\\$b', false],
+  ])('[U08] %j is read without the signs around it', (source, tex, isDisplay) => {
+    expect(readFormula(source)).toEqual({ tex, isDisplay });
+  });
+
+  it.each(['', '$', '$$', 'x^2', '$x', '\\(x\\]', '\\[x'])('[U08] %j is no formula', (source) => {
+    expect(readFormula(source)).toBeNull();
+  });
+});

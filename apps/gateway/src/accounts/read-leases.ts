@@ -1,0 +1,64 @@
+import type { LeaseRow, NamedLease, RunningProcess } from '@parley/store';
+import { isFreeLease, isOfAccount, isSeat } from './lease-names.ts';
+import type { Seat, SeenAccount } from './share-accounts.ts';
+
+/** The gateway that reads the leases. */
+interface Reader {
+  /** Its process id. */
+  readonly self: string;
+  /** Its own seat; null if it has none. */
+  readonly seat: NamedLease | null;
+  /** The processes that it knows, by id. */
+  readonly processes: ReadonlyMap<string, RunningProcess>;
+}
+
+/** The seats of living gateways, and those reserved for a successor. */
+export function seatsIn(
+  rows: readonly LeaseRow[],
+  { self, seat, processes }: Reader,
+): readonly Seat[] {
+  const isCurrent = ({ name, leftMs }: LeaseRow): boolean =>
+    isSeat(name) && name !== seat?.name && (leftMs ?? 0) > 0;
+  const owners = rows.filter(isCurrent).map(({ owner }) => owner);
+  const living = new Set(owners.filter((owner) => owner !== null));
+  if (seat === null) living.delete(self);
+  else living.add(self);
+  const startOf = (id: string): number => processes.get(id)?.startedAt ?? Infinity;
+  return [
+    ...[...living].map((gateway) => ({ gateway, startedAt: startOf(gateway) })),
+    ...owners
+      .filter((owner) => owner === null)
+      .map((gateway) => ({ gateway, startedAt: Infinity })),
+  ];
+}
+
+/** What the rows do not say about accounts. */
+interface BesideRows {
+  /** Names of the leases that this gateway waits for. */
+  readonly waiting: Iterable<string>;
+  /** When accounts became free to everyone, as returned by the last call; in monotonic ms. */
+  readonly freeSince: ReadonlyMap<string, number>;
+  readonly now: number;
+}
+
+/** All accounts that are served, and the free ones that this gateway could serve. */
+export function accountsIn(
+  rows: readonly LeaseRow[],
+  { waiting, freeSince, now }: BesideRows,
+): { readonly accounts: readonly SeenAccount[]; readonly freeSince: ReadonlyMap<string, number> } {
+  const since = new Map<string, number>();
+  const known = new Map(rows.map((row) => [row.name, row]));
+  const held = rows.filter((row) => isOfAccount(row.name) && !isFreeLease(row));
+  const names = new Set([...held.map(({ name }) => name), ...waiting]);
+  const accounts = [...names].map((name) => {
+    const row = known.get(name);
+    const epoch = row?.epoch ?? 0;
+    if (row !== undefined && !isFreeLease(row)) {
+      return { name, holder: row.owner, epoch, freeForMs: 0 };
+    }
+    const isReserved = (row?.leftMs ?? 0) > 0;
+    if (!isReserved) since.set(name, freeSince.get(name) ?? now);
+    return { name, holder: null, epoch, freeForMs: now - (since.get(name) ?? now) };
+  });
+  return { accounts, freeSince: since };
+}

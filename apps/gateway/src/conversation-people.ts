@@ -1,0 +1,54 @@
+import { ownershipOf } from '@parley/channels';
+import { agentOfConversation, type Clock, read } from '@parley/core';
+import type { Store } from '@parley/store';
+import { z } from 'zod';
+import type { ShownAgent } from './agent-operations.ts';
+import type { UsageFacts } from './usage-operations.ts';
+
+interface PeopleNeeds {
+  readonly store: Pick<Store, 'conversations' | 'links' | 'pairing' | 'spend'>;
+  readonly clock: Clock;
+  /** The default one first. */
+  agents(): Promise<readonly ShownAgent[]>;
+  usage(): Promise<UsageFacts>;
+}
+
+/** The people of a conversation with their rights, accounts and limits (F05, F13, G17). */
+export const peopleOperations = {
+  people: read(
+    'People who wrote in a conversation lately, with their rights, linked accounts and use of today',
+    { id: z.string().max(700) },
+    async (needs: PeopleNeeds, { id }) => {
+      const { store, clock } = needs;
+      const [found, agents, { dayAt, caps }] = await Promise.all([
+        store.conversations.people(id),
+        needs.agents(),
+        needs.usage(),
+      ]);
+      const name = agentOfConversation(id);
+      const agent = agents.find((one) => (name === undefined ? one.isDefault : one.name === name));
+      const day = dayAt(clock());
+      const cap = caps.find((one) => one.name === 'perPersonDaily');
+      const people = found.map(async ({ channel, account, senderId, ...shown }) => {
+        const { person } = shown;
+        const [{ isOwner }, link, isPaired, today] = await Promise.all([
+          ownershipOf(store.links, agent?.owners ?? [], person),
+          store.links.of(person),
+          store.pairing.isAllowed(channel, account, senderId),
+          store.spend.ofPerson({ day, personId: person }),
+        ]);
+        return {
+          ...shown,
+          /** `paired`: an owner let them in by a code; `guest`: the settings let them write. */
+          role: isOwner ? ('owner' as const) : isPaired ? ('paired' as const) : ('guest' as const),
+          /** Their other accounts. */
+          linked: (link?.members ?? []).filter((member) => member !== person),
+          today,
+          /** The bounds of a day; null: none, or owners are not bounded. */
+          cap: isOwner || cap === undefined ? null : { tokens: cap.tokens, usd: cap.usd },
+        };
+      });
+      return { people: await Promise.all(people) };
+    },
+  ),
+};

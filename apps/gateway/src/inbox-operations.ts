@@ -1,0 +1,141 @@
+import {
+  type Call,
+  type Caller,
+  change,
+  type LiveBus,
+  type Logger,
+  read,
+  reasonOf,
+  refusal,
+} from '@parley/core';
+import type { DeadLetterWake, MarkChange, Store } from '@parley/store';
+import { z } from 'zod';
+
+interface InboxNeeds {
+  readonly store: Pick<Store, 'conversationMarks' | 'forgetting'>;
+  readonly log: Logger;
+  readonly clock: () => number;
+  readonly bus: Pick<LiveBus, 'publish'>;
+  /** Wakes a lane; if that fails, the sweep finds the work. */
+  wake(wake: DeadLetterWake): Promise<void>;
+}
+
+/** Marks that one browser may bring along. */
+const MAX_BROWSER_MARKS = 500;
+/** Longest name of a conversation, in characters. */
+const MAX_TITLE = 80;
+const Id = z.string().max(700);
+const Ids = z.array(Id).max(MAX_BROWSER_MARKS).default([]);
+const Seq = z.coerce.number<number | string>().int().nonnegative();
+const Title = z.string().trim().max(MAX_TITLE);
+
+/** Stands where words of a deleted conversation were, in rows that have to stay. */
+const DELETED = '[deleted]';
+
+/** The inbox of the caller (U12): names, pins, archive and what is unread, the same on each of their devices. */
+export const inboxOperations = {
+  rename: change(
+    'Name a conversation in your inbox; an empty name: its own title again',
+    { id: Id, title: Title },
+    (needs: InboxNeeds, { id, title }, { caller }) =>
+      mark(needs, caller, id, { kind: 'rename', title: title === '' ? null : title }),
+  ),
+  pin: change(
+    'Keep a conversation at the top of your inbox, or no longer',
+    { id: Id, pinned: z.boolean().default(true) },
+    (needs: InboxNeeds, { id, pinned }, { caller }) =>
+      mark(needs, caller, id, { kind: 'pin', to: pinned }),
+  ),
+  archive: change(
+    'Move a conversation out of your inbox, or back; it comes back by itself when an approval waits in it',
+    { id: Id, archived: z.boolean().default(true) },
+    (needs: InboxNeeds, { id, archived }, { caller }) =>
+      mark(needs, caller, id, { kind: 'archive', to: archived }),
+  ),
+  'mark-read': change(
+    'Count a conversation as read, up to this message (`newest`) and part (`newestPart`), or all of it',
+    { id: Id, message: Seq.optional(), part: Seq.optional() },
+    (needs: InboxNeeds, { id, message, part = 0 }, { caller }) =>
+      mark(needs, caller, id, {
+        kind: 'read',
+        upTo: message === undefined ? null : { message, part },
+      }),
+  ),
+  'mark-unread': change(
+    'Count the newest message of a conversation as unread',
+    { id: Id },
+    (needs: InboxNeeds, { id }, { caller }) => mark(needs, caller, id, { kind: 'unread' }),
+  ),
+  'begin-inbox': change(
+    'Count everything as read at a first visit, and take over what a browser kept by itself',
+    {
+      pinned: Ids,
+      archived: Ids,
+      titles: z.record(Id, Title.min(1)).default({}),
+      unread: Ids,
+    },
+    async ({ store, bus }: InboxNeeds, marks, { caller }) => {
+      await store.conversationMarks.begin(readerOf(caller), marks);
+      bus.publish({ type: 'inbox-changed' });
+      return { ok: true } as const;
+    },
+  ),
+  contents: read(
+    'Count what deleting a conversation would remove',
+    { id: Id },
+    async ({ store }: InboxNeeds, { id }) =>
+      (await store.forgetting.countForDeletion(id)) ?? missingConversation(),
+  ),
+  delete: change(
+    'Delete a conversation with all that was said in it; a running turn is stopped',
+    { id: Id },
+    remove,
+  ),
+};
+
+/** The inbox of a caller; the owner of the token of the data folder has no name. */
+export function readerOf({ person = '' }: Caller): string {
+  return person;
+}
+
+async function mark(
+  { store, bus }: InboxNeeds,
+  caller: Caller,
+  id: string,
+  change: MarkChange,
+): Promise<{ readonly ok: true }> {
+  if (!(await store.conversationMarks.change(readerOf(caller), id, change))) missingConversation();
+  bus.publish({ type: 'inbox-changed' });
+  return { ok: true };
+}
+
+async function remove(
+  { store, bus, log, clock, wake }: InboxNeeds,
+  { id }: { readonly id: string },
+  { caller }: Call,
+): Promise<{ readonly messages: number; readonly cronJobs: number; readonly rows: number }> {
+  const by = caller.person ?? 'The owner';
+  const order = { conversationId: id, by, mark: DELETED, now: clock() };
+  const onStopped = (conversationId: string): void =>
+    bus.publish({ type: 'stop-turn', conversationId });
+  const deleted =
+    (await store.forgetting.deleteConversation({ ...order, onStopped })) ?? missingConversation();
+  log.info({ conversation: id, by, ...deleted }, 'a person deleted a conversation');
+  bus.publish({ type: 'inbox-changed' });
+  // What came in meanwhile has waited.
+  await wake({ kind: 'conversation', conversationId: id }).catch((error: unknown) =>
+    log.warn(
+      { conversation: id, reason: reasonOf(error) },
+      'nothing was woken; the sweep finds it',
+    ),
+  );
+  return deleted;
+}
+
+/** Throws ParleyError `no-conversation`. */
+export function missingConversation(): never {
+  throw refusal(
+    'no-conversation',
+    'There is no such conversation; it may have been deleted or forgotten.',
+  );
+}

@@ -1,0 +1,93 @@
+import { countOf, shortDuration } from '@parley/core';
+import type { ShownAgent } from '@parley/gateway';
+import type { OutputOf } from '@parley/gateway/operations';
+import { channelLine } from '../banner.ts';
+import { commandLine, type DataFolder } from '../data-folder.ts';
+import { visible } from '../terminal/text.ts';
+import { moneyText } from './usage.ts';
+
+type GatewayStatus = OutputOf<'status/report'>;
+
+/** The lines of a report, as `parley status` prints them. */
+export function statusLines(report: GatewayStatus, folder: DataFolder): string[] {
+  const { self, health, trouble, turns, today, waiting, outbox, dead } = report;
+  const failed = dead && dead.refused + dead.uncertain + dead.unanswered > 0 ? dead : undefined;
+  return [
+    ...statusLine('health', [health.status, ...health.reasons].join('; ')),
+    ...statusLine(
+      'version',
+      `${self.version}, running for ${shortDuration(self.uptimeMs)}, ${Math.round(self.memoryBytes / 1e6)} MB of memory`,
+    ),
+    ...statusLine('database', trouble),
+    ...(report.notes ?? []).flatMap((note) => statusLine('database', note)),
+    ...statusLine('model', report.model),
+    ...statusLine('data', report.dataFolder),
+    ...report.channels.flatMap((channel) =>
+      statusLine('channel', `${channel.channel}/${channel.account}: ${channelLine(channel)}`),
+    ),
+    ...report.processes.flatMap(({ role, host, pid, address, version, notes }) => {
+      const what = role === 'all' ? 'gateway and worker' : role;
+      const strange = notes.flatMap((note) =>
+        statusLine('stranger', `${role} on ${host} (${pid}): ${note}`),
+      );
+      return [
+        ...statusLine('process', `${what} on ${host} (${pid}) at ${address}, ${version}`),
+        ...strange,
+      ];
+    }),
+    ...report.plugins.flatMap((plugin) => statusLine('plugin', plugin.line)),
+    ...report.mcp.flatMap((server) => statusLine('mcp', server.line)),
+    ...report.settings.problems.flatMap((problem) =>
+      statusLine('settings', `not used: ${problem}`),
+    ),
+    ...statusLine('settings', afterRestart(report)),
+    ...statusLine(
+      'last 24 h',
+      turns &&
+        `${turns.answered} answered, ${turns.failed} failed, ${turns.stopped} stopped, ${turns.inputTokens + turns.outputTokens} tokens, ${moneyText(turns)}`,
+    ),
+    ...statusLine(
+      'today',
+      today &&
+        `${today.tokens} tokens, ${moneyText({ ...today, unpriced: turns?.unpriced ?? 0 })}, ${today.people} people, ${today.groups} groups`,
+    ),
+    ...statusLine('queue', waiting && queueText(waiting)),
+    ...statusLine(
+      'outbox',
+      outbox &&
+        `${outbox.pending + outbox.sending} waiting, ${outbox.sent} sent, ${outbox.unknown} uncertain, ${outbox.failed} failed`,
+    ),
+    ...statusLine(
+      'dead',
+      failed &&
+        `${failed.refused} refused, ${failed.uncertain} uncertain, ${failed.unanswered} unanswered; to settle them: ${commandLine('dead', folder)}`,
+    ),
+  ];
+}
+
+function queueText({ messages, oldestMs }: NonNullable<GatewayStatus['waiting']>): string {
+  if (messages === 0) return 'no messages wait';
+  const count = countOf(messages, 'message');
+  // All of them wait for a person, who leads the chat or has to decide.
+  if (oldestMs === 0) return `${count} waiting`;
+  return `${count} waiting, the oldest for ${shortDuration(oldestMs)}`;
+}
+
+/** The lines of several agents; the lines above are those of the default one. */
+export function agentLines(agents: readonly ShownAgent[]): readonly string[] {
+  return agents.flatMap(({ name, title, model, workspace = '-', isDefault, routes }) => {
+    if (isDefault) return [];
+    const rules = routes.length === 0 ? 'no rule leads to it' : `answers ${routes.join(', ')}`;
+    return statusLine('agent', visible(`${name} (${title}): ${model}; ${workspace}; ${rules}`));
+  });
+}
+
+function afterRestart({ settings: { afterRestart } }: GatewayStatus): string | undefined {
+  if (afterRestart.length === 0) return undefined;
+  return `${afterRestart.join(', ')} ${afterRestart.length === 1 ? 'counts' : 'count'} from the next start`;
+}
+
+/** Nothing for what is not known. */
+function statusLine(name: string, text: string | undefined): readonly string[] {
+  return text === undefined ? [] : [`${name.padEnd(10)}${text}`];
+}

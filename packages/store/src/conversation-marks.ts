@@ -1,0 +1,192 @@
+import { type Database, type Sql, statement } from './database.ts';
+
+/** How a person sees a conversation in their inbox, apart from what they have read. */
+export interface ConversationMark {
+  readonly id: string;
+  /** The name that they gave it; null: its own title. */
+  readonly title: string | null;
+  readonly isPinned: boolean;
+  readonly isArchived: boolean;
+}
+
+/** The newest message (`inbox.seq`) and part of an answer (`outbox.seq`) that a person has seen. */
+export interface ReadPosition {
+  readonly message: number;
+  readonly part: number;
+}
+
+/** A change of one person's view of a conversation. */
+export type MarkChange =
+  /** Null: its own title again. */
+  | { readonly kind: 'rename'; readonly title: string | null }
+  | { readonly kind: 'pin'; readonly to: boolean }
+  | { readonly kind: 'archive'; readonly to: boolean }
+  /** Null: all of it. */
+  | { readonly kind: 'read'; readonly upTo: ReadPosition | null }
+  | { readonly kind: 'unread' };
+
+/** The marks that a browser kept before the database did. */
+export interface BrowserMarks {
+  readonly pinned: readonly string[];
+  readonly archived: readonly string[];
+  readonly titles: Readonly<Record<string, string>>;
+  /** Conversations with something that was not seen in that browser. */
+  readonly unread: readonly string[];
+}
+
+/** Marks that are listed, of the conversations with the newest messages. */
+const MAX_MARKS = 1_000;
+
+/**
+ * What each person sets in their own inbox (U08): names, pins, archived conversations, and how far they have read. Each
+ * of their devices shows the same. The page and the command line write it.
+ */
+export function conversationMarks(database: Database) {
+  return {
+    /** Changes a mark. False: there is no such conversation. */
+    change: (reader: string, id: string, change: MarkChange): Promise<boolean> =>
+      database.write(async (sql) => {
+        const newest = await sql.get(NEWEST, { id });
+        if (newest === undefined) return false;
+        await applyMark(sql, { reader, id, newest }, change);
+        return true;
+      }),
+    /** Names, pins and archived conversations of a person, and whether they use the inbox at all. */
+    of: (reader: string) =>
+      database.read(async (sql) => {
+        const rows = await sql.all(LIST, { reader, limit: MAX_MARKS });
+        const marks = rows.map(({ pinned, archived, ...one }): ConversationMark => {
+          return { ...one, isPinned: pinned === 1, isArchived: archived === 1 };
+        });
+        return { marks, isKnown: (await sql.get(READER, { reader })) !== undefined };
+      }),
+    /**
+     * Takes over what one browser kept, and lets everything count as read that is there when a person comes for the
+     * first time. What they have set here since stays.
+     */
+    begin: (reader: string, { pinned, archived, titles, unread }: BrowserMarks): Promise<void> =>
+      database.write(async (sql) => {
+        const isFirst = (await sql.run(ADD_READER, { reader })) > 0;
+        for (const id of pinned) sql.send(ADD_PIN, { reader, id });
+        for (const id of archived) sql.send(ADD_ARCHIVED, { reader, id });
+        for (const [id, title] of Object.entries(titles)) {
+          sql.send(ADD_TITLE, { reader, id, title });
+        }
+        if (!isFirst) return;
+        for (const id of unread) {
+          const newest = await sql.get(NEWEST, { id });
+          if (newest !== undefined) await applyMark(sql, { reader, id, newest }, UNREAD);
+        }
+      }),
+  };
+}
+
+const UNREAD = { kind: 'unread' } as const;
+
+interface Marked {
+  readonly reader: string;
+  readonly id: string;
+  readonly newest: Newest;
+}
+
+async function applyMark(
+  sql: Sql,
+  { reader, id, newest }: Marked,
+  change: MarkChange,
+): Promise<void> {
+  const key = { reader, id };
+  switch (change.kind) {
+    case 'rename':
+      return sql.send(SET_TITLE, { ...key, title: change.title });
+    case 'pin':
+      return sql.send(SET_PINNED, { ...key, to: Number(change.to) });
+    case 'archive':
+      return sql.send(SET_ARCHIVED, { ...key, to: Number(change.to) });
+    case 'unread':
+      return sql.send(SET_READ, { ...key, message: newest.message - 1, part: newest.part - 1 });
+    case 'read': {
+      const { message, part } = change.upTo ?? newest;
+      const before = await sql.get(READ, key);
+      // Another device may have read more in the meantime.
+      const furthest = {
+        message: Math.max(Math.min(message, newest.message), before?.message ?? 0),
+        part: Math.max(Math.min(part, newest.part), before?.part ?? 0),
+      };
+      return sql.send(SET_READ, { ...key, ...furthest });
+    }
+  }
+}
+
+interface Newest {
+  readonly message: number;
+  readonly part: number;
+}
+
+const NEWEST = statement(`
+  select newest.seq as message, coalesce((select max(seq) from outbox
+    where outbox.channel = newest.channel and outbox.account = newest.account
+      and outbox.chat_id = newest.chat_id), 0) as part
+  from inbox as newest
+  where newest.seq = (select max(seq) from inbox where conversation_id = :id)`).rows<Newest>();
+
+const READ = statement(`
+  select read_message as message, read_part as part from conversation_mark
+  where reader = :reader and conversation_id = :id`).rows<{
+  readonly message: number | null;
+  readonly part: number | null;
+}>();
+
+const READER = statement('select reader from inbox_reader where reader = :reader').rows<{
+  readonly reader: string;
+}>();
+
+const ADD_READER = statement(`
+  insert into inbox_reader (reader, read_message, read_part)
+  select :reader, (select coalesce(max(seq), 0) from inbox), (select coalesce(max(seq), 0) from outbox)
+  where true on conflict (reader) do nothing`);
+
+const ON_CONFLICT = 'on conflict (reader, conversation_id) do update set';
+
+const SET_TITLE = statement(`
+  insert into conversation_mark (reader, conversation_id, title) values (:reader, :id, :title)
+  ${ON_CONFLICT} title = excluded.title`);
+
+const SET_PINNED = statement(`
+  insert into conversation_mark (reader, conversation_id, pinned) values (:reader, :id, :to)
+  ${ON_CONFLICT} pinned = excluded.pinned`);
+
+const SET_ARCHIVED = statement(`
+  insert into conversation_mark (reader, conversation_id, archived) values (:reader, :id, :to)
+  ${ON_CONFLICT} archived = excluded.archived`);
+
+const SET_READ = statement(`
+  insert into conversation_mark (reader, conversation_id, read_message, read_part)
+  values (:reader, :id, :message, :part)
+  ${ON_CONFLICT} read_message = excluded.read_message, read_part = excluded.read_part`);
+
+// A browser may name conversations that are gone.
+const ADD_PIN = statement(`
+  insert into conversation_mark (reader, conversation_id, pinned)
+  select :reader, id, 1 from conversation where id = :id
+  ${ON_CONFLICT} pinned = 1`);
+
+const ADD_ARCHIVED = statement(`
+  insert into conversation_mark (reader, conversation_id, archived)
+  select :reader, id, 1 from conversation where id = :id
+  ${ON_CONFLICT} archived = 1`);
+
+const ADD_TITLE = statement(`
+  insert into conversation_mark (reader, conversation_id, title)
+  select :reader, id, :title from conversation where id = :id
+  ${ON_CONFLICT} title = coalesce(conversation_mark.title, excluded.title)`);
+
+const LIST = statement(`
+  select conversation_id as id, title, pinned, archived from conversation_mark
+  where reader = :reader and (pinned = 1 or archived = 1 or title is not null)
+  order by (select max(seq) from inbox where inbox.conversation_id = conversation_mark.conversation_id) desc
+  limit :limit`).rows<{
+  readonly id: string;
+  readonly title: string | null;
+  readonly pinned: number;
+  readonly archived: number;
+}>();

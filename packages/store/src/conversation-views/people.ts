@@ -1,0 +1,50 @@
+import type { Sql } from '../database.ts';
+import { statement } from '../database.ts';
+import { IS_NOT_DELETED } from '../inbox-reads.ts';
+import { readSaid } from './messages.ts';
+
+/** A person who wrote in a conversation lately, under one of their accounts. */
+export interface ConversationPerson {
+  /** `telegram:42`. */
+  readonly person: string;
+  readonly channel: string;
+  /** The account of the bot that they wrote to. */
+  readonly account: string;
+  readonly senderId: string;
+  /** Chosen by themselves; never trusted. */
+  readonly name: string;
+  /** When they wrote last, in ms. */
+  readonly lastAt: number;
+}
+
+/** Messages that are looked through for their authors, and people that are found at most. */
+const RECENT_MESSAGES = 300;
+const MAX_PEOPLE = 12;
+
+/** The people of a conversation, who wrote last first. */
+export async function readPeople(
+  sql: Sql,
+  conversationId: string,
+): Promise<readonly ConversationPerson[]> {
+  const people = new Map<string, ConversationPerson>();
+  for (const row of await sql.all(RECENT, { conversationId, limit: RECENT_MESSAGES })) {
+    const said = readSaid(row.message);
+    if (said === null || said.trigger !== undefined || people.size === MAX_PEOPLE) continue;
+    const { channel, account, at: lastAt } = row;
+    const { id: senderId, name = senderId } = said.sender;
+    const person = `${channel}:${senderId}`;
+    if (people.has(person)) continue;
+    people.set(person, { person, channel, account, senderId, name, lastAt });
+  }
+  return [...people.values()];
+}
+
+const RECENT = statement(`
+  select message, channel, account, received_at as at from inbox
+  where conversation_id = :conversationId and ${IS_NOT_DELETED}
+  order by seq desc limit :limit`).rows<{
+  readonly message: string;
+  readonly channel: string;
+  readonly account: string;
+  readonly at: number;
+}>();

@@ -1,0 +1,183 @@
+import { lockConversation } from '../conversations.ts';
+import { type Database, type Sql, statement } from '../database.ts';
+import type { SharedClock } from '../shared-clock.ts';
+import { stopLane, stopSubAgents } from '../stop.ts';
+import { OF_CONVERSATION } from '../tables/conditions.ts';
+import { readMoment } from '../taken-over.ts';
+import { handBack } from '../takeovers.ts';
+import {
+  findOutsideQuestions,
+  forgetOutside,
+  forgetParts,
+  partsWithWords,
+  turnsOf,
+} from './carried-words.ts';
+import { dropDeadLetters } from './copies.ts';
+import { emptyLane, sumOf } from './empty-lane.ts';
+import { subAgentsOf } from './person.ts';
+
+/** The order to delete a conversation. */
+export interface Deletion {
+  readonly conversationId: string;
+  /** The name of the person who deletes it. */
+  readonly by: string;
+  /** Stands where words were, in rows that have to stay. */
+  readonly mark: string;
+  /** In ms. */
+  readonly now: number;
+  /** Called before anything is removed, for each lane whose turn was stopped: its worker does not know yet. */
+  onStopped(conversationId: string): void;
+}
+
+/** The removed rows of a deleted conversation. */
+export interface Deleted {
+  readonly messages: number;
+  readonly cronJobs: number;
+  /** All other rows that were removed or emptied: history, answers, steps, files, summaries, prompts … */
+  readonly rows: number;
+}
+
+/** The rows that deleting a conversation removes, for the question before it. */
+export interface DeletionCounts {
+  readonly messages: number;
+  readonly answers: number;
+  readonly files: number;
+  readonly cronJobs: number;
+}
+
+/**
+ * For so long no turn of the conversation begins while its rows are removed; messages wait. A process that dies in
+ * between leaves the conversation in the list, and the agent answers there again after this time. In ms.
+ */
+const HOLD_MS = 2 * 60_000;
+
+/**
+ * Deletes all that was said in a conversation, by anyone, as `/forget` does with a direct chat, and takes it out of the
+ * lists. Nothing that comes in while this works is lost: it waits, and is a new conversation afterwards. Null: there is
+ * no such conversation.
+ */
+export async function deleteConversation(
+  database: Database,
+  deletion: Deletion,
+  sharedClock: SharedClock,
+): Promise<Deleted | null> {
+  const { conversationId: conversation, mark, onStopped } = deletion;
+  const stopped = await database.write((sql) => stopAndHold(sql, deletion, sharedClock()));
+  if (stopped === null) return null;
+  for (const lane of stopped.lanes) onStopped(lane);
+  const { message, part, heldUntil } = stopped;
+  const values = { conversation, message, part };
+  const subAgents = await subAgentsOf(database, conversation);
+  const lanes = [...subAgents, conversation];
+  const turns = await turnsOf(database, lanes);
+  const elsewhere = await findOutsideQuestions(database, turns, lanes);
+  const parts = await partsWithWords(database, { turns, seqs: [], people: [] });
+  let rows = await forgetParts(database, parts, mark);
+  rows += await forgetOutside(database, elsewhere, [], mark);
+  for (const lane of subAgents) {
+    rows += sumOf(await emptyLane(database, lane, mark, OF_SUB_AGENT), () => true);
+  }
+  await dropDeadLetters(database, OF_CONVERSATION, OWN_PARTS, values);
+  const counts = await emptyLane(database, conversation, mark, { only: OLD_ROWS, values });
+  await database.write(async (sql) => {
+    sql.send(END, { ...values, heldUntil });
+  });
+  return {
+    messages: counts.get('inbox') ?? 0,
+    cronJobs: counts.get('cron_job') ?? 0,
+    rows: rows + sumOf(counts, (table) => table !== 'inbox' && table !== 'cron_job'),
+  };
+}
+
+/** The rows that a deletion would remove. Null: there is no such conversation. */
+export async function countForDeletion(
+  sql: Sql,
+  conversation: string,
+): Promise<DeletionCounts | null> {
+  const counts = await sql.get(COUNTS, { conversation });
+  return counts === undefined || counts.messages === 0 ? null : counts;
+}
+
+interface Stopped {
+  readonly lanes: readonly string[];
+  /** The newest message and part, which go with all before them. */
+  readonly message: number;
+  readonly part: number;
+  readonly heldUntil: number;
+}
+
+async function stopAndHold(
+  sql: Sql,
+  { conversationId: id, by, now }: Deletion,
+  moment: number | null,
+): Promise<Stopped | null> {
+  if ((await lockConversation(sql, id)) === undefined) return null;
+  const newest = await sql.get(NEWEST, { id });
+  if (newest === undefined || newest.message === null) return null;
+  const subAgents = await stopSubAgents(sql, id, now);
+  // Without a reason: of a turn that `/stop` has ended, its worker still keeps what people had seen of the answer.
+  const { stoppedTurn } = await stopLane(sql, id, now);
+  await handBack(sql, id, by, moment);
+  const heldUntil = (await readMoment(sql, moment)) + HOLD_MS;
+  sql.send(HOLD, { id, heldUntil });
+  const lanes = [...subAgents, ...(stoppedTurn === null ? [] : [id])];
+  return { lanes, message: newest.message, part: newest.part ?? 0, heldUntil };
+}
+
+const NEWEST = statement(`
+  select (select max(seq) from inbox where conversation_id = :id
+      and seq > coalesce(conversation.deleted_message, 0)) as message,
+    (select max(seq) from outbox) as part
+  from conversation where id = :id`).rows<{
+  readonly message: number | null;
+  readonly part: number | null;
+}>();
+
+const HOLD = statement('update conversation set taken_over_until = :heldUntil where id = :id');
+
+/** A person may have taken over what came in meanwhile. */
+const END = statement(`
+  update conversation
+  set deleted_message = :message, deleted_part = :part, session = session + 1, plan = null, model = null,
+    mode = 'agent',
+    taken_over_until = case when taken_over_until = :heldUntil then null else taken_over_until end
+  where id = :conversation`);
+
+/**
+ * The parts of the conversation: those of its turns, the answers to its commands, and all others of a chat in which there
+ * is no other conversation, such as another topic of a group.
+ */
+const OWN_PARTS = `(turn_id in (select id from turn where conversation_id = :conversation)
+  or answers in (select seq from inbox where conversation_id = :conversation)
+  or (turn_id is null and answers is null
+    and exists (select 1 from inbox as own where own.channel = outbox.channel and own.account = outbox.account
+      and own.chat_id = outbox.chat_id and own.conversation_id = :conversation)
+    and not exists (select 1 from inbox as other where other.channel = outbox.channel
+      and other.account = outbox.account and other.chat_id = outbox.chat_id
+      and other.conversation_id <> :conversation))) and seq <= :part`;
+
+/** What a sub-agent sent went to the chat of the conversation: its parts are known by their turns. */
+const OF_SUB_AGENT = {
+  tables: ['outbox'],
+  only: { agent_file: 'turn_id in (select id from turn where conversation_id = :conversation)' },
+};
+
+/** What comes in while rows are removed stays. */
+const OLD_ROWS = {
+  inbox: 'seq <= :message',
+  attachment: 'inbox_seq <= :message',
+  outbox: OWN_PARTS,
+  agent_file: `(turn_id in (select id from turn where conversation_id = :conversation)
+    or part_id in (select id from outbox where ${OWN_PARTS}))`,
+};
+
+const COUNTS = statement(`
+  select (select count(*) from inbox where conversation_id = :conversation
+      and seq > coalesce(conversation.deleted_message, 0)) as messages,
+    (select count(*) from turn where conversation_id = :conversation and state = 'answered'
+      and exists (select 1 from inbox where inbox.turn_id = turn.id
+        and inbox.seq > coalesce(conversation.deleted_message, 0))) as answers,
+    (select count(*) from attachment join inbox on inbox.seq = attachment.inbox_seq
+      where inbox.conversation_id = :conversation) as files,
+    (select count(*) from cron_job where conversation_id = :conversation) as "cronJobs"
+  from conversation where id = :conversation`).rows<DeletionCounts>();

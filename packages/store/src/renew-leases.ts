@@ -1,0 +1,43 @@
+import { type Database, jsonItem, statement, toJson } from './database.ts';
+import type { Lease } from './rows.ts';
+import { SHARED_NOW } from './shared-clock.ts';
+
+/** Leases per query: far below the limit of a query, far above what one worker holds. */
+const AT_ONCE = 200;
+
+/**
+ * A transaction that holds many leases must not wait for another one, or two of them could
+ * deadlock. Rows that are locked at this moment are skipped and renewed next time.
+ */
+export async function renewLeases(
+  database: Database,
+  leases: readonly Lease[],
+  length: { readonly leaseMs: number; readonly moment: number | null },
+): Promise<{ readonly renewed: readonly string[]; readonly busy: readonly string[] }> {
+  const renewed: string[] = [];
+  const busy: string[] = [];
+  for (let from = 0; from < leases.length; from += AT_ONCE) {
+    const some = leases.slice(from, from + AT_ONCE);
+    const held = toJson(some.map(({ conversationId, epoch }) => [conversationId, epoch]));
+    await database.writePriority(async (sql) => {
+      const done = (await sql.all(RENEW, { held, ...length })).map(({ id }) => id);
+      renewed.push(...done);
+      if (database.dialect === 'sqlite' || done.length === some.length) return;
+      const all = await sql.all(HELD, { held });
+      busy.push(...all.flatMap(({ id }) => (done.includes(id) ? [] : [id])));
+    });
+  }
+  return { renewed, busy };
+}
+
+const HELD_BY = `
+  select id from conversation where lease_owner is not null and (id, epoch) in (
+    select ${jsonItem(0)}, cast(${jsonItem(1)} as bigint) from json_each(:held))` as const;
+
+const HELD = statement(HELD_BY).rows<{ readonly id: string }>();
+
+const RENEW = statement(`
+  update conversation set lease_until = ${SHARED_NOW} + :leaseMs
+  where id in (${HELD_BY} /*pg for no key update skip locked*/) returning id`).rows<{
+  readonly id: string;
+}>();

@@ -1,0 +1,26 @@
+import type { TimelineEntry } from '@parley/core';
+
+/** Leaves out absent items. */
+export function withoutAbsent<T>(items: readonly (T | false)[]): readonly T[] {
+  return items.filter((item): item is T => item !== false);
+}
+
+/** An event at a moment. */
+export function momentEntry(
+  stage: TimelineEntry['stage'],
+  at: number | null,
+  text: string,
+): TimelineEntry {
+  return { stage, at, ms: null, text };
+}
+
+/** A period of time; its length is null if an end is unknown. */
+export function durationEntry(
+  stage: TimelineEntry['stage'],
+  from: number | null,
+  to: number | null,
+  text: string,
+): TimelineEntry {
+  const ms = from === null || to === null ? null : Math.max(0, to - from);
+  return { stage, at: from, ms, text };
+}

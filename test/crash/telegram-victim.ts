@@ -1,0 +1,57 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
+import { type ModelDouble, startModelDouble } from '../model/index.ts';
+import type { ReplyScript } from '../model/scripted-reply.ts';
+import { embedded } from './embedded.ts';
+import type { KeptAlive } from './kept-alive.ts';
+
+/** One Parley that can be killed at a point, with a double of Telegram and one of a model. */
+export interface TelegramVictim {
+  /** The folder above its data folder. */
+  readonly root: string;
+  readonly telegram: TelegramDouble;
+  readonly model: ModelDouble;
+  readonly parley: KeptAlive;
+  close(): Promise<void>;
+}
+
+interface VictimSettings {
+  /** Settings of the channel besides those that reach the double. */
+  readonly channel?: object;
+  readonly settings: object;
+  readonly reply: ReplyScript;
+}
+
+/** Starts the doubles and, as `parley start` does, the Parley. */
+export async function startTelegramVictim({
+  channel = {},
+  settings,
+  reply,
+}: VictimSettings): Promise<TelegramVictim> {
+  const root = mkdtempSync(join(tmpdir(), 'parley-crash-'));
+  const [telegram, model] = await Promise.all([startTelegramDouble(), startModelDouble({ reply })]);
+  const { token, apiRoot } = telegram;
+  const { processes } = embedded(
+    root,
+    {
+      model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
+      channels: { telegram: { token, apiRoot, pace: false, ...channel } },
+      http: { port: 0 },
+      ...settings,
+    },
+    () => {},
+  );
+  const [parley] = processes;
+  if (parley === undefined) throw new Error('The embedded deployment has one process.');
+  parley.start();
+  return {
+    ...{ root, telegram, model, parley },
+    async close() {
+      parley.abandon();
+      await Promise.all([telegram.close(), model.close()]);
+      rmSync(root, { recursive: true, force: true });
+    },
+  };
+}

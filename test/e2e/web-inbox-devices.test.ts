@@ -1,0 +1,226 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { faultsOf } from './page-faults.ts';
+import { field, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+
+const chromiumUrl = inject('chromiumUrl');
+const ANN = 501;
+/** A picture of one point. */
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+const WIDE = { viewport: { width: 1440, height: 860 } };
+
+describe.runIf(chromiumUrl)('the inbox on several devices', () => {
+  let telegram: TelegramDouble;
+  let scene: WebScene;
+  /** The browser that a person uses, and another one of theirs, whose clock stands still: only events move it. */
+  let desk: Page;
+  let phone: Page;
+  beforeAll(async () => {
+    telegram = await startTelegramDouble();
+    scene = await startWebScene(chromiumUrl ?? '', {
+      owners: [`telegram:${ANN}`],
+      approvals: { ask: ['write'] },
+      channels: { telegram: { token: telegram.token, apiRoot: telegram.apiRoot } },
+    });
+    desk = await scene.open(WIDE);
+    await say(desk, 'a note about ships');
+    await untilAnswer(desk, 'You said: a note about ships');
+    await fromAnn('Hello');
+    await row(desk, 'Ann').getByText('You said: Hello').waitFor();
+    phone = await scene.open(WIDE);
+    await row(phone, 'Ann').waitFor();
+    await standStill(phone);
+  });
+  afterAll(async () => {
+    await scene.close();
+    await telegram.close();
+  });
+
+  const fromAnn = async (text: string) => {
+    telegram.say({ chat: ANN, from: { id: ANN, first_name: 'Ann' }, text });
+  };
+  /** From now on no interval of the page passes, but what the gateway reports comes through. */
+  const standStill = async (page: Page) => {
+    await page.clock.install();
+    await page.clock.runFor(5_000);
+  };
+  const rows = (page: Page) =>
+    page.getByRole('navigation', { name: 'Conversations' }).getByRole('link');
+  const row = (page: Page, text: string) => rows(page).filter({ hasText: text });
+  const titles = (page: Page) => page.locator('.inbox-row .entry-title').allInnerTexts();
+  /** What a page shows after the pause in which it joins events. */
+  const seenBy = (page: Page, look: () => Promise<unknown>) =>
+    expect.poll(async () => {
+      await page.clock.runFor(1_100);
+      return look();
+    });
+  const menu = async (item: string) => {
+    await desk.getByRole('button', { name: 'Chat menu' }).click();
+    await desk.getByRole('group', { name: 'Chat' }).getByRole('button', { name: item }).click();
+  };
+
+  it('[U12] shows names and pins of one device on the other, which hears of them by an event', async () => {
+    await row(desk, 'ships').click();
+    await field(desk).waitFor();
+    await menu('Pin');
+    await expect.poll(() => titles(desk)).toEqual(['a note about ships', 'Ann']);
+    await desk.getByRole('button', { name: 'Chat menu' }).click();
+    await desk.getByRole('button', { name: 'Rename…' }).click();
+    await desk.getByRole('textbox', { name: 'Name of the chat' }).fill('Harbor');
+    await desk.keyboard.press('Enter');
+    await seenBy(phone, () => titles(phone)).toEqual(['Harbor', 'Ann']);
+    expect(
+      await desk.evaluate('Object.keys(localStorage).filter((key) => /inbox|seen/.test(key))'),
+    ).toEqual([]);
+    await menu('Unpin');
+    await seenBy(phone, () => titles(phone)).toEqual(['Ann', 'Harbor']);
+  });
+
+  it('[U12] marks a message as new until one of the devices has shown it', async () => {
+    await fromAnn('Is there news?');
+    const isNew = (page: Page) => row(page, 'Ann').getByText('New', { exact: true }).count();
+    await seenBy(phone, () => isNew(phone)).toBe(1);
+    await row(desk, 'Ann').click();
+    await desk.getByRole('article').getByText('You said: Is there news?').waitFor();
+    await seenBy(phone, () => isNew(phone)).toBe(0);
+    await menu('Mark as unread');
+    await seenBy(phone, () => isNew(phone)).toBe(1);
+    expect(await isNew(desk)).toBe(1);
+  });
+
+  it('[U12] shows what waits for an approval, and what failed, as soon as the gateway reports it', async () => {
+    const inbox = phone
+      .getByRole('navigation', { name: 'Main' })
+      .getByRole('link', { name: /^Inbox/ });
+    const write = { name: 'write', arguments: { path: 'notes/birds.md', text: 'Parrots talk.' } };
+    scene.model.queue({ toolCalls: [write] }, 'As you like.');
+    await fromAnn('Note it');
+    await seenBy(phone, () => row(phone, 'Ann').getByText('Approval').count()).toBe(1);
+    await seenBy(phone, () => inbox.innerText()).toMatch(/1\s+question waits/);
+    const [{ code }] = (await read<Waiting>('approvals/waiting')).approvals;
+    await fromAnn(`/deny ${code}`);
+    await seenBy(phone, () => row(phone, 'Ann').getByText('As you like.').count()).toBe(1);
+    await seenBy(phone, () => inbox.innerText()).not.toMatch(/question/);
+    scene.model.fault({ kind: 'status', status: 401 });
+    await fromAnn('This one fails');
+    await seenBy(phone, () => row(phone, 'Ann').getByText('Failed').count()).toBe(1);
+  });
+
+  it('[U12] hands over what a browser kept by itself, once', async () => {
+    const old = await scene.browser.newContext(WIDE);
+    const [{ id } = { id: '' }] = await conversations();
+    await old.addInitScript(
+      ([marks]) => {
+        if (localStorage.getItem('was-here') !== null) return;
+        localStorage.setItem('was-here', 'yes');
+        localStorage.setItem('parley.inbox', String(marks));
+      },
+      [JSON.stringify({ pinned: [id], archived: [], names: { [id]: 'Ann of old' } })],
+    );
+    const page = await old.newPage();
+    await page.goto(`${scene.parley.address}/#token=${scene.parley.token}`);
+    await expect.poll(() => titles(page)).toEqual(['Ann of old', 'Harbor']);
+    await seenBy(phone, () => titles(phone)).toEqual(['Ann of old', 'Harbor']);
+    await expect.poll(() => page.evaluate("localStorage.getItem('parley.inbox')")).toBeNull();
+    await old.close();
+  });
+
+  /** The conversations as the operation lists them, newest first. */
+  const conversations = async () =>
+    (
+      await read<{ readonly conversations: readonly { readonly id: string }[] }>(
+        'conversations/list',
+      )
+    ).conversations;
+  interface Waiting {
+    readonly approvals: readonly [{ readonly code: string }];
+  }
+  const read = async <Answer>(operation: string): Promise<Answer> => {
+    const headers = { authorization: `Bearer ${scene.parley.token}` };
+    const answer = await fetch(`${scene.parley.address}/api/${operation}`, { headers });
+    return (await answer.json()) as Answer;
+  };
+
+  it('[U12] tells the person of a chat, and its last prompt, beside it', async () => {
+    await desk.goto(`${scene.parley.address}/#/chat`);
+    await row(desk, 'Ann of old').click();
+    const panel = desk.getByRole('complementary', { name: 'About this chat' });
+    await panel.getByRole('button', { name: 'People' }).click();
+    const ann = panel.getByRole('region', { name: 'Ann' });
+    await ann.getByText('telegram:501').waitFor();
+    await ann.getByText('Owner').waitFor();
+    await ann.getByText(/^[\d,]+ tokens$/).waitFor();
+    expect(await panel.getByRole('link', { name: 'Channels and requests' }).count()).toBe(1);
+    expect(await faultsOf(desk)).toEqual([]);
+    await panel.getByRole('button', { name: 'Prompt' }).click();
+    await panel.getByText(/tokens in [\d,]+ characters/).waitFor();
+    await panel.getByRole('link', { name: 'Open the whole prompt' }).waitFor();
+    expect(await faultsOf(desk)).toEqual([]);
+    await panel.getByRole('button', { name: 'Details' }).click();
+  });
+
+  it('[U12] shows pictures and files that the agent sent to another channel', async () => {
+    writeFileSync(join(scene.folder.path, 'workspace/point.png'), PNG);
+    writeFileSync(join(scene.folder.path, 'workspace/plan.txt'), 'the plan');
+    const send = (file: string) => ({ name: 'send_file', arguments: { file } });
+    scene.model.queue({ toolCalls: [send('point.png'), send('plan.txt')] }, 'Two files.');
+    await fromAnn('Send me both');
+    const talk = desk.getByRole('list', { name: 'Messages' });
+    await talk.getByRole('img', { name: 'point.png' }).waitFor();
+    const saved = desk.waitForEvent('download');
+    await talk.getByRole('button', { name: /plan\.txt/ }).press('Enter');
+    expect(await text(await (await saved).createReadStream())).toBe('the plan');
+    const [{ id } = { id: '' }] = await conversations();
+    const path = `${scene.parley.address}/api/conversations/${encodeURIComponent(id)}/sent`;
+    const headers = { authorization: `Bearer ${scene.parley.token}` };
+    expect((await fetch(`${path}/1`)).status).toBe(401);
+    expect((await fetch(`${path}/x`, { headers })).status).toBe(404);
+    // Another chat's part is none of this one.
+    expect((await fetch(`${path}/1`, { headers })).status).toBe(404);
+  });
+
+  it('[U12] deletes a conversation while its turn runs, says what is lost, and goes to the next one', async () => {
+    await desk.goto(`${scene.parley.address}/#/chat`);
+    await row(desk, 'Ann of old').click();
+    scene.model.pauseBehind('Word 3.');
+    scene.model.queue({ text: Array.from({ length: 90 }, (_, index) => `Word ${index + 1}. `) });
+    await fromAnn('Go on and on');
+    await row(desk, 'Ann of old').getByText('Running').waitFor();
+    await menu('Delete…');
+    const question = desk.getByRole('group', { name: 'Delete this conversation?' });
+    await question.getByText('This deletes 7 messages and 4 answers').waitFor();
+    await question.getByText('stays visible in the other app').waitFor();
+    expect(await faultsOf(desk)).toEqual([]);
+    await question.getByRole('button', { name: 'Delete', exact: true }).click();
+    await field(desk).waitFor();
+    await expect.poll(() => titles(desk)).toEqual(['Harbor']);
+    await seenBy(phone, () => titles(phone)).toEqual(['Harbor']);
+    const search = desk.getByRole('searchbox', { name: 'Search in all conversations' });
+    await search.fill('news');
+    await desk.getByText('No results').waitFor();
+    await search.fill('');
+    await fromAnn('Are you there?');
+    await row(desk, 'Ann').getByText('You said: Are you there?').waitFor();
+    await row(desk, 'Ann').click();
+    const messages = desk.getByRole('list', { name: 'Messages' }).getByRole('article');
+    await expect.poll(() => messages.allInnerTexts()).toHaveLength(2);
+  });
+
+  it('[U12] deletes the chat that is open, which is empty when it is opened again', async () => {
+    await row(desk, 'Harbor').click();
+    await untilAnswer(desk, 'You said: a note about ships');
+    await menu('Delete…');
+    await desk.getByRole('button', { name: 'Delete', exact: true }).click();
+    await desk.getByRole('heading', { name: 'Ann', exact: true }).waitFor();
+    await expect.poll(() => titles(desk)).toEqual(['Ann', 'First chat']);
+    await row(desk, 'First chat').click();
+    await desk.getByRole('heading', { name: /Say hello to/ }).waitFor();
+  });
+});

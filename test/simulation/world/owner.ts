@@ -1,0 +1,99 @@
+import { silentLogger, systemTime } from '@parley/core';
+import { type OperationName, perform, type Services } from '@parley/gateway/operations';
+import { openStore, type Store } from '@parley/store';
+import type { SimulatedProcess } from '../engine/virtual-time.ts';
+import type { Simulation } from '../simulation.ts';
+import { serversNow } from './servers-now.ts';
+
+/** After this time without an answer the page asks another gateway, in ms. */
+const PATIENCE_MS = 6_000;
+/** Between a failure and the next try, in ms. */
+const RETRY_MS = [50, 1_000] as const;
+const OWNER = { caller: { name: 'a browser', person: 'Ann', role: 'owner' } } as const;
+
+/**
+ * An owner at the page of one gateway or another: asks for an operation until a gateway has answered, which may then have
+ * done it more than once. The servers of gateways hear nobody in the simulation, so that the operation is performed in the
+ * gateway's process, on a connection of its own to the database, and dies with it.
+ */
+export class Owner {
+  readonly #simulation: Simulation;
+  readonly #stores = new WeakMap<SimulatedProcess, Promise<Store>>();
+  #unanswered = 0;
+
+  constructor(simulation: Simulation) {
+    this.#simulation = simulation;
+  }
+
+  /** Whether an answer is still to come. */
+  get isWaiting(): boolean {
+    return this.#unanswered > 0;
+  }
+
+  /** Performs an operation that may be repeated. Waits in the world, so it outlives every process. */
+  async perform(name: OperationName, input: object): Promise<object> {
+    this.#unanswered += 1;
+    try {
+      for (;;) {
+        const answer = await this.#ask(name, input);
+        if (answer !== undefined) return answer;
+        await this.#wait(this.#simulation.chance('patience').between(...RETRY_MS));
+      }
+    } finally {
+      this.#unanswered -= 1;
+    }
+  }
+
+  /** Asks one gateway; undefined: it has failed, has not answered in time, or none runs. */
+  #ask(name: OperationName, input: object): Promise<object | undefined> {
+    const { time, deployment } = this.#simulation;
+    const gateways = [...deployment.running.values()].filter(
+      ({ process, role, parley }) => process.alive && role !== 'worker' && parley !== undefined,
+    );
+    const chosen = this.#simulation.chance(`gateway at ${time.now}`);
+    return new Promise((resolve) => {
+      time.as(undefined, () => time.plan(PATIENCE_MS, () => resolve(undefined)));
+      if (gateways.length === 0) return;
+      const { process } = chosen.one(gateways);
+      const answered = (answer: object | undefined): void => {
+        // The answer travels, and the page has seen it in a moment of the world.
+        time.as(undefined, () => time.plan(0, () => resolve(answer)));
+      };
+      time.as(process, () => {
+        // A request is an event of its own, which waits while the process stands still.
+        time.plan(0, () => {
+          this.#performIn(process, name, input).then(answered, () => answered(undefined));
+        });
+      });
+    });
+  }
+
+  async #performIn(process: SimulatedProcess, name: OperationName, input: object): Promise<object> {
+    const opened = this.#stores.get(process) ?? this.#open();
+    this.#stores.set(process, opened);
+    const store = await opened;
+    const needs = {
+      ...{ store, clock: systemTime.clock, log: silentLogger, defaultAgent: 'main' },
+      bus: { publish() {} },
+      // What is stored is found by the next sweep.
+      async wake() {},
+      scrub: (text: string) => text,
+    };
+    // The operations of conversations use no other service.
+    return perform(needs as unknown as Services, name, input, OWNER);
+  }
+
+  #open(): Promise<Store> {
+    const { databaseFile } = this.#simulation;
+    const url =
+      serversNow.servers === null ? `sqlite:${databaseFile}` : 'postgres://simulation/parley';
+    return openStore({ url, clock: systemTime.clock });
+  }
+
+  #wait(ms: number): Promise<void> {
+    const { time } = this.#simulation;
+    return new Promise((resolve) => {
+      time.as(undefined, () => time.plan(ms, resolve));
+    });
+  }
+}

@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { repositoryFiles } from '../repository-files.ts';
+import { asksForAll, filesOfOtherDays } from './files-of-day.ts';
+import { idsIn, promisesOf } from './promises.ts';
+import { TURNS } from './turns.ts';
+
+const DAY_MS = 86_400_000;
+const DAYS = TURNS.map((_, day) => day);
+
+const all = repositoryFiles().filter((path) => path.endsWith('.test.ts'));
+const turning = TURNS.flat();
+const promises = new Map(all.map((file) => [file, promisesOf(file)]));
+
+/** The promises that have no test on a day, of those that any of the files proves. */
+function missingOn(day: number, groups: readonly (readonly string[])[]): readonly string[] {
+  const waiting = new Set(groups.flatMap((files, nth) => (nth === day ? [] : files)));
+  const due = new Set<string>();
+  const known = new Set<string>();
+  for (const [file, ids] of promises) {
+    for (const id of ids) {
+      known.add(id);
+      if (!waiting.has(file)) due.add(id);
+    }
+  }
+  return [...known].filter((id) => !due.has(id)).sort();
+}
+
+/** The groups that prove a promise, where enough files prove it that each group could. */
+function unevenPromises(groups: readonly (readonly string[])[]): readonly string[] {
+  const ids = new Set(groups.flat().flatMap((file) => [...(promises.get(file) ?? [])]));
+  return [...ids].sort().flatMap((id) => {
+    const counts = groups.map(
+      (files) => files.filter((file) => promises.get(file)?.has(id)).length,
+    );
+    const sum = counts.reduce((total, count) => total + count, 0);
+    return sum >= groups.length && counts.includes(0) ? [`${id}: ${counts.join(', ')}`] : [];
+  });
+}
+
+describe('test files that take turns', () => {
+  it.each(DAYS)('[U09] leave every promise a test on day %i', (day) => {
+    expect(missingOn(day, TURNS)).toEqual([]);
+  });
+
+  it('[U09] leave a promise that three of them prove one of these on each day', () => {
+    expect(unevenPromises(TURNS)).toEqual([]);
+  });
+
+  it('[U09] are missed where the only ones that prove a promise wait together', () => {
+    const provesD06 = all.filter((file) => promises.get(file)?.has('D06'));
+    expect(missingOn(1, [provesD06, []])).toContain('D06');
+    expect(unevenPromises([provesD06, []])).toContainEqual(expect.stringMatching(/^D06: \d+, 0$/));
+  });
+
+  it('[U09] exist, each in one group', () => {
+    expect(turning.filter((file) => !all.includes(file))).toEqual([]);
+    expect(new Set(turning).size).toBe(turning.length);
+  });
+
+  it('[U09] are each due once in as many days as there are groups, and always in a whole run', () => {
+    const isWhole = process.env.PARLEY_TEST_WHOLE === '1';
+    for (let round = 0; round < 12; round += 1) {
+      const waiting = DAYS.map((day) => filesOfOtherDays((round * DAYS.length + day) * DAY_MS));
+      for (const [file = ''] of TURNS) {
+        const due = waiting.filter((files) => !files.includes(file));
+        expect([file, due.length]).toEqual([file, isWhole ? DAYS.length : 1]);
+      }
+    }
+  });
+
+  it.each([2, 3, 4, 6])('[U09] meet each of %i cases that take turns in them', (days) => {
+    for (const [file = ''] of TURNS) {
+      const met = new Set<number>();
+      for (let day = 0; day < 100; day += 1)
+        if (!filesOfOtherDays(day * DAY_MS).includes(file)) met.add(day % days);
+      expect([file, met.size]).toEqual([file, days]);
+    }
+  });
+});
+
+describe('the titles of a test file', () => {
+  it('[U09] name what it proves each time, not what waits for a day or a whole run', () => {
+    const text = `
+      it('[A01] always', () => {});
+      if (isOfDay(0, 2)) it('[A02] on some days', () => {});
+      it.runIf(isWholeRun())('[A03] in whole runs', () => {});
+      it.each(cases.filter((_, nth) => isOfDay(nth, 2)))('[A04] with one of several cases', () => {});
+      it.runIf(redis)('[A05] where a server is', () => {});
+    `;
+    expect(idsIn('example.test.ts', text)).toEqual(['A01', 'A04', 'A05']);
+  });
+});
+
+describe('a command line', () => {
+  it.each([
+    [[], true],
+    [['--maxWorkers=2', '--reporter=dot'], true],
+    [['test/e2e/cron.test.ts'], false],
+    [['--root', '../..', 'packages/store/'], false],
+    [['-t', 'never splits'], false],
+    [['--testNamePattern=never splits'], false],
+    [['--changed'], false],
+  ])('[U09] %j asks for all tests: %s', (args, isAll) => {
+    expect(asksForAll(args)).toBe(isAll);
+  });
+});
