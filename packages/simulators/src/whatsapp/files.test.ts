@@ -84,7 +84,7 @@ describe('files', () => {
     if (shown.attachment === undefined) throw new Error('no file');
     expect((await double.open(shown.attachment)).equals(content)).toBe(true);
     double.media.corrupt(shown.attachment.directPath ?? '');
-    await expect(double.open(shown.attachment)).rejects.toThrow('changed on its way');
+    await expect(double.open(shown.attachment)).rejects.toThrow('modified in transit');
   });
 
   it('can be lost, and uploads can be refused', async () => {
