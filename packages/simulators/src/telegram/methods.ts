@@ -133,7 +133,7 @@ function setMyCommands({ commands }: BotAccount, params: RequestParams): true {
     const { command, description, is_ephemeral, ...others } = known;
     const [unknown] = Object.keys(others);
     if (unknown !== undefined)
-      throw badRequest(`can't parse BotCommand: this double knows no field "${unknown}"`);
+      throw badRequest(`can't parse BotCommand: this double does not support field "${unknown}"`);
     if (is_ephemeral !== undefined && typeof is_ephemeral !== 'boolean')
       throw badRequest('can\'t parse BotCommand: Field "is_ephemeral" must be of type Boolean');
     if (typeof command !== 'string' || !/^\/?[a-z0-9_]{1,32}$/.test(command)) {

@@ -18,7 +18,7 @@ describe('parameters that a method does not support', () => {
     const call = telegram.callApi(method as never, payload as never);
     expect(await refusal(call)).toMatchObject({
       code: 400,
-      description: expect.stringContaining('does not support parameters'),
+      description: expect.stringContaining('does not support parameter'),
     });
   });
 

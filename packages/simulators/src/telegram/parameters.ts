@@ -75,7 +75,7 @@ export function refuseUnknownParameters(method: string, params: RequestParams): 
   const known = KNOWN[method];
   const unknown = known && Object.keys(params.values).find((name) => !known.has(name));
   if (unknown !== undefined)
-    throw badRequest(`this double knows no parameter "${unknown}" of ${method}`);
+    throw badRequest(`this double does not support parameter "${unknown}" of ${method}`);
 }
 
 /**
@@ -93,6 +93,6 @@ export function objectWith(
   if (!isRecord(value)) throw badRequest(`can't parse ${what}: expected an Object`);
   const unknown = Object.keys(value).find((field) => !fields.includes(field));
   if (unknown !== undefined)
-    throw badRequest(`can't parse ${what}: this double knows no field "${unknown}"`);
+    throw badRequest(`can't parse ${what}: this double does not support field "${unknown}"`);
   return params.inside(name);
 }

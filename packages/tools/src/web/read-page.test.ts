@@ -64,9 +64,9 @@ describe('a page', () => {
 
   it.each([
     ['application/pdf', '%PDF-1.7', 'PDF'],
-    ['image/png', 'x', 'no text'],
-    ['text/plain', 'a\0b', 'no text'],
-    ['application/octet-stream', 'a\0b', 'no text'],
+    ['image/png', 'x', 'not readable text'],
+    ['text/plain', 'a\0b', 'not readable text'],
+    ['application/octet-stream', 'a\0b', 'not readable text'],
   ])('[G02] of type %s is refused with a reason', async (type, body, words) => {
     const reading = read(body, { 'content-type': type });
     await expect(reading).rejects.toMatchObject({
