@@ -4,13 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { repositoryFiles } from './repository-files.ts';
 
 // A test uses what the product uses: a name that only tests import is untested where it matters, and every export is
-// one more thing that other files may come to depend on. Exempt are
+// one more thing that other files may depend on. Exempt are
 // - the public faces below, whose users are not in this repository;
 // - a type in the signature of an exempt name, or of one that other files of the product import: its caller may have
 //   to name it;
-// - a decision: a function with a doc comment that answers at once, is called in its own file, and has a table of
-//   cases in a test of its package. A file of its own for each would be worse;
-// - the names below, each for its reason.
+// - a decision: a synchronous function with a doc comment that is called in its own file, and has a table of cases
+//   in a test of its package. A separate file for each would be worse;
+// - the names below, each with its reason.
 
 const ROOT = resolve(import.meta.dirname, '..');
 /**

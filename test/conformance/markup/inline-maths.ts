@@ -60,7 +60,7 @@ function mask(text: string): string {
   );
 }
 
-/** The text as it was before it was masked. */
+/** The text before it was masked. */
 export function unmasked(text: string): string {
   return text.replaceAll(MASKED, (character) =>
     String.fromCharCode(character.charCodeAt(0) - MASK),

@@ -37,7 +37,7 @@ export function mustShow(
   if (dialect === 'whatsapp' && isAmongSigns) return [];
   const known = KNOWN[dialect].filter((format) => formats.includes(format));
   if (dialect === 'html' || !known.includes('code')) return known;
-  // Code stands alone; in a link it is the font that is given up.
+  // Code carries no other format; in a link the code font is dropped.
   return known.includes('link') ? ['link'] : ['code'];
 }
 

@@ -19,10 +19,10 @@ export function codeOfQuestion(text: string): string | undefined {
   return /Reply `?\/approve (\w+)/.exec(text)?.[1];
 }
 
-/** What needs an approval is not done before an owner has allowed it, and once afterwards (G05). */
+/** A call that needs approval runs only after an owner has approved it, and then once (G05). */
 export const approvedFirst: MakeInvariant = () => {
   const read = journalReader();
-  /** The code of the question by the mark of the call that it is about, as people saw it. */
+  /** The approval code that people saw for each call, by the mark of the call. */
   const codes = new Map<string, string>();
   const asking = new Set<string>();
   const ended = new Set<string>();
@@ -71,7 +71,7 @@ function approvalsOf({ observer }: Simulation): readonly ApprovalRow[] {
   );
 }
 
-/** What the world can see: a mark that is there although no owner said yes to its question. */
+/** Observed from outside: a mark exists although no owner approved its question. */
 function doneWithout(simulation: Simulation, codes: ReadonlyMap<string, string>): string[] {
   const lists = simulation.observer.rows<{ readonly content: string }>(
     'select content from todo_list',
