@@ -12,7 +12,7 @@ function thrown(message: string, ...frames: string[]): Error {
   return error;
 }
 
-describe('an error that nobody catches', () => {
+describe('an uncaught error', () => {
   it.each<[string, unknown, string | undefined]>([
     ['from a plugin', thrown('x', 'roll (file:///srv/plugins/cards/index.js:3:9)'), 'cards'],
     ['from a plugin far up', thrown('x', 'node:net:1', '/srv/plugins/dice/a/b.js:1:1'), 'dice'],

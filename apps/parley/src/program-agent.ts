@@ -17,7 +17,7 @@ interface AgentsFlags {
   readonly account: string;
 }
 
-/** The command about which agent answers where. */
+/** Adds the command that shows which agent answers where. */
 export function describeAgents(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/agents.ts'));
   const what =
@@ -38,7 +38,7 @@ export function describeAgents(program: Command, { run }: Runs): void {
   ]);
 }
 
-/** The commands about plugins and skills. */
+/** Adds the commands about plugins and skills. */
 export function describeSkills(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/skills.ts'));
   const plugins = 'show what each plugin adds, or why it does not work (exit 0 all work)';
@@ -64,7 +64,7 @@ const PROMPT_EXAMPLES = [
   ['parley prompt --channel web --agent support', 'the prompt of another agent'],
 ] as const;
 
-/** Options that ask for past turns: one at a time. */
+/** Options that select past turns; they exclude each other. */
 const PAST = [
   ['--list', 'list the last turns; --limit says how many'],
   ['--last', 'show the newest turn; with --chat the newest one there'],
@@ -73,7 +73,7 @@ const PAST = [
   ['--diff [turns...]', 'compare two turns; without ids the last two of a chat'],
 ] as const;
 
-/** Options of a preview, which go with none of those. */
+/** Options of a preview, which cannot be combined with those for past turns. */
 const PREVIEW = [
   ['--channel <name>', 'preview a prompt: someone writes on this channel, as the next options say'],
   ['--chat-id <id>', 'the platform’s id of the chat'],
@@ -87,7 +87,7 @@ const PREVIEW = [
   ['--heartbeat', 'preview a heartbeat run'],
 ] as const;
 
-/** The command that shows prompts. */
+/** Adds the command that shows prompts. */
 export function describePrompt(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/prompt/prompt.ts'));
   const what = 'show the exact prompt of a past turn, or preview one';
@@ -112,7 +112,7 @@ export function describePrompt(program: Command, { run }: Runs): void {
   );
 }
 
-/** The commands about memories and MEMORY.md. */
+/** Adds the commands about memories and MEMORY.md. */
 export function describeMemory(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/memory.ts'));
   const memory = withJson(
@@ -164,7 +164,7 @@ const NUMBERED = [
   ['rollback', 'return to a version that was in use; that makes a new one'],
 ] as const;
 
-/** The commands about versions of SOUL.md. */
+/** Adds the commands about versions of SOUL.md. */
 export function describeSoul(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/soul.ts'));
   const what = 'list versions of SOUL.md, and propose or decide on another one';

@@ -20,7 +20,7 @@ interface Page {
   readonly before?: number;
 }
 
-/** Describes the commands that list conversations and lead them. */
+/** Adds the commands that list conversations and take them over. */
 export function describeConversations(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/conversations.ts'));
   const what = 'list the chats of all channels, take one over, write into it, or hand it back';
@@ -82,7 +82,7 @@ export function describeConversations(program: Command, { run }: Runs): void {
 
 type Work = ReturnType<typeof using<typeof import('./commands/conversations.ts')>>;
 
-/** The commands that change the caller's inbox, and the one that deletes a conversation. */
+/** Adds the commands that change the caller's inbox, and the one that deletes a conversation. */
 function describeMarks(group: Command, work: Work): void {
   const ID = 'its id, as the list shows it';
   add(

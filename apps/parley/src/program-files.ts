@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { add, addDefault, ofOneAgent, type Runs, using, withExamples, withJson } from './cli.ts';
 import type { RestoreFlags } from './commands/backup/restore.ts';
 
-/** The commands of the settings file. */
+/** Adds the commands for the settings file. */
 export function describeConfig(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/config.ts'));
   const config = withJson(add(program, 'config', 'check or upgrade the settings file'));
@@ -12,7 +12,7 @@ export function describeConfig(program: Command, { run }: Runs): void {
   add(config, 'upgrade', upgrade, () => work((m, cli) => m.configUpgrade(cli)));
 }
 
-/** The commands that save and restore everything. */
+/** Adds the commands for backup and restore. */
 export function describeBackup(program: Command, { run }: Runs): void {
   const backup = using(run, () => import('./commands/backup/backup.ts'));
   const restore = using(run, () => import('./commands/backup/restore.ts'));
@@ -43,7 +43,7 @@ export function describeBackup(program: Command, { run }: Runs): void {
   ]);
 }
 
-/** The commands that copy the workspace of another agent. */
+/** Adds the commands that import the workspace of another agent. */
 export function describeImport(program: Command, { run }: Runs): void {
   const importing = using(run, () => import('./commands/import/import.ts'));
   const other = ofOneAgent(add(program, 'import', 'import the workspace of another agent'));

@@ -2,7 +2,7 @@ import { ROLES, type Role } from '@parley/core';
 import { type Command, Option } from 'commander';
 import { add, addDefault, numberFrom, type Runs, using, withExamples, withJson } from './cli.ts';
 
-/** The commands about accounts of channels and their groups. */
+/** Adds the commands about channel accounts and their groups. */
 export function describeChannels(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/channels.ts'));
   const what = 'list, pause, reconnect or test accounts, and allow groups';
@@ -37,7 +37,7 @@ export function describeChannels(program: Command, { run }: Runs): void {
   );
 }
 
-/** The commands about people who may write to the bot and open the page. */
+/** Adds the commands about who may write to the bot and open the page. */
 export function describeAccess(program: Command, { run, bare }: Runs): void {
   const load = () => import('./commands/access.ts');
   const [work, secret] = [using(run, load), using(bare, load)];
@@ -102,7 +102,7 @@ export function describeAccess(program: Command, { run, bare }: Runs): void {
 const PEOPLE_NOTES = `owner: everything, as with the token of the data folder. operator: channels, strangers, queue, usage, audit, and no
 text or name of anyone. viewer: state, metrics and usage alone. docs/people.md explains it.`;
 
-/** Sign-ins of their own for other people. */
+/** Adds the commands that manage sign-ins for other people. */
 export function describePeople(program: Command, { bare }: Runs): void {
   const secret = using(bare, () => import('./commands/access.ts'));
   const what = 'list, add or revoke sign-ins for other people, each with a role';

@@ -23,7 +23,10 @@ const ROLES = [
   ['worker', 'worker', 'start only a process that answers; run any number, on any machine'],
 ] as const;
 
-/** The commands that start Parley, whole or by role, and those that talk to it from the terminal. */
+/**
+ * Adds the commands that start Parley, as a whole or by role, and those that talk to it from the
+ * terminal.
+ */
 export function describeStart(program: Command, { bare, starting }: Runs): void {
   const start = using(starting, () => import('./commands/start.ts'));
   const port = 'use this port instead of http.port of the settings; 0 takes any free one';
@@ -45,7 +48,7 @@ const SERVICE_HELP = `
 As root it is a service of the machine, with the user parley and its data in /var/lib/parley; as another user it is one of
 that user, on the data folder of all commands. docs/service.md explains what it may do and how it gets its keys.`;
 
-/** The commands of the background service. */
+/** Adds the commands of the background service. */
 export function describeService(program: Command, { starting }: Runs): void {
   const work = using(starting, () => import('./commands/service/service.ts'));
   const what = 'run in the background and from the start of the machine on (systemd, launchd)';
@@ -69,7 +72,7 @@ the platform is asked. docs/simulate.md says what such a copy enforces, and how 
 With a scene there is no page: it is played in this terminal, the conversation is printed, and the exit code is 0 if
 everything happened as the scene says, 1 if not.`;
 
-/** The command that plays a platform. */
+/** Adds the command that simulates a platform. */
 export function describeSimulate(program: Command, { bare }: Runs): void {
   const work = using(bare, () => import('./commands/simulate/simulate.ts'));
   const what = 'play a platform against your Parley, on a page or by a scene: no account, no token';
@@ -115,7 +118,7 @@ export function describeSimulate(program: Command, { bare }: Runs): void {
 
 const PLATFORMS: readonly SimulatedPlatform[] = ['telegram', 'discord', 'whatsapp'];
 
-/** Reads a platform, a scene, or both in any order. Returns the reason if a word is neither. */
+/** Reads a platform and a scene in any order. Returns the problem if a word is neither. */
 function readSimulateWords(
   words: readonly string[],
 ): { readonly platform: SimulatedPlatform; readonly scene?: string } | string {

@@ -15,7 +15,7 @@ import type { ConvertFlags } from './commands/heartbeat-convert.ts';
 const CONVERT_NOTES =
   'A HEARTBEAT.md of another agent works as it is, as far as it shows its tasks. The old text is kept as a version.';
 
-/** The commands of the standing tasks in HEARTBEAT.md. */
+/** Adds the commands for the standing tasks in HEARTBEAT.md. */
 export function describeHeartbeat(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/schedule.ts'));
   const what = 'show the standing tasks of HEARTBEAT.md: last runs, next runs, why not now';
@@ -58,7 +58,7 @@ const NAMED = [
   ['run', 'run a job now, whenever it is due'],
 ] as const;
 
-/** The commands of reminders and jobs. */
+/** Adds the commands for reminders and jobs. */
 export function describeCron(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/schedule.ts'));
   const what = 'list, add or change reminders and jobs';
@@ -106,7 +106,7 @@ function jobOf({ to, agent: _, ...fields }: JobFlags) {
   return { fields, to };
 }
 
-/** The commands of events from other programs. */
+/** Adds the commands for events from other programs. */
 export function describeHooks(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/hooks.ts'));
   const hooks = withJson(add(program, 'hooks', 'list or test hooks: events from other programs'));
@@ -122,7 +122,7 @@ export function describeHooks(program: Command, { run }: Runs): void {
   ]);
 }
 
-/** The options of a job that is made or changed. */
+/** Adds the options shared by creating and changing a job. */
 function withFields(command: Command, usualChat: string): void {
   command
     .option('--at <time>', 'run once: "2026-11-22 18:00", "18:00", "in 20 min"')

@@ -16,7 +16,10 @@ import type { AuditFlags } from './commands/checks/audit.ts';
 import type { Settling } from './commands/dead.ts';
 import type { LogsFlags } from './commands/logs.ts';
 
-/** The commands that show what happens: now, to a message, and in the database. */
+/**
+ * Adds the commands that show the current health, the fate of a message, and the size of the
+ * database.
+ */
 export function describeStatus(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/status.ts'));
   const how = 'show gateway health (exit 0 healthy, 1 degraded, 3 not running)';
@@ -40,7 +43,7 @@ export function describeStatus(program: Command, { run }: Runs): void {
   withJson(add(program, 'storage', storage, () => work((m, cli) => m.storage(cli))));
 }
 
-/** The command that prints the log. */
+/** Adds the command that prints the log. */
 export function describeLogs(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/logs.ts'));
   const what = 'print the last log lines of all processes that keep them in this data folder';
@@ -69,7 +72,7 @@ const REPORT_HELP = `
 Secrets, names, ids, messages and paths are hidden: only what is written in the program of Parley itself is shown.
 Look through the file before you send it.`;
 
-/** The command that makes a bundle for a bug report. */
+/** Adds the command that writes a bundle for a bug report. */
 export function describeReport(program: Command, { run }: Runs): void {
   const reporting = using(run, () => import('./commands/report/report.ts'));
   const bundle = 'write a bundle for a bug report, without secrets, names and texts';
@@ -84,7 +87,7 @@ const USAGE_NOTES = `in and out are tokens, cached those of "in" that the provid
 answers were committed within that time after the message was accepted; sending them is not included. The last
 lines are the caps of the settings and what was used of them today.`;
 
-/** The command that shows what was used. */
+/** Adds the command that shows usage. */
 export function describeUsage(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/usage.ts'));
   const what =
@@ -114,7 +117,7 @@ const DOCTOR_HELP = `
 It makes real calls: to the model (a few tokens), to each channel, to the database. Nothing is changed.
 Exit code: 0 nothing has failed (there may be warnings), 1 something has. docs/doctor.md explains all checks.`;
 
-/** The command that checks whether everything works. */
+/** Adds the command that checks whether everything works. */
 export function describeDoctor(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/checks/doctor.ts'));
   const what =
@@ -126,7 +129,7 @@ export function describeDoctor(program: Command, { run }: Runs): void {
 const AUDIT_NOTES = `Exit code: 0 nothing at warning or above, 1 warnings, 2 something critical, 3 it could not run.
 docs/audit.md lists all checks.`;
 
-/** The command that checks whether everything is secure. */
+/** Adds the command that checks for security weaknesses. */
 export function describeAudit(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/checks/audit.ts'));
   const what = 'check this installation for security weaknesses, and say what to do about them';
@@ -151,7 +154,7 @@ export function describeAudit(program: Command, { run }: Runs): void {
   );
 }
 
-/** The commands for messages that could not be delivered or answered. */
+/** Adds the commands for messages that could not be delivered or answered. */
 export function describeDead(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/dead.ts'));
   const what = 'list, show, replay or drop messages that could not be delivered or answered';

@@ -13,7 +13,7 @@ describe('the model servers of the setup', () => {
     return id === undefined ? null : { data: [{ id }] };
   };
 
-  it('[U02] begin with all that answer on this machine, each with its model and once', async () => {
+  it('[U02] start with those running on this machine, each with its model and listed once', async () => {
     const providers = await setupProviders({ ollamaHost: undefined, readJson });
     const found = providers.filter(({ model }) => model !== undefined);
     expect(providers.slice(0, 3)).toEqual(found);
@@ -25,7 +25,7 @@ describe('the model servers of the setup', () => {
     expect(providers.map(({ name }) => name)).not.toContain('Ollama');
   });
 
-  it('[U02] are the services alone where none answers', async () => {
+  it('[U02] are only the known services when no server answers here', async () => {
     const providers = await setupProviders({ ollamaHost: undefined, readJson: async () => null });
     expect(providers.filter(({ model }) => model !== undefined)).toEqual([]);
     expect(providers.map(({ name }) => name)).toContain('Ollama');

@@ -1,7 +1,10 @@
 import type { SetupPlatform, SetupProvider } from '@parley/gateway/api';
 import { detectLocalServers, usualServerAt } from '@parley/models/probe';
 
-/** The names of settings in the forms of the page and of the terminal, for their problems. */
+/**
+ * The labels of settings in the setup forms of the page and the terminal, used to describe
+ * problems.
+ */
 export const SETUP_FIELDS: ReadonlyMap<string, string> = new Map([
   ['baseUrl', 'Address'],
   ['apiKey', 'Key'],
@@ -74,7 +77,10 @@ const SERVICES: readonly SetupProvider[] = [
   },
 ];
 
-/** All model servers that can be chosen, those first that were found on this machine: each has a `model`. */
+/**
+ * All model servers that can be chosen, starting with those found on this machine, which have a
+ * `model`.
+ */
 export async function setupProviders(
   where: Parameters<typeof detectLocalServers>[0],
 ): Promise<readonly SetupProvider[]> {
@@ -88,7 +94,7 @@ export async function setupProviders(
   return [...here, ...SERVICES.filter((service) => !isHere(service))];
 }
 
-/** The platforms whose accounts can be set up without opening the file. */
+/** The platforms whose accounts can be set up without editing the settings file. */
 export const SETUP_PLATFORMS: readonly SetupPlatform[] = [
   {
     id: 'telegram',
