@@ -43,7 +43,7 @@ export function banner(running: Running, isTerminal: boolean): string {
   return [
     '',
     role === 'gateway'
-      ? `Parley's gateway is running. ${name} answers when a worker runs, too.`
+      ? `Parley's gateway is running. ${name} answers once a worker is running, too.`
       : `Parley is running. ${name} is listening.`,
     '',
     `  Model     ${model}`,
@@ -57,7 +57,7 @@ export function banner(running: Running, isTerminal: boolean): string {
       ? [`Chat now   ${signInAddress(address, token)}`]
       : [
           `Chat now   ${address}`,
-          `sign in    ${commandLine('token show', folder)}   (prints the address that does)`,
+          `sign in    ${commandLine('token show', folder)}   (prints the sign-in link)`,
         ]),
     `or type    ${commandLine('chat', folder)}   (in another terminal)`,
     ...nextSteps(running),
@@ -157,7 +157,7 @@ export function createPairingScreen(screen: Screen) {
     screen.write(
       times > DRAWN_AT_MOST
         ? `\n${channel} still waits to be linked: the web page and "parley status" show its code.\n`
-        : `\n${await linkText(channel, state)} A new code follows when it has expired.\n`,
+        : `\n${await linkText(channel, state)} A new code follows when this one expires.\n`,
     );
   };
   return {

@@ -159,5 +159,5 @@ export function setbackText(
   folder: Pick<DataFolder, 'path'>,
 ): string {
   const held = `${countOf(turns, 'conversation')} without an answer and ${countOf(parts, 'part')} of answers`;
-  return `At ${new Date(at).toISOString()} the database had gone back in time, as after a failover to a late replica or with an older copy: what was stored last is lost. Held back as dead letters, since it may have been done already: ${held}. Look at them with "${commandLine('dead list', folder)}".`;
+  return `At ${new Date(at).toISOString()} the database had gone back in time, for example after a failover to a lagging replica or with an older copy: the latest changes are lost. Held back as dead letters, because it may have been done already: ${held}. List them with "${commandLine('dead list', folder)}".`;
 }

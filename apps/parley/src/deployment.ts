@@ -60,11 +60,11 @@ export function differences(own: Judged, oldest: Judged | null): readonly Differ
   }
   if (other === undefined) return found;
   if (other.agent !== facts.agent) {
-    const text = `its agent is "${facts.agent}" (agent.id), that of the others "${other.agent}"`;
+    const text = `its agent is "${facts.agent}" (agent.id), but the others use "${other.agent}"`;
     found.push({ what: 'agent', unsafe: true, text });
   }
   if (facts.workspace !== other.workspace && facts.workspace !== null && other.workspace !== null) {
-    const text = 'its workspace (agent.workspace) is another folder than that of the others';
+    const text = 'its workspace (agent.workspace) is not the folder that the others use';
     found.push({ what: 'workspace', unsafe: true, text });
   }
   const names = new Set([...Object.keys(facts.settings), ...Object.keys(other.settings)]);
@@ -114,12 +114,12 @@ export async function checkStrangers(
   const [oldest = null] = await store.processes.list();
   const found = differences({ version: manifest.version, facts }, oldest);
   for (const { what, text } of found)
-    log.warn({ what }, `this process does not fit its deployment: ${text}`);
+    log.warn({ what }, `this process does not match its deployment: ${text}`);
   const unsafe = found.filter((one) => one.unsafe).map(({ text }) => text);
   if (unsafe.length === 0 || oldest === null) return facts;
   throw new CliError(
     'stranger',
-    `This process does not fit the ${oldest.role === 'all' ? 'Parley' : oldest.role} on ${oldest.host} (process ${oldest.pid}) that works on the same database: ${unsafe.join('; ')}. Correct that, or stop the others first.`,
+    `This process does not match the ${oldest.role === 'all' ? 'Parley' : oldest.role} on ${oldest.host} (process ${oldest.pid}) that uses the same database: ${unsafe.join('; ')}. Fix that, or stop the others first.`,
   );
 }
 
@@ -222,7 +222,7 @@ export function announceProcess(
     const now = { ...facts, clockAheadMs: clockAhead(asked, clock(), result.time) };
     const isKnown = differences({ version, facts }, null).length > 0;
     for (const { what, text } of isKnown ? [] : differences({ version, facts: now }, null)) {
-      log.warn({ what }, `this process does not fit its deployment: ${text}`);
+      log.warn({ what }, `this process does not match its deployment: ${text}`);
     }
     facts = now;
   };
@@ -233,7 +233,7 @@ export function announceProcess(
     await heartbeats.stop();
     // If the database is unreachable, the other processes notice the missing heartbeat.
     await store.processes.leave(id).catch((error: unknown) => {
-      log.warn({ reason: reasonOf(error) }, 'the end of this process is not recorded');
+      log.warn({ reason: reasonOf(error) }, 'the end of this process was not recorded');
     });
   };
 }

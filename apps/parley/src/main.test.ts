@@ -42,7 +42,7 @@ describe('the command line', () => {
     [['start', 'now'], 'too many arguments'],
     [['docter'], "unknown command 'docter'\n(Did you mean doctor?)"],
     [['config', 'chekc'], "unknown command 'config chekc'\n(Did you mean config check?)"],
-    [['memory', 'xyzzy'], '(It is one of list, search, rebuild, versions, diff, restore.)'],
+    [['memory', 'xyzzy'], '(Available commands: list, search, rebuild, versions, diff, restore.)'],
     [['dead', 'shwo'], "unknown command 'dead shwo'\n(Did you mean dead show?)"],
     [['soul', 'xyzzy'], "unknown command 'soul xyzzy'"],
   ])('exits with code 2 on wrong usage and names the mistake: %j', async (args, words) => {

@@ -109,10 +109,7 @@ export function containErrors(log: Logger) {
     const plugin = findPluginOnStack(error, places);
     // Node prints the error and ends the process, as it would without this listener.
     if (plugin === undefined) throw error;
-    log.error(
-      { plugin, reason: reasonOf(error) },
-      'a plugin threw an error that no caller waited for',
-    );
+    log.error({ plugin, reason: reasonOf(error) }, 'uncaught error in a plugin');
   };
   process.on('uncaughtException', onError);
   return {

@@ -269,7 +269,7 @@ describe('a usage error', () => {
     [['help', 'lgos'], 'Did you mean logs?', 'parley'],
     [['help', 'dead', 'shwo'], 'Did you mean dead show?', 'parley dead'],
     [['audit', 'acept', 'github'], 'Did you mean audit accept?', 'parley audit'],
-    [['skills', 'xyzzy'], 'It is one of show.', 'parley skills'],
+    [['skills', 'xyzzy'], 'Available commands: show.', 'parley skills'],
     [['dead', '17'], 'Did you mean dead show 17?', 'parley dead'],
     [['cron', 'delete', '7Q2M'], 'Did you mean cron remove?', 'parley cron'],
     [['config', 'validate'], 'Did you mean config check?', 'parley config'],

@@ -29,7 +29,7 @@ export function describeChannels(program: Command, { run }: Runs): void {
     [
       ['parley channels', 'all accounts, people who wait, and groups'],
       ['parley channels pause telegram', 'until "parley channels resume telegram"'],
-      ['parley channels reconnect telegram/work', 'the account work'],
+      ['parley channels reconnect telegram/work', 'reconnect the account "work"'],
       ['parley channels test discord', 'send a test message'],
       ['parley channels allow telegram -1001234567890', 'answer in this group'],
     ],
@@ -99,8 +99,8 @@ export function describeAccess(program: Command, { run, bare }: Runs): void {
   ]);
 }
 
-const PEOPLE_NOTES = `owner: everything, as with the token of the data folder. operator: channels, strangers, queue, usage, audit, and no
-text or name of anyone. viewer: state, metrics and usage alone. docs/people.md explains it.`;
+const PEOPLE_NOTES = `owner: everything, as with the token of the data folder. operator: channels, strangers, queue, usage, audit, but no
+texts or names. viewer: only state, metrics and usage. docs/people.md explains it.`;
 
 /** Adds the commands that manage sign-ins for other people. */
 export function describePeople(program: Command, { bare }: Runs): void {
@@ -123,7 +123,7 @@ export function describePeople(program: Command, { bare }: Runs): void {
     [
       ['parley people', 'everyone with a sign-in'],
       ['parley people add ann --role operator', 'print a token for Ann'],
-      ['parley people revoke ann', 'it opens nothing from now on'],
+      ['parley people revoke ann', 'the token stops working immediately'],
     ],
     PEOPLE_NOTES,
   );

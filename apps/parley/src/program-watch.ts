@@ -34,10 +34,10 @@ export function describeStatus(program: Command, { run }: Runs): void {
     [
       ['parley why last', 'the newest message of a person'],
       ['parley why telegram:42/1207', 'message 1207 of the Telegram chat 42'],
-      ['parley why 1207', 'the same, where no other chat has such a message'],
+      ['parley why 1207', 'the same, if only one chat has such a message'],
       ['parley why turn_01k...', 'the first message of a turn'],
     ],
-    'It shows no text of messages, and no arguments or results of tools.',
+    'It shows no message texts and no arguments or results of tools.',
   );
   const storage = 'show database size, retention and expired rows';
   withJson(add(program, 'storage', storage, () => work((m, cli) => m.storage(cli))));
@@ -69,8 +69,8 @@ export function describeLogs(program: Command, { run }: Runs): void {
 }
 
 const REPORT_HELP = `
-Secrets, names, ids, messages and paths are hidden: only what is written in the program of Parley itself is shown.
-Look through the file before you send it.`;
+Secrets, names, ids, messages and paths are hidden: only text from Parley’s own code is included.
+Check the file before you send it.`;
 
 /** Adds the command that writes a bundle for a bug report. */
 export function describeReport(program: Command, { run }: Runs): void {
@@ -83,9 +83,9 @@ export function describeReport(program: Command, { run }: Runs): void {
     .addHelpText('after', REPORT_HELP);
 }
 
-const USAGE_NOTES = `in and out are tokens, cached those of "in" that the provider had in its cache. p50 and p95: half and 95 % of the
+const USAGE_NOTES = `in and out are tokens; cached are those of "in" that the provider had in its cache. p50 and p95: half and 95 % of the
 answers were committed within that time after the message was accepted; sending them is not included. The last
-lines are the caps of the settings and what was used of them today.`;
+lines show the caps from the settings and today’s use of them.`;
 
 /** Adds the command that shows usage. */
 export function describeUsage(program: Command, { run }: Runs): void {
@@ -165,7 +165,7 @@ export function describeDead(program: Command, { run }: Runs): void {
     .action(({ limit, before }: { readonly limit: number; readonly before?: number }) =>
       work((m, cli) => m.listDead(cli, limit, before)),
     );
-  add(dead, 'show', 'show all of one dead letter', (id: number) =>
+  add(dead, 'show', 'show one dead letter in full', (id: number) =>
     work((m, cli) => m.showDead(cli, id)),
   ).argument('<number>', 'its number in the list', idNumber);
   const settling = (action: 'replay' | 'drop', description: string) => {
@@ -198,15 +198,15 @@ export function describeDead(program: Command, { run }: Runs): void {
   };
   settling('replay', 'send them again, or answer them again').option(
     '--allow-duplicates',
-    'also send what may have arrived already, and then arrives twice',
+    'also send what may have arrived already and would then arrive twice',
   );
-  settling('drop', 'give them up: they are no longer listed, and /why still shows them');
+  settling('drop', 'give them up: they are no longer listed, but /why still shows them');
   withExamples(dead, [
     ['parley dead', 'what was given up, and why'],
     ['parley dead show 17', 'all of dead letter 17'],
     ['parley dead replay 17 18', 'send them again, in their original order'],
     ['parley dead replay --all', 'all but what may have arrived already'],
-    ['parley dead replay 19 --allow-duplicates', 'although it may have arrived: it may come twice'],
+    ['parley dead replay 19 --allow-duplicates', 'even if it may arrive twice'],
     ['parley dead drop --all --kind unanswered', 'give up every unanswered message'],
   ]);
 }

@@ -83,7 +83,7 @@ export async function askGateway<Answer>(
     if (error instanceof CliError) throw error;
     throw new CliError(
       'status-unanswered',
-      `Process ${pid} should be a Parley at ${address}, but does not report its state (${reasonOf(error)}). If it hangs, end it and start again; nothing is lost by that.`,
+      `Process ${pid} should be a Parley at ${address}, but does not report its state (${reasonOf(error)}). If it hangs, end it and start again; nothing will be lost.`,
       error,
     );
   }
@@ -111,7 +111,7 @@ function isUnknownRoute({ status, headers }: Response): boolean {
 export function otherVersion({ pid }: Pick<FoundGateway, 'pid'>, cause: unknown): CliError {
   return new CliError(
     'status-unanswered',
-    `Process ${pid} answers in another form than this command expects (${reasonOf(cause)}). It may run another version of Parley: restart it; nothing is lost by that.`,
+    `Process ${pid} sent an answer that this command does not understand (${reasonOf(cause)}). It may be running another version of Parley: restart it; nothing will be lost.`,
     cause,
   );
 }
@@ -286,7 +286,7 @@ function readHistory(answer: unknown): z.infer<typeof History> {
   if (data !== undefined) return data;
   throw new CliError(
     'status-unanswered',
-    `The gateway shows the chat in another form than this command expects (${z.prettifyError(error)}). It may run another version of Parley: restart it; nothing is lost by that.`,
+    `The gateway sent a chat that this command does not understand (${z.prettifyError(error)}). It may be running another version of Parley: restart it; nothing will be lost.`,
     error,
   );
 }
@@ -328,7 +328,7 @@ function createAwayTimer(mayBeAwayMs: number) {
       if (systemTime.monotonic() - since < mayBeAwayMs) return;
       throw new CliError(
         'gateway-gone',
-        `The gateway ended and did not come back within ${Math.round(mayBeAwayMs / 1000)} s. Start it again and run "parley chat": a message that it had stored is answered then.`,
+        `The gateway ended and did not come back within ${Math.round(mayBeAwayMs / 1000)} s. Start it again and run "parley chat": messages it had already stored will be answered.`,
       );
     },
   };

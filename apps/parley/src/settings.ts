@@ -61,7 +61,7 @@ export function readSettings(
   const problems = result.problems.map(describeProblem).join('\n\n');
   throw new CliError(
     'settings-invalid',
-    `The settings in ${folder.settingsFile} have ${countOf(result.problems.length, 'problem')}:\n\n${problems}\n\nMend the file and start again; "${commandLine('config check', folder)}" checks it without starting.`,
+    `The settings in ${folder.settingsFile} have ${countOf(result.problems.length, 'problem')}:\n\n${problems}\n\nFix the file and start again. "${commandLine('config check', folder)}" checks it without starting.`,
   );
 }
 
@@ -148,7 +148,7 @@ export function checkRole(role: ProcessRole, { store, queue }: Places): void {
   if (missing.length === 0) return;
   throw new CliError(
     'role-needs-servers',
-    `"parley ${role}" works together with other processes and meets them in PostgreSQL and Redis. ` +
+    `"parley ${role}" works with other processes through PostgreSQL and Redis. ` +
       `Set ${missing.join(' and ')} in the settings, or run everything in one process with "parley start".`,
   );
 }

@@ -138,7 +138,7 @@ export class Setup implements SetupSteps {
   async saveChannel({ channel, token, phone }: SetupChannel): Promise<SetupAnswer> {
     const { folder } = this.#deps;
     const path = accountPath(folder.settingsFile, { channel, account: 'default' });
-    const done = 'Saved; it connects in a moment.';
+    const done = 'Saved. Connecting…';
     if (token !== undefined) {
       const secret = { name: `${channel}-token`, text: token };
       const value = secretReference(folder, secret.name);

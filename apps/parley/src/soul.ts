@@ -86,7 +86,7 @@ function soulTrial(
   if (!isWanted || chosen.model === 'offline') return undefined;
   const known = new Map<string, string | null>();
   return async () => {
-    if (models === undefined) throw new Error('the gateway that runs asks the models');
+    if (models === undefined) throw new Error('only the running gateway calls models');
     const model = models.model();
     if (model.id === OFFLINE_MODEL) return null;
     const judge = judgeFor(settings, model, { folder, clock, monotonic, log });
@@ -139,7 +139,7 @@ function judgeFor(
   if (typeof chosen.model === 'string') {
     log.warn(
       { judge: soul.judge },
-      'soul.judge names a model, but the settings name no provider: the model that answers judges',
+      'soul.judge names a model, but the settings name no provider: the model that answers is used as the judge',
     );
     return model;
   }

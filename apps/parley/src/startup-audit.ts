@@ -60,7 +60,7 @@ export function startAudit(
         `audit: ${countOf(counts.warning, 'warning')}, run "${commandLine('audit', folder)}"`,
       );
     } catch (error) {
-      log.warn({ reason: reasonOf(error) }, 'audit: it could not be done');
+      log.warn({ reason: reasonOf(error) }, 'audit: it failed');
     }
   }, afterMs);
   timer.unref();

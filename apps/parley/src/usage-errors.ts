@@ -41,7 +41,7 @@ export function refuseWord(parent: Command, word: string): never {
   const names = parent.commands.map((known) => known.name());
   const others = parent.commands.flatMap((known) => known.aliases());
   const meant = meantWord(word, names) ?? nearestWord(word, [...names, ...others, 'help']);
-  const all = path === '' ? '' : `\n(It is one of ${names.join(', ')}.)`;
+  const all = path === '' ? '' : `\n(Available commands: ${names.join(', ')}.)`;
   const hint = meant === undefined ? all : `\n(Did you mean ${path}${meant}?)`;
   return parent.error(`error: unknown command '${path}${word}'${hint}`);
 }
