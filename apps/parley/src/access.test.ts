@@ -24,7 +24,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Whether a person may write again after using that many tokens today, and the startup log. */
+/** Returns whether a person with that many tokens used today may write, and the startup log. */
 async function after(
   used: number,
   { access = {}, spend = {} }: { readonly access?: object; readonly spend?: object },

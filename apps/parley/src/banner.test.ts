@@ -82,7 +82,7 @@ describe('the status line of a channel', () => {
     ],
     [
       { kind: 'retrying', reason: 'no network', nextAttemptAt: 1 },
-      'not connected, tries again: no network',
+      'not connected, retrying: no network',
     ],
     [
       { kind: 'failed', reason: 'Telegram refused the token.', fix: 'Ask @BotFather.' },

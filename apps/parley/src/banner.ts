@@ -115,7 +115,7 @@ function stateLine(state: AccountStatus['state']): string {
     case 'standby':
       return `standby: ${state.holder} is connected`;
     case 'retrying':
-      return `not connected, tries again: ${state.reason}`;
+      return `not connected, retrying: ${state.reason}`;
     case 'failed':
       return `not working: ${sentence(state.reason)} ${state.fix}`;
     case 'paused':

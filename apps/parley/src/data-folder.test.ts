@@ -43,15 +43,10 @@ const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
 describe('the location of the data folder', () => {
   it.each([
-    ['what --data says', '/a', { PARLEY_HOME: '/b' }, '/a'],
-    ['else PARLEY_HOME', undefined, { PARLEY_HOME: '/b' }, '/b'],
-    ['else ~/.parley', undefined, {}, join(homedir(), '.parley')],
-    [
-      'also when PARLEY_HOME is set to nothing',
-      undefined,
-      { PARLEY_HOME: '' },
-      join(homedir(), '.parley'),
-    ],
+    ['with --data', '/a', { PARLEY_HOME: '/b' }, '/a'],
+    ['without --data, in PARLEY_HOME', undefined, { PARLEY_HOME: '/b' }, '/b'],
+    ['without either, in ~/.parley', undefined, {}, join(homedir(), '.parley')],
+    ['even when PARLEY_HOME is empty', undefined, { PARLEY_HOME: '' }, join(homedir(), '.parley')],
     ['with a relative path made absolute', 'here', {}, join(process.cwd(), 'here')],
   ])('%s', (_case, flag, env, path) => {
     expect(locateDataFolder(flag, env).path).toBe(path);
@@ -80,8 +75,8 @@ describe('creating the data folder', () => {
 
   it.each([
     ['a file is in its place', () => folder.path],
-    ['a file is above it', () => join(folder.path, 'inside')],
-    ['the system takes no folders there', () => '/proc/parley'],
+    ['a file is one of its parents', () => join(folder.path, 'inside')],
+    ['the system allows no folders there', () => '/proc/parley'],
   ])('says what to do when %s', (_case, path) => {
     writeFileSync(folder.path, 'a file');
     expect(() => createDataFolder(locateDataFolder(path(), {}))).toThrow(

@@ -122,7 +122,10 @@ export async function followMark(deps: MarkDeps): Promise<() => Promise<void>> {
     if (state.seen === null) return;
     const { name, counter } = state.seen;
     const highest = await turns.remember(name, counter).catch((error: unknown) => {
-      log.debug({ reason: reasonOf(error) }, 'the queue does not say how far the database was');
+      log.debug(
+        { reason: reasonOf(error) },
+        'the queue does not report the last seen state of the database',
+      );
       return counter;
     });
     if (highest > counter) state.expect({ name, counter: highest });

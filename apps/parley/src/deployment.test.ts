@@ -38,7 +38,7 @@ describe('a process compared with the oldest one of its deployment', () => {
     ['with another agent', process({ agent: 'second' }), ['agent!']],
     ['of another version', { ...process(), version: '1.1.0' }, ['version']],
     ['with other settings', process({ settings: { ...FACTS.settings, model: 'c' } }), ['settings']],
-    ['of a Parley that says nothing of itself', { version: '1.0.0' }, []],
+    ['of a version that records no facts', { version: '1.0.0' }, []],
   ])('[D12] %s', (_which, own, expected) => {
     const found = differences(own, process()).map(
       ({ what, unsafe }) => `${what}${unsafe ? '!' : ''}`,
@@ -103,7 +103,7 @@ describe('the first gateway of a deployment', () => {
     return store.processes.heartbeat({ id, role, ...facts });
   };
 
-  it('[W08] is one that finds no other gateway, whatever workers there are', async () => {
+  it('[W08] is one that finds no other gateway, even if workers are running', async () => {
     await runs('w', 'worker');
     await runs('a', 'gateway');
     expect(await isFirst('a')).toBe(true);

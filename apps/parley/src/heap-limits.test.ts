@@ -70,12 +70,7 @@ describe.skipIf(process.platform !== 'linux')('a process of Parley', () => {
   it.each<Start>([
     ['node', true, process.execPath, [PROGRAM]],
     ['the first line of the program', true, PROGRAM, []],
-    [
-      'a Node that cannot exchange its program',
-      false,
-      process.execPath,
-      [...WITHOUT_EXCHANGE, PROGRAM],
-    ],
+    ['a Node without process.execve', false, process.execPath, [...WITHOUT_EXCHANGE, PROGRAM]],
     ...(isWholeRun() ? [WITH_A_FLAG] : []),
   ])(
     'runs with a small space for young objects and few malloc arenas when %s starts it, and stays the same process for supervisors: %s',

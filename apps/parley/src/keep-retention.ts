@@ -101,7 +101,7 @@ function createReport(log: Logger): (decision: AgingDecision) => void {
     if (now === reported) return;
     reported = now;
     if (now === null) {
-      log.info({}, 'old rows are removed at their age again');
+      log.info({}, 'old rows are removed on schedule again');
       return;
     }
     const facts = { heldBy: now, agesCountFrom: new Date(countFrom).toISOString() };
@@ -114,5 +114,5 @@ const HELD_TEXT = {
   'database-clock':
     "old rows are kept: the clock of this process is ahead of the database's; synchronize both (NTP)",
   newest: 'old rows are kept: nothing was written for more than a day',
-  'last-removal': `old rows are kept: more time seems to have passed since the last round than can be relied on; what falls due in ${DAYS_PER_DAY} days is removed in one`,
+  'last-removal': `old rows are kept: too much time seems to have passed since the last round to be sure of it; removal catches up at ${DAYS_PER_DAY} days per day`,
 } as const;

@@ -75,7 +75,7 @@ describe('the command line', () => {
     ['prompt --channel web --agent desk --full', 0, 'Help desk'],
     ['hooks list --agent desk', 0, 'The settings have no hooks.'],
     ['cron add tea --every 2h --agent desk', 1, 'Not done: no owner has written'],
-    ['memory list --agent dsek', 1, 'Did you mean desk? There is main, desk.'],
+    ['memory list --agent dsek', 1, 'Did you mean desk? The agents are main, desk.'],
     ['import openclaw docs --agent desk', 1, 'is no workspace of OpenClaw'],
   ])('[F14] commands use the agent that is named: %s', async (args, code, said) => {
     writeFileSync(join(folder, 'parley.yaml'), TWO);

@@ -7,7 +7,7 @@ import { listSouls } from './commands/soul.ts';
 import { announceOwnGateway, locateDataFolder } from './data-folder.ts';
 
 it.each<[string, RequestListener]>([
-  ['whose answer has another form', (_request, response) => response.end('{}')],
+  ['whose answer has another format', (_request, response) => response.end('{}')],
   [
     'that has the group, but not the operation',
     (_request, response) =>

@@ -171,7 +171,7 @@ const NUMBERED = [
 /** Adds the commands about versions of SOUL.md. */
 export function describeSoul(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/soul.ts'));
-  const what = 'list versions of SOUL.md, and propose or decide on another one';
+  const what = 'list versions of SOUL.md, and propose new ones or decide on them';
   const soul = withJson(ofOneAgent(add(program, 'soul', what)));
   const list = 'list all versions, newest first: state, score, author, reason';
   addDefault(soul, 'list', list).action(() => work((m, cli) => m.listSouls(cli)));

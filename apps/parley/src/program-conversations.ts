@@ -123,7 +123,7 @@ function describeMarks(group: Command, work: Work): void {
   add(
     group,
     'delete',
-    'delete a conversation with all that was said in it',
+    'delete a conversation and everything said in it',
     (id: string, { yes }: { readonly yes?: boolean }) =>
       work((m, cli) => m.deleteConversation(cli, id, yes === true)),
   )

@@ -9,7 +9,7 @@ import { type CapturedOutput, captureOutput } from './testing/captured-output.ts
 
 const ASKS = 'asks questions in a terminal';
 const RUNS = 'runs until it is stopped';
-const FILES = 'writes files, and says which in the order in which it does';
+const FILES = 'writes files and lists them as it goes';
 
 /** The commands without `--json`, each with the reason. */
 const WITHOUT: Readonly<Record<string, string>> = {

@@ -90,7 +90,7 @@ Exit codes:
 
 function describeCompletion(program: Command, { bare }: Runs): void {
   const work = using(bare, () => import('./commands/completion.ts'));
-  const what = 'print a script with which a shell completes commands and options';
+  const what = 'print a script for completing commands and options in a shell';
   const completion = add(program, 'completion', what, (shell: Shell) =>
     work((m, cli) => m.completion(cli, program, shell)),
   ).addArgument(new Argument('<shell>').choices(['bash', 'zsh', 'fish']));

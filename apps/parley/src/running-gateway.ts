@@ -341,7 +341,7 @@ async function askTerminal(
   body?: object,
 ): Promise<Response> {
   const gateway = await find();
-  if (gateway === null) throw new Error('no gateway is running just now');
+  if (gateway === null) throw new Error('no gateway is running right now');
   const query = new URLSearchParams({ chat });
   const response = await requestGateway(
     gateway,

@@ -127,7 +127,7 @@ describe('[G18] no secret of any field of the settings', () => {
     expect(overlooked).toEqual([]);
   });
 
-  it('reaches the model, nor a person through it, not even while an answer grows', async () => {
+  it('reaches the model or, through it, a person, not even while an answer is streamed', async () => {
     const asked: string[] = [];
     const echo: ChatModel = {
       id: 'echo',
@@ -168,7 +168,7 @@ describe('[G18] no secret of any field of the settings', () => {
     expectNone(heard.join(''));
   });
 
-  it('stands in the log, in facts, messages or errors', () => {
+  it('appears in the log, in facts, messages or errors', () => {
     const lines: string[] = [];
     const destination = { write: (line: string) => void lines.push(line) };
     const log = createLogger({
@@ -198,7 +198,7 @@ describe('[G18] no secret of any field of the settings', () => {
     }
   });
 
-  it('leaves over HTTP: status, metrics and the events of a page', async () => {
+  it('leaves over HTTP in the status, the metrics or the events of a page', async () => {
     const bytes = new TextEncoder().encode(`data: ${JSON.stringify(everything())}\n\n`);
     const pieces = new ReadableStream({
       start(controller) {

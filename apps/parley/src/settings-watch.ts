@@ -122,7 +122,7 @@ export class SettingsWatch {
     else
       log.warn(
         { changed, afterRestart },
-        'the settings were read again; some count from the next start',
+        'the settings were read again; some apply only after a restart',
       );
   }
 }
@@ -140,7 +140,7 @@ function printOfAll({ settingsFile, profiles }: DataFolder, values: readonly str
   return files.map((file) => `${file} ${printOf(file)}`).join('\n');
 }
 
-const KEPT = 'the settings have changed, but cannot be used; those from before stay';
+const KEPT = 'the changed settings cannot be used; the previous ones stay in effect';
 
 /** Logs the settings that have no effect, or not the intended one. */
 export function logWarnings(log: Logger, { warnings }: Pick<LoadedSettings, 'warnings'>): void {

@@ -102,7 +102,7 @@ export function chosenAgent(
   const meant = nearestWord(asked, names);
   throw new CliError(
     'no-agent',
-    `The settings have no agent ${JSON.stringify(asked)}.${meant === undefined ? '' : ` Did you mean ${meant}?`} There is ${names.join(', ')}.`,
+    `The settings have no agent ${JSON.stringify(asked)}.${meant === undefined ? '' : ` Did you mean ${meant}?`} The agents are ${names.join(', ')}.`,
   );
 }
 

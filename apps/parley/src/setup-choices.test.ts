@@ -7,7 +7,7 @@ const SERVERS: ReadonlyMap<string, string> = new Map([
   ['http://127.0.0.1:8080/v1/models', 'gemma'],
 ]);
 
-describe('the model servers of the setup', () => {
+describe('the model servers offered by the setup', () => {
   const readJson = async (url: string) => {
     const id = SERVERS.get(url);
     return id === undefined ? null : { data: [{ id }] };
