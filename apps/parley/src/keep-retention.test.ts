@@ -95,7 +95,7 @@ it('[D15] removes messages once they reach their age limit while people keep wri
   expect(await rounds(1, 24 * 60)).toBe(20);
 });
 
-it('[D15] immediately removes what becomes too old when the settings keep less', async () => {
+it('[D15] immediately removes what is too old once the settings shorten retention', async () => {
   for (let day = 1; day <= 10; day += 1) {
     await say();
     await rounds(1, 24 * 60);
