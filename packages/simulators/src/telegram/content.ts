@@ -133,7 +133,9 @@ function checkButton(button: unknown): void {
   const key = isRecord(button) ? button : {};
   const unknown = Object.keys(key).find((field) => !BUTTON_FIELDS.has(field));
   if (unknown !== undefined)
-    throw badRequest(`can't parse inline keyboard button: this double does not support field "${unknown}"`);
+    throw badRequest(
+      `can't parse inline keyboard button: this double does not support field "${unknown}"`,
+    );
   const { text, callback_data, style } = key;
   if (style !== undefined && !(typeof style === 'string' && BUTTON_STYLES.has(style)))
     throw badRequest("can't parse inline keyboard button: invalid button style specified");
