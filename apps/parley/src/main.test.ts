@@ -76,7 +76,7 @@ describe('the command line', () => {
     ['hooks list --agent desk', 0, 'The settings have no hooks.'],
     ['cron add tea --every 2h --agent desk', 1, 'Not done: no owner has written'],
     ['memory list --agent dsek', 1, 'Did you mean desk? There is main, desk.'],
-    ['import openclaw docs --agent desk', 1, 'is no workspace of OpenClaw'],
+    ['import openclaw docs --agent desk', 1, 'is not a workspace of OpenClaw'],
   ])('[F14] look at the agent that is named: %s', async (args, code, said) => {
     writeFileSync(join(folder, 'parley.yaml'), TWO);
     const workspace = join(folder, 'workspaces/desk');
