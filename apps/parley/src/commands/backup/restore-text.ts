@@ -85,7 +85,7 @@ function carriedText(carried: RestoreDone['carried']): readonly string[] {
     ];
   }
   const what = unfinishedText(carried.messages, 'unanswered message', carried.parts);
-  return what === '' ? [] : [`Carried over, since people wait for it: ${what}.`];
+  return what === '' ? [] : [`Carried over because people are waiting for it: ${what}.`];
 }
 
 function unfinishedText(count: number, noun: string, parts: number): string {

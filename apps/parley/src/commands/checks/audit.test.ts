@@ -336,7 +336,10 @@ describe('the tool descriptions of an MCP server', () => {
       writeFileSync(join(folder, 'mcp-accepted.json'), JSON.stringify(file));
       const { log, lines } = recordingLogger();
       const note = createMcpNotes({ path: folder }, { log, clock: () => 0 });
-      return { note, warnings: () => lines.filter((line) => line.includes('those that were accepted')) };
+      return {
+        note,
+        warnings: () => lines.filter((line) => line.includes('those that were accepted')),
+      };
     };
 
     it('[U05] are the same for a plain schema, and unchanged where only the reading became more detailed', () => {

@@ -3,8 +3,8 @@ import type { AuditSeverity } from '@parley/gateway/api';
 import type { AuditNeed, FactsFor, Need } from './facts.ts';
 
 /**
- * `critical`, `warning` and `info` as in an audit. `failed`: something does not work. `ok`: it was checked and is fine.
- * `skipped`: there was nothing to check.
+ * `critical`, `warning` and `info` are those of an audit. `failed` means that something does not work,
+ * `ok` that it was checked and is fine, and `skipped` that there was nothing to check.
  */
 export type Severity = AuditSeverity | 'failed' | 'ok' | 'skipped';
 

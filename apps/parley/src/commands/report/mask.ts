@@ -12,7 +12,7 @@ export type Mask = (value: unknown) => unknown;
 const LARGEST_NUMBER = 9_999_999;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 /**
- * Digits are always hidden: the program contains such strings, but platforms use them as ids of
+ * Strings of digits are always hidden: the program contains some, but platforms use them as ids of
  * people, too.
  */
 const ID = /^\d{3,}$/;

@@ -46,7 +46,7 @@ export function systemdUnit(facts: UnitFacts): string {
   const [program = '', ...rest] = words;
   const isSystem = kind === 'system';
   return [
-    '# Written by "parley service install", which replaces it. Changes of yours are kept beside it:',
+    '# Written by "parley service install", which replaces it. Your own changes are kept beside it:',
     `#   ${isSystem ? 'systemctl' : 'systemctl --user'} edit ${UNIT}`,
     '[Unit]',
     'Description=Parley, one agent in every chat',

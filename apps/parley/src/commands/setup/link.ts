@@ -51,7 +51,7 @@ export async function linkOwner(setup: RunningSetup, ui: Questions): Promise<voi
         value: person,
         label: `Yes, that is me: ${visible(name)} on ${channel} (${visible(person)})`,
       })),
-      { value: 'nobody', label: 'No, wait on' },
+      { value: 'nobody', label: 'No, keep waiting' },
     ]);
     if (chosen !== 'nobody') return ui.show(await setup.addOwner(chosen));
     for (const { person } of waiting) refused.add(person);

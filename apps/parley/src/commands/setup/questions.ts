@@ -120,7 +120,7 @@ async function askModel(
   const models = listed.kind === 'works' ? listed.models : null;
   const chosen = await askWhich(prompts, models, provider.model);
   const model = { ...server, model: chosen };
-  prompts.log.step('It is asked for one word …');
+  prompts.log.step('Asking it for one word …');
   const tried = await installation.tryModel(model);
   show(tried);
   return tried.kind === 'problem' ? 'again' : () => installation.saveModel(model);
@@ -136,7 +136,7 @@ async function askServer(prompts: Prompts, provider: SetupProvider): Promise<Set
     : proposed;
   const isFree = hasAddress === true;
   const validate = isFree ? () => undefined : (key?: string) => (key ? undefined : 'Paste it.');
-  const message = isFree ? 'Its key, if it wants one' : 'Its key';
+  const message = isFree ? 'Its API key, if it needs one' : 'Its API key';
   const apiKey = hasKey
     ? ((await answerOrCancel(prompts, prompts.password({ message, validate }))) ?? '').trim()
     : '';
@@ -214,6 +214,6 @@ async function askToken(
   show(tried);
   if (tried.kind === 'problem') return 'again';
   const invitation = tried.kind === 'works' ? tried.bot?.invitation : null;
-  if (invitation) prompts.log.info(`Take it into your servers:\n${invitation}`);
+  if (invitation) prompts.log.info(`Add it to your servers:\n${invitation}`);
   return () => installation.saveChannel(chosen);
 }

@@ -68,7 +68,7 @@ async function finishSetup(
     }
   }
   if (isRunning) {
-    ui.outro('Done. Parley runs, and uses what was saved.');
+    ui.outro('Done. Parley is running and uses what was saved.');
     return 0;
   }
   if (!(await ui.wantsStart())) {
