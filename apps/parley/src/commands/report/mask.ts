@@ -12,8 +12,8 @@ export type Mask = (value: unknown) => unknown;
 const LARGEST_NUMBER = 9_999_999;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 /**
- * Strings of digits are always hidden: the program contains some, but platforms use them as ids of
- * people, too.
+ * Strings of three or more digits are always hidden: the program contains some, but platforms use
+ * them as ids of people, too.
  */
 const ID = /^\d{3,}$/;
 const DEEPEST = 12;
