@@ -65,7 +65,7 @@ export const AUDIT_CHECK = doctor(['settings', 'audit'], {
 });
 
 /**
- * The size of a test write, in bytes. It matches Parley's largest single writes: the write-ahead
+ * The size of a test write, in bytes. It is about the size of Parley's single writes: the write-ahead
  * log of SQLite, or a picture that someone sends.
  */
 const TRIED_BYTES = 1024 * 1024;
