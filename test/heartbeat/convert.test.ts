@@ -160,7 +160,7 @@ describe('parley heartbeat convert', () => {
       apiKey: key,
     });
     put('HEARTBEAT.md', `- Every 2 h: ask with ${key}\n`);
-    await expect(convert({ yes: true })).rejects.toThrow('holds a secret');
+    await expect(convert({ yes: true })).rejects.toThrow('contains a secret');
     expect(model.total).toBe(0);
   });
 

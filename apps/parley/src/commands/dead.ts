@@ -147,7 +147,7 @@ function outcomeText(
     const ids = of(result);
     return ids.length === 0 ? [] : [`${before}: ${numbers(ids)}${after}`];
   };
-  const waits = isRunning ? '' : 'Parley is not running here; this happens when it starts.';
+  const waits = isRunning ? '' : ' Parley is not running here; this happens when it starts.';
   return [
     ...(results.length === 0 ? ['There is nothing to do.'] : []),
     ...line('replayed', 'Replayed', `.${waits}`),

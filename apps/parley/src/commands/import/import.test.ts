@@ -129,7 +129,7 @@ describe('parley import openclaw', () => {
     put(join(from, 'HEARTBEAT.md'), 'Look at the mail, and be nice.\n');
     await run(false);
     expect(printed).toMatch(
-      /heartbeat +every 30 min, last run .*\n +the file does not show where one task ends: all of it is one/,
+      /heartbeat +every 30 min, last run .*\n +the file does not show where one task ends and the next begins, so all of it is one task/,
     );
   });
 
