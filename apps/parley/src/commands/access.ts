@@ -150,7 +150,7 @@ function sessionLine(session: ShownSession): string {
   const { id, person, network, createdAt, usedAt, expiresAt, userAgent } = session;
   return [
     `${id}  ${person === null ? '' : `${person}, `}used ${minuteText(usedAt)}, signed in ${minuteText(createdAt)} ${FROM[network]}, until ${minuteText(expiresAt)}`,
-    `${visible(userAgent) || 'an unknown browser'}`,
+    `              ${visible(userAgent) || 'an unknown browser'}`,
   ].join('\n');
 }
 

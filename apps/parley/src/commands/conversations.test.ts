@@ -68,7 +68,7 @@ describe('parley conversations without a running gateway', () => {
   it('[U12] refuses a conversation that does not exist', async () => {
     expect(await run('take-over', 'web:none')).toEqual({
       code: 1,
-      out: 'There is no such conversation. It may have been forgotten.',
+      out: 'There is no such conversation; it may have been deleted or forgotten.',
     });
   });
 });

@@ -94,7 +94,7 @@ async function copyAll(
   const counts = { copied: 0, exists: 0, failed: 0 };
   const note = (name: string, result: CopyResult) => {
     counts[result.kind] += 1;
-    if (result.kind === 'exists') print(`${name} exists already and was not changed`);
+    if (result.kind === 'exists') print(`  ${name} exists already and was not changed`);
     if (result.kind === 'failed') print(`  ${name} could not be copied: ${result.reason}`);
   };
   const fresh = plan.used.filter(({ existing }) => existing === 'nothing');
@@ -107,7 +107,7 @@ async function copyAll(
     const file = { to, name: OWNERS_NOTES, bytes: edits.notes };
     note(OWNERS_NOTES, await writeIntoWorkspace(file, newId));
     print(
-      `USER.md could not be extended with what is about you: it is in ${OWNERS_NOTES}, for you alone`,
+      `  USER.md could not be extended with what is about you: it is in ${OWNERS_NOTES}, for you alone`,
     );
   }
   print(`Copied into ${to}: ${countOf(counts.copied, 'file')}. The original is unchanged.`);

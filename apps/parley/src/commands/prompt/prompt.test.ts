@@ -155,7 +155,7 @@ describe('parley prompt on a past turn', () => {
     expect(written.out.match(/t\d(?= )/g)).toEqual(['t2']);
   });
 
-  it.each<[string, readonly string[], string]>([
+  it.each<[string, readonly string[], string, number?]>([
     ['an unknown turn', ['--turn', 'nope'], 'prompt --list'],
     ['a message without an answer', ['--message', 'nope'], '"/why" in the chat'],
     [
@@ -164,10 +164,10 @@ describe('parley prompt on a past turn', () => {
       'telegram:default:99, telegram:default:42',
     ],
     ['a chat without turns', ['--last', '--chat', 'nope'], 'in the chat "nope" yet'],
-    ['a comparison with a single turn', ['--diff', 't1'], '--diff takes two turns'],
-  ])('[P17] says what to do about %s', async (_what, args, words) => {
+    ['a comparison with a single turn', ['--diff', 't1'], '--diff takes two turns', 2],
+  ])('[P17] says what to do about %s', async (_what, args, words, exit = 1) => {
     await record({ t1: { at: 1 }, t2: { at: 2, chat: '99' } });
-    expect(await prompt(...args)).toBe(1);
+    expect(await prompt(...args)).toBe(exit);
     expect(written.err).toContain(words);
     expect(written.err).not.toContain('    at ');
   });
@@ -273,7 +273,7 @@ describe('parley prompt on a preview', () => {
     [['--channel', 'web', '--mode', 'tiny'], '--mode is full, light, minimal, none, not "tiny"'],
     [['--channel', 'web', '--layout', 'zoos'], 'zeus'],
   ])('[P17] says what to type instead: %j', async (args, words) => {
-    expect(await prompt(...args)).toBe(1);
+    expect(await prompt(...args)).toBe(2);
     expect(written.err).toContain(words);
     expect(existsSync(join(folder, 'workspace'))).toBe(false);
   });
