@@ -7,7 +7,7 @@ const START_TAGS: readonly RegExp[] = [
   /^<(?:th|td) class="(?:left|right|center)">$/,
   /^<li value="\d{1,9}">$/,
   /^<li class="continued">$/,
-  /^<span class="spoiler">$/,
+  /^<span class="(?:spoiler|math)">$/,
   /^<code class="language-[\w+#.-]+">$/,
   /^<input type="checkbox" disabled(?: checked)?>$/,
   /^<a href="(?:https?:|mailto:)[^"<>]*" rel="noopener noreferrer nofollow">$/i,
@@ -106,7 +106,8 @@ function refuseBadNesting(name: string, open: readonly OpenTag[]): void {
 }
 
 function openTag(name: string, piece: string): OpenTag {
-  const format = FORMAT[name];
+  // A formula looks like the text around it until the page replaces it.
+  const format = piece === '<span class="math">' ? undefined : FORMAT[name];
   const language = /class="(language-[^"]*)"/.exec(piece)?.[1]?.slice('language-'.length);
   const url = /href="([^"]*)"/.exec(piece)?.[1];
   return {
