@@ -214,7 +214,7 @@ describe.runIf(chromiumUrl)('the page of parley simulate', () => {
     const bytes = Buffer.from('a shopping list');
     const file = { name: 'list.txt', mimeType: 'text/plain', buffer: bytes };
     await page.getByLabel('Attach').setInputFiles(file);
-    await page.getByText('Brings list.txt').waitFor();
+    await page.getByText('Attached: list.txt').waitFor();
     await write('in a topic');
     await page.locator('article.mine').getByRole('button', { name: 'list.txt' }).waitFor();
     const answer = bot('You said: in a topic');

@@ -103,7 +103,7 @@ describe.runIf(chromiumUrl)('usage on the page', () => {
 
   it('[U07] shows the caps beside it, and which one is used up', async () => {
     await page.goto(`${scene.parley.address}/#/usage`);
-    const caps = page.getByRole('region', { name: 'Caps of today' });
+    const caps = page.getByRole('region', { name: 'Today’s caps' });
     await caps.waitFor();
     const [everyone, person] = await caps.getByRole('article').allInnerTexts();
     expect(everyone).toMatch(/Everyone together spend\.totalDaily\s+[\d,]+ of 1,000,000 tokens/);
