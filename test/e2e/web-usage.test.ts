@@ -138,7 +138,7 @@ describe.runIf(chromiumUrl)('usage on the page', () => {
       .filter({ hasText: 'days: it must be a number from 1 to 400' })
       .waitFor();
     await page.goto(`${scene.parley.address}/#/usage/person/1/1999-12-31`);
-    await page.getByText('Nothing was used in this period.').waitFor();
+    await page.getByText('No usage in this period.').waitFor();
   });
 
   it('[U07] fits a telephone, is readable in light and dark, and has no fault that axe finds', async () => {

@@ -92,7 +92,7 @@ describe.runIf(chromiumUrl)('the workspace on the page', () => {
     await openView(page, 'Files');
     await page.getByRole('link', { name: /^knowledge\/boats/ }).click();
     const box = page.getByRole('region', { name: 'The file has changed' });
-    await box.getByText('The file as it is now').click();
+    await box.getByText('Current version').click();
     await box.getByText('Theirs is blue.').waitFor();
     await press('Overwrite with mine');
     await told('Saved.');

@@ -137,7 +137,7 @@ export function NoSuchAgent({ route }: { readonly route: Route }): VNode {
         <h2>Agents</h2>
         <Trouble reason={`There is no agent "${route.agent}".`} />
         <p>
-          <a href={hashOfRoute({ ...route, agent: undefined })}>Continue without it</a>
+          <a href={hashOfRoute({ ...route, agent: undefined })}>Continue without this agent</a>
         </p>
       </div>
     </main>

@@ -206,7 +206,7 @@ function Hook({ hook, run }: HookProps): VNode {
           label="Remove"
           name={`Remove: ${name}`}
           look="is-grave"
-          question="Its address and token stop working."
+          question="Its URL and token will stop working."
           confirm="Remove it"
           onPress={() => run(() => writeHook(name))}
         />

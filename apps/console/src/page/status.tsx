@@ -19,7 +19,7 @@ const POLL_INTERVAL_MS = 10_000;
 const HEALTH: Readonly<Record<GatewayStatus['health']['status'], string>> = {
   ready: 'Everything works.',
   degraded: 'It is running, but not everything works.',
-  down: 'Messages get no answer.',
+  down: 'Messages are not being answered.',
 };
 
 /** Whether everything works, and the figures of a day, without any content or names (D10). */
@@ -100,7 +100,7 @@ function Figures({ report, usage }: FiguresProps): VNode {
         {outbox && `${counted(outbox.sent, 'part')} sent`}
       </Figure>
       <Figure name="Dead letters" value={letters === undefined ? undefined : amount(letters)}>
-        {letters === 0 ? 'none' : 'for an owner to decide'}
+        {letters === 0 ? 'none' : 'waiting for an owner’s decision'}
       </Figure>
     </dl>
   );
@@ -132,7 +132,7 @@ function Broken({ report: { plugins, mcp }, run }: BrokenProps): VNode | null {
   const broken = [...plugins, ...mcp].filter(({ works }) => !works);
   if (broken.length === 0) return null;
   return (
-    <Section title="Plugins and tool servers that do not work">
+    <Section title="Broken plugins and tool servers">
       <ul>
         {broken.map(({ line, signIn }) => (
           <li key={line}>

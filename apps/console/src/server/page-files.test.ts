@@ -32,7 +32,7 @@ describe('the files of the page', () => {
     expect(html).not.toMatch(/<style|\sstyle=|\son\w+=|https?:/);
   });
 
-  it('[U03] include every file that the page names and every import of these', async () => {
+  it('[U03] include everything that the page names and everything these files import', async () => {
     expect(named.length).toBeGreaterThan(3);
     for (const path of named)
       expect([path, (await page.request(path)).status]).toEqual([path, 200]);
@@ -77,7 +77,7 @@ describe('the files of the page', () => {
   });
 
   it.each(['/page/index.html', '/page/main.tsx', '/page/%2e%2e/index.ts', '/x'])(
-    'are missing at %s',
+    'do not exist at %s',
     async (path) => {
       expect((await page.request(path)).status).toBe(404);
     },

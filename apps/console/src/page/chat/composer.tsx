@@ -1,4 +1,4 @@
-// biome-ignore-all lint/a11y: the keys of the field move in the list of commands, as in every combobox.
+// biome-ignore-all lint/a11y: keys pressed in the field move the selection, as in any combobox.
 import type { ComponentChildren, RefObject, VNode } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../ui/icon.tsx';

@@ -147,7 +147,7 @@ function Overtaken({ file, onOverwrite, onTake }: OvertakenProps): VNode {
         one stays in the history if you overwrite it.
       </p>
       <details>
-        <summary>The file as it is now</summary>
+        <summary>Current version</summary>
         <Said as="pre" look="layer-text">
           {file.text ?? '(removed)'}
         </Said>
@@ -156,7 +156,7 @@ function Overtaken({ file, onOverwrite, onTake }: OvertakenProps): VNode {
         <ActionButton label="Overwrite with mine" look="is-main" onPress={onOverwrite} />
         <ConfirmButton
           label="Use the other version"
-          confirm="Take it"
+          confirm="Use it"
           question="This discards what you typed. Use the other version?"
           onPress={onTake}
         />

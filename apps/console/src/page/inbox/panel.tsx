@@ -86,7 +86,7 @@ function Details({ report }: { readonly report: ConversationReport }): VNode {
         {runningSince !== null && `${agent} has been working since ${timeOfDay(runningSince)}. `}
         {answeredBy === null
           ? `${agent} has not answered yet.`
-          : `${agent} answered last with ${answeredBy}.`}
+          : `${agent} last answered with ${answeredBy}.`}
       </p>
       {failure !== null && (
         <Said look="trouble">

@@ -42,7 +42,7 @@ interface Known {
   readonly conversations: readonly ListedConversation[];
   readonly chats: readonly WebChat[];
   readonly marks: readonly Mark[];
-  /** Whether the list shows one agent only. Its chats then start without a first one. */
+  /** Whether the list shows one agent only; the empty first chat is then left out. */
   readonly isOfOneAgent: boolean;
 }
 

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/a11y: the keys of the field move in the list, as in every combobox.
+// biome-ignore-all lint/a11y: keys pressed in the field move the selection, as in any combobox.
 import type { WebHistory } from '@parley/channels/web';
 import type { Signal } from '@preact/signals';
 import type { VNode } from 'preact';

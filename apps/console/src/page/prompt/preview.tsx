@@ -93,7 +93,7 @@ function PreviewForm({ preview, change, submit }: PreviewFormProps): VNode {
     <form class="row preview" onSubmit={onSubmit}>
       {choice('channel', 'Channel')}
       {choice('chat', 'Chat')}
-      {text('user', 'Person', 'id of the sender')}
+      {text('user', 'Person', 'sender id')}
       {choice('mode', 'Mode')}
       {text('text', 'Text', 'Hello')}
       <label class="row">

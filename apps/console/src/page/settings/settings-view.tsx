@@ -93,14 +93,14 @@ const OUTCOMES: Outcomes = {
   written: { text: 'Saved. A copy of the previous file was kept.', isTrouble: false },
   unchanged: { text: 'Nothing to save: the file already says this.', isTrouble: false },
   refused: failed('Nothing was saved: Parley could not use these settings.'),
-  outdated: failed('Not saved: the file changed in the meantime. Look at it again.'),
+  outdated: failed('Not saved: the file changed in the meantime. Check it and try again.'),
 };
 
 const UNDONE: Outcomes = {
   written: { text: 'The last change was undone. Undo again to restore it.', isTrouble: false },
   unchanged: { text: 'Nothing to undo: the copy is the same as the file.', isTrouble: false },
   refused: failed('Nothing was undone: Parley could not use the settings as they were.'),
-  outdated: failed('Not undone: the file changed in the meantime. Look at it again.'),
+  outdated: failed('Not undone: the file changed in the meantime. Check it and try again.'),
 };
 
 /** Restores the file as it was before the last change saved here or in a chat. */

@@ -51,7 +51,7 @@ function ChatEntry({ chat, state, play }: Props & { readonly chat: SimulatedChat
         <b class="clip">{chat.kind === 'thread' ? `# ${chat.title}` : chat.title}</b>
         <small class="clip">
           {chat.isTyping ? 'the bot is typing…' : last && `${name}${last.text || 'a file'}`}
-          {!chat.isBotIn && ' (the bot is out)'}
+          {!chat.isBotIn && ' (bot absent)'}
         </small>
       </button>
     </li>

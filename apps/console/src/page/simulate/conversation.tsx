@@ -49,7 +49,7 @@ export function Conversation({ state, play }: Props): VNode {
         <h2>{chat.title}</h2>
         <small>
           {chat.kind === 'direct' ? `with ${world.bot}` : `${members}, ${world.bot}`}
-          {!chat.isBotIn && ': the bot is out'}
+          {!chat.isBotIn && ' (bot absent)'}
         </small>
       </header>
       <div

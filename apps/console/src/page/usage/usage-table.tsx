@@ -52,7 +52,7 @@ export function UsageTable(props: {
 }): VNode {
   const { report, heading } = props;
   const lines = usageLines(report);
-  if (lines.length === 0) return <p>Nothing was used in this period.</p>;
+  if (lines.length === 0) return <p>No usage in this period.</p>;
   const most = COLUMNS.map(({ size }) =>
     size === undefined ? 0 : Math.max(...lines.map(({ figures }) => size(figures))),
   );
