@@ -92,7 +92,7 @@ describe('approvals', () => {
     expect(results).toHaveLength(1);
     const texts = said(discord, direct);
     expect(texts.filter((text) => text.includes('Allowed: write'))).toHaveLength(1);
-    expect(texts.filter((text) => text.includes('decided already'))).toHaveLength(1);
+    expect(texts.filter((text) => text.includes('already decided'))).toHaveLength(1);
     expect(await record(parley)).toMatch(
       /write for discord:\d+501 .*: allowed by discord:\d+501 .*; the call worked/,
     );

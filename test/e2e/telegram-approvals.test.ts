@@ -87,7 +87,7 @@ describe('approvals on Telegram', () => {
       const results = model.requests.filter(({ body }) => body.messages.at(-1)?.role === 'tool');
       expect(results).toHaveLength(1);
       expect(said(ANN).filter((text) => text.includes('Allowed: write'))).toHaveLength(1);
-      expect(said(ANN).filter((text) => text.includes('decided already'))).toHaveLength(1);
+      expect(said(ANN).filter((text) => text.includes('already decided'))).toHaveLength(1);
       expect(await record(parley)).toMatch(
         /write for telegram:501 \(telegram direct 501\): allowed by telegram:501 .*; the call worked/,
       );

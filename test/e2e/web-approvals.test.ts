@@ -135,7 +135,7 @@ describe.runIf(chromiumUrl)('approvals on the page', () => {
     await scene.startAgain();
     await untilAnswer(page, 'It said: ');
     expect(noted()).toBe(NOTE);
-    expect(await told(page, 'decided already')).toEqual([]);
+    expect(await told(page, 'already decided')).toEqual([]);
   });
 
   it('[G05] a long call is there to its last character, and nothing of it beside the page', async () => {

@@ -15,7 +15,12 @@ describe('ingress', () => {
     const outcome = await scene.receive(aMessage());
     expect(outcome).toEqual({ kind: 'accepted', conversationId: 'telegram:default:42' });
     expect(await scene.inbox()).toEqual(['hello']);
-    expect(scene.happened).toEqual(['received', 'inbox-committed', 'wake telegram:default:42']);
+    expect(scene.happened).toEqual([
+      'received',
+      'inbox-committed',
+      'wake telegram:default:42',
+      'inbox-changed',
+    ]);
   });
 
   it('[D01] rejects when the message cannot be stored, so that the platform delivers it again', async () => {

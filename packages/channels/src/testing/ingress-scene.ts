@@ -30,6 +30,7 @@ export class IngressScene {
   now = 1_000_000;
   /** Durable points, wake-ups, deliveries and live events, in order. */
   readonly happened: string[] = [];
+  /** Live events, without those that only tell pages to look again. */
   readonly events: LiveEvent[] = [];
   /** The lines of the log. */
   readonly lines: readonly string[];
@@ -46,8 +47,8 @@ export class IngressScene {
       deliver: async ({ chatId }) => void this.happened.push(`deliver ${chatId}`),
       bus: {
         publish: (event) => {
-          this.events.push(event);
           this.happened.push(event.type);
+          if (event.type !== 'inbox-changed') this.events.push(event);
         },
         subscribe: () => () => {},
       },
