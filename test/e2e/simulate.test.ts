@@ -187,7 +187,7 @@ describe.runIf(chromiumUrl)('the page of parley simulate', () => {
     await page.getByRole('spinbutton', { name: /^A rate limit/ }).fill('1');
     await page.getByRole('button', { name: 'Rate limit' }).click();
     await write('one more');
-    const calls = page.getByRole('region', { name: 'Calls of the bot' });
+    const calls = page.getByRole('region', { name: "The bot's calls" });
     await calls.getByText('429 Too Many Requests: retry after 1').waitFor();
     await bot(/You said: .*one more/).waitFor();
   });

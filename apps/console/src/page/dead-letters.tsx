@@ -69,7 +69,7 @@ function Letters({ list, settle, isFirst, onPage }: LettersProps): VNode {
     <>
       {/* These actions apply to the dead letters of all agents. */}
       {chosen === undefined && <AllDeadLetters counts={counts} settle={settle} />}
-      {chosen && shown.length === 0 && <p>None of these is one of {chosen.title}.</p>}
+      {chosen && shown.length === 0 && <p>None of these belong to {chosen.title}.</p>}
       <List look="cards" of={shown}>
         {(letter) => <DeadLetterCard key={letter.id} letter={letter} settle={settle} />}
       </List>

@@ -122,7 +122,7 @@ function VersionSheet({ version, work }: { version: ShownSoul; work: Work }): VN
       )}
       {findings.length > 0 && (
         <section class="facts" aria-label="Findings">
-          <h3>Findings of the evaluation</h3>
+          <h3>Evaluation findings</h3>
           <ul>
             {findings.map(({ text }, index) => (
               <li key={index}>{text}</li>
@@ -136,7 +136,7 @@ function VersionSheet({ version, work }: { version: ShownSoul; work: Work }): VN
         </Section>
       )}
       <details open={basedOn === null}>
-        <summary>The whole text</summary>
+        <summary>Full text</summary>
         <Said as="pre" look="layer-text">
           {text}
         </Said>

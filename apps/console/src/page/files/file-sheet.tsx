@@ -61,7 +61,7 @@ function Body({ file, work }: BodyProps): VNode {
     return (
       <>
         <p>
-          SOUL.md changes by proposals: see <a href={hrefOf('soul')}>Soul</a>.
+          SOUL.md changes through proposals. See <a href={hrefOf('soul')}>Soul</a>.
         </p>
         <Said as="pre" look="layer-text">
           {file.text}

@@ -59,7 +59,7 @@ function Version({ file, version, work }: VersionProps): VNode {
               </p>
             )}
             <details>
-              <summary>The whole text</summary>
+              <summary>Full text</summary>
               <Said as="pre" look="layer-text">
                 {text}
               </Said>

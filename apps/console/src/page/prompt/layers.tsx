@@ -25,7 +25,7 @@ export function PromptLayers({ request }: { readonly request: SentRequest }): VN
       <LayerRows rows={rows} all={all} />
       {unsent.length > 0 && <Unsent unsent={unsent} />}
       <dl class="pairs">
-        <dt>Tools it could call</dt>
+        <dt>Available tools</dt>
         <dd>{tools.length === 0 ? 'none' : tools.join(', ')}</dd>
       </dl>
     </>

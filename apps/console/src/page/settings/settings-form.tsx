@@ -37,7 +37,7 @@ export function SettingsForm(props: FormProps): VNode {
   const [isChangedOnly, setChangedOnly] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   if (values === null) {
-    return <p class="nothing">The file is not valid YAML. Correct it in the tab File.</p>;
+    return <p class="nothing">The file is not valid YAML. Fix it in the File tab.</p>;
   }
   // Edits apply only to the version of the file they are based on.
   const ofThis = (one: Edited | undefined): unknown => (one?.print === print ? one.values : values);

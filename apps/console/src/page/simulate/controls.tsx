@@ -156,8 +156,8 @@ function Clock({ state, play: { world } }: Props): VNode {
 
 function Calls({ play: { world } }: Pick<Props, 'play'>): VNode {
   return (
-    <section class="calls row" aria-label="Calls of the bot">
-      <h3>Calls of the bot</h3>
+    <section class="calls row" aria-label="The bot's calls">
+      <h3>The bot's calls</h3>
       <ol class="layer-text" tabIndex={0} aria-label="Newest first">
         {[...world.calls].reverse().map(({ at, call, outcome, isTrouble }, index) => (
           <li key={`${at} ${index}`} class={isTrouble ? 'tone is-failed' : ''}>

@@ -118,7 +118,7 @@ function Message({ message, state, play }: MessageProps): VNode {
       <Reactions {...{ message, state, play }} />
       {message.violations.length > 0 && (
         <p class="trouble violation">
-          Not as the platform wants it: {message.violations.join('; ')}
+          Violates the platform's rules: {message.violations.join('; ')}
         </p>
       )}
       {!message.isGrowing && !message.isDeleted && <Actions {...{ message, state, play }} />}
