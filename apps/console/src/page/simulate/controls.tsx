@@ -44,7 +44,7 @@ function BotControls({ state, play: { chat, world } }: Props): VNode | null {
   if (chat.kind === 'thread' || (isDirect && !world.can.block)) return null;
   const label = isDirect
     ? `${chat.isBotIn ? 'Block' : 'Unblock'} the bot as ${chat.title}`
-    : `${chat.isBotIn ? 'Remove the bot from' : 'Add the bot to'} ${chat.title}`;
+    : `${chat.isBotIn ? 'Kick the bot out of' : 'Add the bot to'} ${chat.title}`;
   const change = () => state.act({ kind: 'bot', chat: chat.key, isIn: !chat.isBotIn });
   return (
     <section class="row" aria-label="The bot here">
