@@ -8,7 +8,7 @@ const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 const SHIFTED = resolve(import.meta.dirname, 'shifted-clock.ts');
 const shifted = { NODE_OPTIONS: `--import ${SHIFTED}`, CLOCK_SHIFT_MS: '3000' };
 
-describe.runIf(redisUrl && postgresUrl)('a process that does not fit its deployment', () => {
+describe.runIf(redisUrl && postgresUrl)('a process that does not match its deployment', () => {
   let scene: Scene;
   let elsewhere: string;
   beforeEach(async () => {
@@ -41,7 +41,7 @@ describe.runIf(redisUrl && postgresUrl)('a process that does not fit its deploym
     const settings = { agent: { workspace: join(elsewhere, 'workspace') } };
     const refused = deployment.start('worker', 0, { settings, clock: () => Date.now() + 9_000 });
     await expect(refused).rejects.toThrow(
-      /does not fit the (?:gateway|worker) on .*its clock is [89]\.\d s ahead.*its workspace \(agent\.workspace\) is another/,
+      /does not match the (?:gateway|worker) on .*its clock is [89]\.\d s ahead.*its workspace \(agent\.workspace\) is not the folder/,
     );
   });
 });

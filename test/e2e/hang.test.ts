@@ -79,7 +79,7 @@ describe('a turn whose tool never comes back', () => {
 
     const second = await start();
     expect((await second.over()).code).toBe('SIGKILL');
-    expect(second.err()).toContain('the process before this one stood still until it was ended');
+    expect(second.err()).toContain('the previous process was blocked until it was killed');
     expect(second.err()).toMatch(/at spinForEver \(.*stuck\/index\.js/);
 
     const third = await start();

@@ -74,7 +74,7 @@ describe.runIf(chromiumUrl)('[G03] [U03] an MCP server that asks for a sign-in',
     const { url = '' } = await read(asked('/api/mcp/sign-in', { server: 'vault' }, mine));
     const back = Object.fromEntries((await guarded.agree(url)).searchParams);
     expect((await read(asked('/api/mcp/signed-in', back, other))).error).toBe(
-      'This sign-in was begun in another browser. Begin it again here.',
+      'This sign-in was started in another browser. Start it again here.',
     );
     expect((await asked('/api/mcp/signed-in', back, mine, 'https://evil.test')).status).toBe(403);
     expect((await asked('/api/mcp/signed-in', back, mine)).status).toBe(200);

@@ -24,7 +24,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Whether somebody may ask again who has used that much today, and what the log said at the start. */
+/** Returns whether a person with that many tokens used today may write, and the startup log. */
 async function after(
   used: number,
   { access = {}, spend = {} }: { readonly access?: object; readonly spend?: object },
@@ -51,8 +51,8 @@ async function after(
   return { mayAsk, logged: logged.join('\n') };
 }
 
-describe('a stranger whom only open access lets in', () => {
-  it('[G17] has 1,500,000 tokens a day where the settings name no cap, and the log says so', async () => {
+describe('a stranger admitted only by open access', () => {
+  it('[G17] gets 1,500,000 tokens a day when the settings set no cap, and the log says so', async () => {
     expect(await after(1_499_999, { access: OPEN })).toMatchObject({ mayAsk: true });
     const { mayAsk, logged } = await after(1, { access: OPEN });
     expect(mayAsk).toBe(false);
@@ -89,7 +89,7 @@ describe('a stranger whom only open access lets in', () => {
     expect(await after(1_500_000, settings, at)).toMatchObject({ mayAsk });
   });
 
-  it('[G17] without any cap is worth a warning at the start', async () => {
+  it('[G17] logs a warning at startup when strangers have no cap', async () => {
     const { logged } = await after(1, { access: OPEN, spend: { perStrangerDaily: 'off' } });
     expect(logged).toContain('without a cap on strangers');
   });

@@ -20,7 +20,7 @@ import { strangerCap } from '@parley/settings';
 import type { Store } from '@parley/store';
 import type { LoadedSettings } from './settings.ts';
 
-/** The accounts the gateway opens, by the settings; a broken one is passed on with its reason (D12). */
+/** The accounts that the settings define. A misconfigured one is included with the reason (D12). */
 export function planAccounts(
   loaded: LoadedSettings,
   owners: readonly string[],
@@ -48,7 +48,7 @@ export function planAccounts(
   return plans;
 }
 
-/** The routes of the agents and the owners of each (F14); undefined where there is one agent. */
+/** The routes and owners of each agent (F14); undefined when there is only one agent. */
 function agentRulesOf({ settings, agents }: LoadedSettings): AgentRules | undefined {
   if (agents.size === 0) return undefined;
   const { id } = settings.agent;
@@ -69,7 +69,10 @@ function agentRulesOf({ settings, agents }: LoadedSettings): AgentRules | undefi
   };
 }
 
-/** The API is one account, whose rules the settings do not say: who has no token is refused by its adapter. */
+/**
+ * The API is a single account without rules in the settings: its adapter rejects requests without a
+ * token.
+ */
 function apiPlans(
   {
     api: { clients, origins, waitSeconds },
@@ -114,7 +117,10 @@ function accountKey(channel: string, account: string): string {
 /** The token of the web page or the terminal makes its holder the owner of this installation. */
 const LOCAL_OWNERS: readonly string[] = ['web:owner', 'terminal:owner'];
 
-/** To whom an agent belongs: the people of its settings, and who holds a token of an owner's client. */
+/**
+ * The owners of an agent: the people named in its settings, the owner on the page and in the
+ * terminal, and its API clients marked as owner.
+ */
 export function ownersOf({
   owners,
   agent: { id },
@@ -130,7 +136,8 @@ export function ownersOf({
 }
 
 /**
- * The approvers of tools, and the time that a question waits (G05); settings count in minutes, everything else in ms.
+ * The approvers of tool calls, and how long a request stays open (G05). Settings are in minutes,
+ * everything else in ms.
  */
 export function approvalsOf({
   approvals: { waitMinutes, ...rules },
@@ -150,7 +157,10 @@ function openPlaces(channels: LoadedSettings['channels']): readonly string[] {
   });
 }
 
-/** Whether only open access allows a person: neither they nor the group are named in the settings. */
+/**
+ * Whether a person has access only because access is open: the settings name neither them nor the
+ * group.
+ */
 function isStranger(
   channels: LoadedSettings['channels'],
   { channel, account, channelUserId, groupId }: SpendScope,
@@ -164,8 +174,8 @@ function isStranger(
 }
 
 /**
- * The guard of an installation, with a cap on strangers wherever access is open (G17); for an agent besides the default
- * one with what its own settings say, too.
+ * The spend guard of an installation. Strangers get a cap wherever access is open (G17). For an
+ * agent other than the default one, the agent's own caps apply as well.
  */
 export function openSpendGuard(
   { settings, channels }: Pick<LoadedSettings, 'settings' | 'channels'>,
@@ -192,7 +202,7 @@ function capsOf({ perStrangerDaily: cap, ...caps }: LoadedSettings['settings']['
   return { ...caps, ...(cap !== undefined && cap !== 'off' && { perStrangerDaily: cap }) };
 }
 
-/** The settings with which usage is shown (U07): the caps that the settings name, the widest first. */
+/** What usage reports show about spending (U07): the caps from the settings, the widest first. */
 export function usageFacts({ agent, spend }: LoadedSettings['settings']): UsageFacts {
   const localTime = localTimeIn(agent.timeZone);
   const names = ['totalDaily', 'perPersonDaily', 'perGroupDaily', 'perStrangerDaily'] as const;

@@ -15,10 +15,10 @@ import type { ProcessServices } from './process-services.ts';
 import type { LoadedSettings } from './settings.ts';
 import { openSoul } from './soul.ts';
 
-/** The parts of one agent; all agents share the rest. */
+/** Everything that belongs to a single agent; the rest is shared by all agents. */
 export type AgentRuntime = Awaited<ReturnType<typeof openAgentRuntime>>;
 
-/** The parts that all agents share. */
+/** The services that all agents share. */
 export interface SharedByAgents {
   readonly options: StartOptions & OpenLog;
   readonly plugins: LoadedPlugins;
@@ -28,15 +28,15 @@ export interface SharedByAgents {
   readonly askCron: AskCron;
 }
 
-/** A model and what it was chosen by. */
+/** A model, with the settings that selected it. */
 export interface KnownModel {
   readonly settings: LoadedSettings['settings'];
   readonly model: ChosenModel;
 }
 
 /**
- * Opens an agent with the settings that are its own. `name`: undefined for the default one. `known`: models that it
- * goes on with if it chooses the same.
+ * Opens an agent from its own settings. `name` is undefined for the default agent. `known` lists
+ * open models, which are reused if the settings select the same one.
  */
 export async function openAgentRuntime(
   settings: LoadedSettings['settings'],
@@ -106,7 +106,7 @@ export async function openAgentRuntime(
   };
 }
 
-/** The stores to which its tools write. */
+/** The stores that the agent's tools write to. */
 function workWith(
   settings: LoadedSettings['settings'],
   { options: { clock }, plugins, services: { shared }, accounts, askCron }: SharedByAgents,
@@ -135,7 +135,10 @@ function workWith(
   };
 }
 
-/** Whether two settings choose the same model in the same way: then what is known of it stays. */
+/**
+ * Whether two versions of the settings select the same model with the same parameters, so that what
+ * is known about it remains valid.
+ */
 function asksTheSame(a: LoadedSettings['settings'], b: LoadedSettings['settings']): boolean {
   return isDeepStrictEqual([a.model, a.agent.timeZone], [b.model, b.agent.timeZone]);
 }

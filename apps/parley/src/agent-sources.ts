@@ -40,12 +40,12 @@ export function openInstalledSkills(
     log,
     copyOf,
   }: {
-    /** The names of the agent's tools; asked whenever skills are looked at. */
+    /** Returns the names of the agent's tools; called each time skills are evaluated. */
     readonly tools: () => readonly string[];
-    /** Folders that plugins bring; every other source wins over them. */
+    /** Skill folders from plugins; every other source takes precedence over them. */
     readonly added: readonly string[];
     readonly log: Logger;
-    /** For a preview on a copy of the workspace: the folder that was copied. */
+    /** The original folder, when this is a preview on a copy of the workspace. */
     readonly copyOf?: string | undefined;
   },
 ): Skills {
@@ -98,7 +98,7 @@ interface Remembering {
 }
 
 interface OpenMemoryDeps {
-  /** Whether this reader's model has `save_memory`. */
+  /** Whether this reader's model is offered `save_memory`. */
   readonly offers: (reader: Reader) => boolean;
   readonly durable: { readonly store: MemoryStore; readonly bus: LiveBus } | undefined;
   readonly log: Logger;
@@ -125,7 +125,7 @@ export function openMemory(
       stopTurn: (conversationId) => durable.bus.publish({ type: 'stop-turn', conversationId }),
     });
   if (mode === 'off') {
-    // What people have said can be forgotten all the same.
+    // People can have what they said deleted even when memory is off.
     const parts = commands && { memoryCommands: { forget: commands.forget } };
     return { tools: {}, sources: [], hooks: [], parts: { ...parts } };
   }
@@ -138,7 +138,7 @@ export function openMemory(
   };
 }
 
-/** For prompts that belong to no installation that runs. */
+/** The index for prompts that belong to no running installation. */
 const NO_INDEX: MemoryIndex = {
   add: async () => {},
   remove: async () => {},
@@ -152,7 +152,10 @@ const CONFIG = configPath('');
 
 type Folder = 'personas' | 'output-formats';
 
-/** Persona and output format of the settings with the texts that come with Parley; an unknown name is logged. */
+/**
+ * Loads the persona and output format named in the settings, along with the texts bundled with
+ * Parley. Unknown names are logged.
+ */
 export async function openCharacter(
   { persona, format, ephemeral, skipContextFiles }: LoadedSettings['settings']['agent'],
   workspace: Workspace,
@@ -192,7 +195,9 @@ async function builtInText(folder: Folder, name: string): Promise<string | null>
   }
 }
 
-/** The names to choose from: those in the workspace that everyone may see, and the bundled ones. */
+/**
+ * The names that can be chosen: files in the workspace that everyone may see, and the bundled ones.
+ */
 async function listChoices(folder: Folder, view: WorkspaceView): Promise<string[]> {
   const own = (await view.list()).map(({ name }) => name.split('/'));
   const files = own.flatMap(([top, file]) => (top === folder && file !== undefined ? [file] : []));

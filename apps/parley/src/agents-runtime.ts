@@ -9,18 +9,18 @@ import type { OpenLog, StartOptions } from './process-options.ts';
 import type { ProcessServices } from './process-services.ts';
 import type { LoadedSettings } from './settings.ts';
 
-/** The agents of the settings, and what they share. Other settings make other ones. */
+/** The agents of the settings, and what they share. A change of settings creates a new set. */
 export type AgentsRuntime = Awaited<ReturnType<typeof openAgents>>;
-/** The MCP servers of some settings, and what they were connected by. */
+/** The MCP servers of the settings, and the settings they were connected with. */
 export type McpServices = Awaited<ReturnType<typeof openMcpServices>>;
 
-/** The known facts of models, for agents that replace others. */
+/** What is known about models, passed on to the agents that replace the current ones. */
 interface KnownModels {
   readonly main: KnownModel;
   readonly named: ReadonlyMap<string, KnownModel>;
 }
 
-/** Opens all agents. `before`: those that they take the place of. */
+/** Opens all agents. `before` are the agents that they replace. */
 export async function openAgents(
   options: StartOptions & OpenLog,
   plugins: LoadedPlugins,
@@ -44,15 +44,17 @@ export async function openAgents(
   return {
     ...{ loaded, processId, shared, scrape, accounts, cron },
     ...{ mcp, mcpSignIn: signIn },
-    /** The default agent. */
     main,
-    /** The others, by their names in the settings. */
+    /** The other agents, by their names in the settings. */
     named,
     all: [main, ...named.values()] as const,
   };
 }
 
-/** An agent by its name (undefined: the default one); undefined where the settings do not know it. */
+/**
+ * Finds an agent by its name; an undefined name is the default agent. Returns undefined when the
+ * settings have no such agent.
+ */
 export function agentNamed(
   { main, named }: Pick<AgentsRuntime, 'main' | 'named'>,
   name: string | undefined,
@@ -60,7 +62,10 @@ export function agentNamed(
   return name === undefined ? main : named.get(name);
 }
 
-/** The MCP servers, where their sign-ins are kept, and what notices that they describe their tools otherwise than before. */
+/**
+ * The MCP servers, the storage of their sign-ins, and the check that detects changed tool
+ * descriptions.
+ */
 export async function openMcpServices(
   loaded: LoadedSettings['settings'],
   options: StartOptions & OpenLog,

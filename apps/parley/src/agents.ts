@@ -3,13 +3,16 @@ import { placeOfRoute } from '@parley/settings';
 import { ownersOf } from './access.ts';
 import { allAgents, type ChosenAgent, type LoadedSettings } from './settings.ts';
 
-/** The facts of a running agent. */
+/** What is known about a running agent. */
 interface RunningAgent {
   readonly agent: { readonly name: string; readonly emoji?: string | undefined };
   readonly model: { readonly line: () => string };
 }
 
-/** All agents as the page and the command line show them (F14); `running`: by name, the default one without. */
+/**
+ * All agents as the page and the command line show them (F14). `running` returns one by its name;
+ * without a name, the default one.
+ */
 export function shownAgents(
   loaded: Pick<LoadedSettings, 'settings' | 'agents'>,
   running?: (name: string | undefined) => RunningAgent | undefined,
@@ -30,7 +33,9 @@ export function shownAgents(
   });
 }
 
-/** The places where it answers; the default agent has everything that no rule names. */
+/**
+ * The chats and people an agent answers. The default agent answers everything that no rule assigns.
+ */
 function describeAgentRules(
   { name, settings: { agent } }: ChosenAgent,
   { routes }: LoadedSettings['settings'],
@@ -42,7 +47,7 @@ function describeAgentRules(
 
 const REST = 'everything else';
 
-/** As the settings have it. */
+/** The model as named in the settings. */
 export function modelName({ model: { model } }: Pick<LoadedSettings['settings'], 'model'>): string {
   return typeof model === 'string' ? model : `${model.provider}/${model.model}`;
 }

@@ -25,7 +25,7 @@ const running = {
 };
 
 describe('the start banner', () => {
-  it('[U01] shows agent, model, channels, address, folder and what to do next', () => {
+  it('[U01] shows agent, model, channels, address, folder and the next steps', () => {
     expect(banner(running, true)).toBe(`
 Parley is running. 🦜 Polly is listening.
 
@@ -44,7 +44,7 @@ Stop with Ctrl-C.
 `);
   });
 
-  it('[U01] has no advice for a user who has a model and a channel', () => {
+  it('[U01] gives no advice when a model and a channel are configured', () => {
     const done = { ...running, model: 'openai/gpt, as configured', channels: [web, telegram] };
     const text = banner(done, true);
     expect(text).not.toContain('Next');
@@ -58,13 +58,13 @@ Stop with Ctrl-C.
     expect(text).toContain('npm run parley -- token show --data /srv/parley');
   });
 
-  it('[U01] greets without a picture where there is none', () => {
+  it('[U01] omits the emoji when the agent has none', () => {
     const plain = { ...running, agent: { name: 'Polly', emoji: undefined } };
     expect(banner(plain, true)).toContain('Parley is running. Polly is listening.');
   });
 });
 
-describe('how a channel is doing', () => {
+describe('the status line of a channel', () => {
   it.each([
     [{ kind: 'starting' }, 'connecting'],
     [
@@ -82,7 +82,7 @@ describe('how a channel is doing', () => {
     ],
     [
       { kind: 'retrying', reason: 'no network', nextAttemptAt: 1 },
-      'not connected, tries again: no network',
+      'not connected, retrying: no network',
     ],
     [
       { kind: 'failed', reason: 'Telegram refused the token.', fix: 'Ask @BotFather.' },
@@ -122,7 +122,10 @@ function screenOf(isTTY: boolean) {
   return { screen: createPairingScreen({ isTTY, write }), written, until };
 }
 
-/** Dark modules of a drawing, row by row: each line is two rows of half blocks. */
+/**
+ * The dark modules of a drawn QR code, row by row. Each line of text holds two rows, in half
+ * blocks.
+ */
 function modulesOf(drawing: string): string[] {
   const lines = drawing.split('\n').map((line) => line.split('\u001b').join(''));
   const body = lines.map((line) => line.replace(/\[\d+m/g, '')).filter((line) => line !== '');
@@ -133,7 +136,7 @@ function modulesOf(drawing: string): string[] {
 }
 
 describe('the code that links an account', () => {
-  it('[U01] is drawn module by module as it was made', async () => {
+  it('[U01] is drawn exactly, module by module', async () => {
     const { modules } = qrcode.create(CODE, { errorCorrectionLevel: 'L' });
     const rows = modulesOf(await drawing(CODE));
     const expected = Array.from({ length: modules.size }, (_, row) =>
@@ -145,7 +148,7 @@ describe('the code that links an account', () => {
     for (const row of expected) expect(drawn).toContain(row);
   });
 
-  it('[U01] is drawn below the banner, again when it changes, and never in a log', async () => {
+  it('[U01] is drawn below the banner and again when it changes, but never in a log', async () => {
     const { screen, written, until } = screenOf(true);
     screen.note(status({ kind: 'pairing', code: 'first', how: 'scan' }));
     expect(written).toEqual([]);
@@ -164,7 +167,7 @@ describe('the code that links an account', () => {
     expect(log.written).toEqual([]);
   });
 
-  it('[U02] is shown as letters where it is typed, and where on the phone', async () => {
+  it('[U02] is shown as letters when it has to be typed, with where to type it on the phone', async () => {
     const { screen, written } = screenOf(true);
     screen.note(status({ kind: 'pairing', code: 'ABCD-EFGH', how: 'type' }));
     await screen.open();
@@ -172,7 +175,7 @@ describe('the code that links an account', () => {
     expect(written.join('')).toContain('Link with phone number instead.');
   });
 
-  it('is drawn a few times only when nobody comes', async () => {
+  it('is drawn only a few times when no one scans it', async () => {
     const { screen, written, until } = screenOf(true);
     await screen.open();
     for (let nth = 1; nth <= 7; nth += 1) {
@@ -191,8 +194,8 @@ const at = (state: AccountStatus['state']): AccountStatus[] => [
 const starting = at({ kind: 'starting' });
 const connected = at({ kind: 'connected', as: '@polly' });
 
-describe('the first states of the channels', () => {
-  it('[U01] are reported as soon as none is still connecting', async () => {
+describe('the initial channel states', () => {
+  it('[U01] are reported as soon as no channel is still connecting', async () => {
     let looks = 0;
     const status = () => {
       looks += 1;
@@ -201,7 +204,7 @@ describe('the first states of the channels', () => {
     expect(await firstStates({ status })).toEqual(connected);
   });
 
-  it('[U01] are reported as they are when a channel takes long', async () => {
+  it('[U01] are reported as they are when a channel takes too long', async () => {
     expect(await firstStates({ status: () => starting })).toEqual(starting);
   });
 });

@@ -11,22 +11,31 @@ export interface Running {
   readonly model: string;
   readonly channels: readonly AccountStatus[];
   readonly address: string;
-  /** The token of the page: for people, never for logs. */
+  /** The token of the page. It is shown to people and never logged. */
   readonly token: string;
   readonly folder: DataFolder;
 }
 
-/** Behind `#`, since that part is sent to no server and appears in no log. */
+/**
+ * The token follows `#` because browsers do not send that part to servers, so it appears in no
+ * server log.
+ */
 export function signInAddress(address: string, token: string): string {
   return `${address}/#token=${encodeURIComponent(token)}`;
 }
 
-/** For a server that listens on all addresses: not every browser opens `http://0.0.0.0:7411`. */
+/**
+ * Replaces the wildcard address of a server that listens on all interfaces: not every browser opens
+ * `http://0.0.0.0:7411`.
+ */
 export function reachableAddress(address: string): string {
   return address.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
 }
 
-/** Plain text, no colours. Only a terminal is shown the token: what goes into a file stays there. */
+/**
+ * The startup banner, as plain text without colors. Only a terminal is shown the token, because
+ * output redirected to a file is kept.
+ */
 export function banner(running: Running, isTerminal: boolean): string {
   if (running.role === 'worker') return workerBanner(running);
   const { role, agent, model, address, token, folder } = running;
@@ -34,7 +43,7 @@ export function banner(running: Running, isTerminal: boolean): string {
   return [
     '',
     role === 'gateway'
-      ? `Parley's gateway is running. ${name} answers when a worker runs, too.`
+      ? `Parley's gateway is running. ${name} answers once a worker is running, too.`
       : `Parley is running. ${name} is listening.`,
     '',
     `  Model     ${model}`,
@@ -48,7 +57,7 @@ export function banner(running: Running, isTerminal: boolean): string {
       ? [`Chat now   ${signInAddress(address, token)}`]
       : [
           `Chat now   ${address}`,
-          `sign in    ${commandLine('token show', folder)}   (prints the address that does)`,
+          `sign in    ${commandLine('token show', folder)}   (prints the sign-in link)`,
         ]),
     `or type    ${commandLine('chat', folder)}   (in another terminal)`,
     ...nextSteps(running),
@@ -58,7 +67,7 @@ export function banner(running: Running, isTerminal: boolean): string {
   ].join('\n');
 }
 
-/** A worker has no channels: it shows health and metrics, and no page. */
+/** A worker has no channels and no page; it serves health and metrics. */
 function workerBanner({ model, folder, address }: Running): string {
   return [
     '',
@@ -106,7 +115,7 @@ function stateLine(state: AccountStatus['state']): string {
     case 'standby':
       return `standby: ${state.holder} is connected`;
     case 'retrying':
-      return `not connected, tries again: ${state.reason}`;
+      return `not connected, retrying: ${state.reason}`;
     case 'failed':
       return `not working: ${sentence(state.reason)} ${state.fix}`;
     case 'paused':
@@ -125,12 +134,16 @@ interface Screen {
   write(text: string): unknown;
 }
 
-/** A code lives for 20 s to a minute; after so many the terminal is left alone. */
+/**
+ * How many codes are drawn before the terminal is left alone. Each one is valid for 20 s to a
+ * minute.
+ */
 const DRAWN_AT_MOST = 6;
 
 /**
- * Shows the codes that link an account to a phone, from `open` on, when the banner is printed. A code is
- * as good as a key, so only a terminal gets it: what is not a terminal is often a log.
+ * Shows the codes that link an account to a phone, starting with `open`, which is called once the
+ * banner is printed. A code is as sensitive as a key, so it is shown only in a terminal: other
+ * output often ends up in a log.
  */
 export function createPairingScreen(screen: Screen) {
   const waiting = new Map<string, AccountStatus>();
@@ -144,7 +157,7 @@ export function createPairingScreen(screen: Screen) {
     screen.write(
       times > DRAWN_AT_MOST
         ? `\n${channel} still waits to be linked: the web page and "parley status" show its code.\n`
-        : `\n${await linkText(channel, state)} A new code follows when it has expired.\n`,
+        : `\n${await linkText(channel, state)} A new code follows when this one expires.\n`,
     );
   };
   return {
@@ -166,7 +179,10 @@ export function createPairingScreen(screen: Screen) {
   };
 }
 
-/** Prints instructions for linking the accounts that wait for it; nothing where they would not be read at once. */
+/**
+ * Prints how to link the accounts that wait for it. Prints nothing when the output is not a
+ * terminal that someone is reading.
+ */
 export async function printLinks(
   { print }: { readonly print: (text: string) => void },
   accounts: readonly Pick<AccountStatus, 'channel' | 'state'>[],
@@ -177,7 +193,7 @@ export async function printLinks(
   }
 }
 
-/** Instructions for linking an account, for a terminal alone: its code is as good as a key. */
+/** Instructions for linking an account. Only for terminals: the code is as sensitive as a key. */
 export async function linkText(
   channel: string,
   { code, how }: Extract<AccountStatus['state'], { kind: 'pairing' }>,
@@ -187,17 +203,20 @@ export async function linkText(
   return `${code}\nType this on the phone to link ${channel}: Settings, Linked devices, Link a device, Link with phone number instead.`;
 }
 
-/** A code as lines for a terminal, dark on light whatever its colours are. The library is loaded here. */
+/**
+ * Draws a code as lines of text, dark on light whatever the terminal's colors are. The library is
+ * loaded on first use.
+ */
 async function drawCode(code: string): Promise<string> {
   const { default: qrcode } = await import('qrcode');
   return qrcode.toString(code, { type: 'terminal', small: true, errorCorrectionLevel: 'L' });
 }
 
-/** The time for which the start banner waits for channels that are still connecting, in ms. */
+/** How long the startup banner waits for channels that are still connecting, in ms. */
 const TIMEOUT_MS = 500;
 const POLL_INTERVAL_MS = 20;
 
-/** The states of all channels, as soon as none is still connecting or patience ends. */
+/** Resolves to the states of all channels once none is still connecting, or after the timeout. */
 export async function firstStates(
   gateway: Pick<Gateway, 'status'>,
 ): Promise<readonly AccountStatus[]> {

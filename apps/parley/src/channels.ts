@@ -13,11 +13,14 @@ export interface SettingsFileDeps {
   readonly folder: DataFolder;
   readonly env: NodeJS.ProcessEnv;
   readonly clock: Clock;
-  /** All there are, those of plugins too. */
+  /** All channels, including those of plugins. */
   readonly channels: readonly ChannelDefinition[];
 }
 
-/** Changes the access of accounts in the settings file, which a running Parley then takes over by itself (D12). */
+/**
+ * Changes the access of accounts in the settings file. A running Parley picks up the change by
+ * itself (D12).
+ */
 export function channelSettings(deps: SettingsFileDeps): ChannelSettings {
   return {
     async allowGroup(name, chatId, title) {
@@ -30,7 +33,10 @@ export function channelSettings(deps: SettingsFileDeps): ChannelSettings {
   };
 }
 
-/** The id of a group as messages carry it. Throws UsageError for what can never be one. */
+/**
+ * The id of a group as it appears in messages. Throws UsageError for text that can never be a group
+ * id.
+ */
 function groupId(channels: readonly ChannelDefinition[], channel: string, written: string): string {
   const form = channels.find(({ id }) => id === channel)?.ids?.group;
   if (form === undefined) return written;
@@ -41,7 +47,10 @@ function groupId(channels: readonly ChannelDefinition[], channel: string, writte
   throw new UsageError(`${JSON.stringify(written)} is not ${read.expected}.${meant}`);
 }
 
-/** Makes changes of the settings file, all or none. Throws CliError that begins with `failed`, with the file as it was. */
+/**
+ * Applies all changes to the settings file, or none. Throws a CliError that starts with `failed`
+ * and leaves the file untouched.
+ */
 export function changeSettings(
   { folder, env, clock, channels }: SettingsFileDeps,
   changes: readonly SettingsChange[],
@@ -59,7 +68,10 @@ export function changeSettings(
 
 const WithAgents = z.object({ agents: z.record(z.string(), z.unknown()) });
 
-/** The sections of an agent as they are written, and where; those of the default one are of the whole file (F14). */
+/**
+ * The sections of an agent as written in the file, and their location. Those of the default agent
+ * are at the top level (F14).
+ */
 export function writtenOf(
   { settingsFile }: Pick<DataFolder, 'settingsFile'>,
   agent: string | undefined,
@@ -70,7 +82,10 @@ export function writtenOf(
   return { path: ['agents', agent], values: agents?.[agent] };
 }
 
-/** The accounts of the settings where no gateway runs: they can be paused for its next start. */
+/**
+ * The accounts of the settings when no gateway is running. They can be paused ahead of its next
+ * start.
+ */
 export async function offlineAccounts(
   planned: readonly PlannedAccount[],
   { accountPauses }: Pick<Store, 'accountPauses'>,

@@ -10,31 +10,31 @@ export interface Cli {
   readonly folder: DataFolder;
   readonly env: NodeJS.ProcessEnv;
   readonly print: (text: string) => void;
-  /** The agent that `--agent` names (F14); undefined: the default one. */
+  /** The agent selected with `--agent` (F14); undefined for the default one. */
   readonly agent?: string | undefined;
-  /** `--json`: answers of operations are printed as they are. */
+  /** Set by `--json`: responses of operations are printed unformatted. */
   readonly json?: boolean | undefined;
 }
 
-/** Runs a command, whose code is loaded only then. */
+/** Runs a command and loads its code only then. */
 export type Run = (command: (cli: Cli) => Promise<number>) => Promise<void>;
 
 export interface Runs {
-  /** Runs a command whose output holds no secret of the settings (G18). */
+  /** Runs a command whose output is scrubbed of all secrets in the settings (G18). */
   readonly run: Run;
-  /** For commands that show a secret because that is what they are for. */
+  /** For commands whose purpose is to show a secret. */
   readonly bare: Run;
-  /** For commands that start a process; a running one does not decide about its settings file. */
+  /** For commands that start a process. They ignore the settings file of a running gateway. */
   readonly starting: Run;
 }
 
-/** Runs functions of a command's module, which is loaded then. */
+/** Loads a command's module on first use and runs one of its functions. */
 export function using<Module>(run: Run, load: () => Promise<Module>) {
   return (work: (module: Module, cli: Cli) => Promise<number>) =>
     run(async (cli) => work(await load(), cli));
 }
 
-/** A command with its arguments (`show <number>`), what it is for and what it does. */
+/** Adds a command with its arguments (`show <number>`), description and action. */
 export function add<Given extends unknown[]>(
   parent: Command,
   usage: string,
@@ -45,7 +45,10 @@ export function add<Given extends unknown[]>(
   return action === undefined ? command : command.action(action);
 }
 
-/** The subcommand that a group of commands runs by itself. Another word is refused as an unknown command. */
+/**
+ * Makes a subcommand the default of its group. Any other word is still rejected as an unknown
+ * command.
+ */
 export function addDefault(parent: Command, name: string, description: string): Command {
   const command = parent.command(name, { isDefault: true }).allowExcessArguments();
   command.description(`${description} (default)`);
@@ -58,10 +61,10 @@ export function addDefault(parent: Command, name: string, description: string): 
   });
 }
 
-/** A longer example does not move the effects of the others to the right. */
+/** An example longer than this does not shift the explanations of the others. */
 const MAX_EXAMPLE_COLUMN = 60;
 
-/** Adds examples to the help of a command, and of the commands below it: each a command line and its effect. */
+/** Adds examples to the help of a command, each a command line and its effect. */
 export function withExamples(
   command: Command,
   examples: readonly (readonly [line: string, effect: string])[],
@@ -74,14 +77,14 @@ export function withExamples(
   return command.addHelpText('afterAll', text);
 }
 
-/** `17`, `#17` and `v3`: numbers of dead letters and versions. */
+/** Parses `17`, `#17` or `v3`: numbers of dead letters and versions. */
 export function idNumber(text: string): number {
   const digits = /^(?:#|v)?(\d{1,15})(?:-seed)?$/.exec(text)?.[1];
   if (digits !== undefined) return Number(digits);
   throw new InvalidArgumentError('Use a number such as 17.');
 }
 
-/** Reads a whole number within bounds. */
+/** Returns a parser of whole numbers within limits. */
 export function numberFrom(least: number, most: number): (text: string) => number {
   return (text) => {
     const number = Number(text);
@@ -90,25 +93,31 @@ export function numberFrom(least: number, most: number): (text: string) => numbe
   };
 }
 
-/** Reads a date that exists, `2026-11-21`. */
+/** Parses a calendar date, such as `2026-11-21`. */
 export function isoDate(text: string): string {
   const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
-  // `2026-02-30` is read as a day of March.
+  // Date parsing turns `2026-02-30` into a day in March.
   if (!Number.isNaN(at) && new Date(at).toISOString().startsWith(text)) return text;
   throw new InvalidArgumentError('It must be a date such as 2026-11-21.');
 }
 
-/** A group of commands that look at one agent: `--agent` may stand before or after the command (F14). */
+/**
+ * Gives a group of commands that concern one agent the option `--agent`, accepted before or after
+ * the command (F14).
+ */
 export function ofOneAgent(group: Command): Command {
   return group.option('--agent <name>', 'work on this agent instead of the default one');
 }
 
-/** A command, or a group of them, with `--json`, which may stand before or after a command of the group. */
+/**
+ * Gives a command, or a group of them, the option `--json`, accepted before or after a command of
+ * the group.
+ */
 export function withJson(command: Command): Command {
   return command.option('--json', 'print JSON for programs');
 }
 
-/** A command of a group with `--json` that has no answer to print as JSON: it refuses the option. */
+/** Marks a command of a `--json` group as having no JSON output: it rejects the option. */
 export function withoutJson(command: Command): Command {
   return command.hook('preAction', () => {
     if (command.optsWithGlobals<{ readonly json?: boolean }>().json)
@@ -119,21 +128,21 @@ export function withoutJson(command: Command): Command {
 type Installation = Pick<Cli, 'folder' | 'env'>;
 type OnStore<T> = (store: Store, loaded: LoadedSettings) => Promise<T>;
 
-/** Whether there is a database already: a look must not make one. */
+/** Whether the database exists. Commands that only read must not create one. */
 export function hasDatabase({ storeUrl }: DataFolder, { settings }: LoadedSettings): boolean {
   return settings.store.url !== undefined || existsSync(storeUrl.replace(/^sqlite:/, ''));
 }
 
-/** Works on the database beside a running gateway, or without one. */
+/** Opens the database for a command, whether or not a gateway is running. */
 export async function withStore<T>({ folder, env }: Installation, work: OnStore<T>): Promise<T> {
   const loaded = readSettings(folder, env);
-  // Most questions to a running gateway never load it.
+  // Most commands ask a running gateway and never load the store.
   const { openStore } = await import('@parley/store');
   const { READ_SO_FAR, readMark, refuseLostDatabase } = await import('./database-mark.ts');
   const { settings } = loaded;
   refuseLostDatabase(folder, settings);
   const url = settings.store.url ?? folder.storeUrl;
-  // What it finds is in the database then, where the gateways report it.
+  // Whatever is detected here is recorded in the database, and the gateways report it.
   const state = { seen: readMark(folder, settings), forget: READ_SO_FAR, onSetback: () => {} };
   const store = await openStore({ url, clock: systemTime.clock, state });
   try {
@@ -143,7 +152,7 @@ export async function withStore<T>({ folder, env }: Installation, work: OnStore<
   }
 }
 
-/** Ends a command that only a running gateway can do. */
+/** Ends a command that needs a running gateway. */
 export function notRunning({ folder, print }: Cli): number {
   print(`No Parley runs on ${folder.path}. Start it with "${commandLine('start', folder)}".`);
   return 3;

@@ -5,14 +5,14 @@ import type { Store } from '@parley/store';
 import type { Cli } from './cli.ts';
 import { chosenAgent, type LoadedSettings, scrubOf } from './settings.ts';
 
-/** Its operations are refused before they open it. */
 async function needsGateway(): Promise<never> {
   throw refusal('not-running', 'Only a running Parley can do that.');
 }
 
 /**
- * The services of operations where no gateway runs, on the same database. They wake no one: the next start finds the
- * work. Each is loaded when it is opened. `atEnd`: called when the command has ended.
+ * The services behind operations when no gateway is running, on the same database. They wake no
+ * process: the next start finds the work. Each service is loaded when it is first used. `atEnd` is
+ * called when the command has finished.
  */
 export function commandServices(
   { folder, env }: Pick<Cli, 'folder' | 'env'>,

@@ -24,10 +24,10 @@ import { chosenAgent, isSharedStore, type LoadedSettings } from './settings.ts';
 import type { SettingsWatch } from './settings-watch.ts';
 import { auditInstallation, startAudit } from './startup-audit.ts';
 
-/** Sends that are under way at a shutdown, after the turns, get this long. In ms. */
+/** How long sends in progress may take at a shutdown once the turns have ended, in ms. */
 const SEND_GRACE_MS = 3_000;
 
-/** Starts the channels and the web server, and leaves in `opened` how they are closed. */
+/** Starts the channels and the web server, and registers in `opened` how they are closed. */
 export async function composeGateway(
   options: StartOptions & OpenLog,
   plugged: Pick<LoadedPlugins, 'report' | 'definitions'>,
@@ -55,12 +55,15 @@ export async function composeGateway(
   opened.defer(startAudit(() => auditInstallation(options, runtime.current), options));
   return {
     ...gateway,
-    /** Accounts and pages with what the settings have become. */
+    /** Applies the new settings to accounts and pages. */
     reload: () => gateway.reload(runtime.current.accounts, servicesNow()),
   };
 }
 
-/** The options of the gateway. Fixed values stay as started; values of the settings are read when they are needed. */
+/**
+ * The options of the gateway. Some are fixed at startup; the others are functions that read the
+ * current settings.
+ */
 function gatewayOptions(
   options: StartOptions & OpenLog,
   runtime: Pick<ReloadableRuntime, 'current'>,
@@ -80,7 +83,7 @@ function gatewayOptions(
       messageBytes: media.maxMessageMb * MEGABYTE,
       keptBytes: media.maxKeptMb * MEGABYTE,
       personFiles: media.maxPersonFiles,
-      // One message of the allowed size is always taken.
+      // A single message of the maximum size always fits.
       personBytes: Math.max(media.maxPersonMb, media.maxMessageMb) * MEGABYTE,
     },
     situation: (name) => {
@@ -121,13 +124,13 @@ function commandServicesOf(
   };
 }
 
-/** The plugins of the process, and the watch of its settings file. */
+/** The plugins of the process, and the watch on its settings file. */
 interface Installed {
   readonly plugged: Pick<LoadedPlugins, 'report' | 'definitions'>;
   readonly watch: SettingsWatch;
 }
 
-/** The services of the routes with the current settings. */
+/** The services behind the routes, with the current settings. */
 function servicesOf(
   options: StartOptions & OpenLog,
   agents: AgentsRuntime,
@@ -155,7 +158,7 @@ function servicesOf(
     hooks,
     operations: operationServices(options, agents, hooks, { plugged, watch }),
     channelSettings: {
-      // Loaded when it is used.
+      // The module is loaded on first use.
       async allowGroup(...asked) {
         const { channelSettings } = await import('./channels.ts');
         return channelSettings({ ...options, channels: plugged.definitions }).allowGroup(...asked);
@@ -164,7 +167,7 @@ function servicesOf(
   };
 }
 
-/** The services of operations while a gateway runs. */
+/** The services behind operations while a gateway is running. */
 function operationServices(
   options: StartOptions & OpenLog,
   agents: AgentsRuntime,
@@ -232,7 +235,10 @@ function operationServices(
   };
 }
 
-/** Services of operations that change the installation: its settings file, sign-ins at MCP servers, its process. */
+/**
+ * The services behind operations that change the installation: its settings file, sign-ins at MCP
+ * servers, and the process itself.
+ */
 function installationServices(
   options: StartOptions & OpenLog,
   { mcpSignIn, shared, loaded, main }: AgentsRuntime,
@@ -258,11 +264,14 @@ async function liveWorkers(store: Pick<Store, 'processes'>): Promise<number> {
   return running.filter(({ role }) => role !== 'gateway').length;
 }
 
-/** Settings count in hours, days and megabytes, everything else in ms and bytes. */
+/** Settings use hours, days and megabytes; everything else uses ms and bytes. */
 const HOUR_MS = 60 * 60_000;
 const MEGABYTE = 1_024 * 1_024;
 
-/** Starts the web server of a worker, which serves its health and metrics, and leaves in `opened` how it is closed. */
+/**
+ * Starts the web server of a worker, which serves health and metrics, and registers in `opened` how
+ * it is closed.
+ */
 export async function composeHealth(
   { log, secrets, token, port, clock, monotonic }: StartOptions & OpenLog,
   http: LoadedSettings['settings']['http'],

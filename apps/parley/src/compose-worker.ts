@@ -25,19 +25,21 @@ import { isSharedStore, type LoadedSettings } from './settings.ts';
 import { recordTurns } from './watchdog/record-turns.ts';
 
 const SWEEP_MS = 3_000;
-/** The deadline of ending a schedule, which only starts work such as a heartbeat. In ms. */
+/** How long stopping a scheduler may take, in ms. It only starts work such as heartbeats. */
 const SCHEDULE_GRACE_MS = 4_000;
 
-/** A worker that runs turns with the settings of its agents. */
+/** A worker that runs turns under the settings of its agents. */
 export interface RunningWorker {
   /**
-   * Takes no new turns; those under way get `graceMs`, then they are released for another run. A second call
-   * with less time shortens the first.
+   * Stops taking new turns. Running ones get `graceMs` and are then released for another run. A
+   * second call with a shorter time shortens the first.
    */
   stop(graceMs: number): Promise<void>;
 }
 
-/** Starts what runs turns; `owner` names it in leases, where it must differ from every other one. */
+/**
+ * Starts everything that runs turns. `owner` identifies this worker in leases and must be unique.
+ */
 export async function startWorker(agents: AgentsRuntime, owner: string): Promise<RunningWorker> {
   const { shared, cron, loaded } = agents;
   const { store, turns: queue, bus, clock, monotonic, log } = shared;
@@ -90,7 +92,7 @@ export async function startWorker(agents: AgentsRuntime, owner: string): Promise
   };
 }
 
-/** Notifies a chat of messages whose claim ended the process too often. */
+/** Notifies a chat about messages that were given up because they ended the process too often. */
 function notifyGivenUp({ store, clock, deliver }: AgentsRuntime['shared']) {
   return async (route: ReplyRoute): Promise<void> => {
     await store.outbox.enqueue(renderNoticeParts(GIVEN_UP, route), clock());
@@ -98,7 +100,10 @@ function notifyGivenUp({ store, clock, deliver }: AgentsRuntime['shared']) {
   };
 }
 
-/** Runs the turns of one agent; `runWithout`: those of an agent that the settings do not know. */
+/**
+ * Runs the turns of one agent. `runWithout` handles a turn of an agent that the settings do not
+ * define.
+ */
 function startAgent(agents: AgentsRuntime, own: AgentRuntime) {
   const services = turnServices(agents, own);
   const summing = { ...services, ...summariesOf(agents, own) };
@@ -115,7 +120,10 @@ function startAgent(agents: AgentsRuntime, own: AgentRuntime) {
   };
 }
 
-/** Runs every schedule, even if one of them fails. Resolves to when the first is due again; null: none is. */
+/**
+ * Runs every schedule even if one of them fails. Resolves to the earliest time at which one is due
+ * again, or null if none is.
+ */
 async function firstOf(
   schedules: readonly (() => Promise<number | null>)[],
 ): Promise<number | null> {
@@ -126,7 +134,7 @@ async function firstOf(
   return times.length === 0 ? null : Math.min(...times);
 }
 
-/** The part of a conversation's past that the model sees, where it has room for it. */
+/** The largest part of a conversation's history that the model sees. */
 const HISTORY = { entries: 400, tokens: 24_000 };
 
 export function turnServices(agents: AgentsRuntime, own: AgentRuntime = agents.main): TurnServices {
@@ -163,7 +171,7 @@ export function turnServices(agents: AgentsRuntime, own: AgentRuntime = agents.m
   };
 }
 
-/** The bounds of one turn (G01); settings count in seconds and minutes, everything else in ms. */
+/** The limits of one turn (G01). Settings are in seconds and minutes, everything else in ms. */
 function turnLimits({ limits, tools }: LoadedSettings['settings']): TurnLimits {
   return {
     steps: limits.turnSteps,
@@ -178,8 +186,7 @@ function turnLimits({ limits, tools }: LoadedSettings['settings']): TurnLimits {
 }
 
 /**
- * The additional services of summaries. They are not requested by a person, so they count only in the daily total
- * (G17).
+ * What summaries need. No person requests them, so they count only toward the daily total (G17).
  */
 function summariesOf({ shared }: AgentsRuntime, { agent, owners, store }: AgentRuntime) {
   const { clock } = shared;
@@ -192,7 +199,7 @@ function summariesOf({ shared }: AgentsRuntime, { agent, owners, store }: AgentR
         { day: localTime(clock()).date, personId: '', groupId: null, agent: place.name },
         used,
       ),
-    // What people said is remembered before a summary takes its place (G11).
+    // What people said is saved to memory before a summary replaces it (G11).
     ...(memory !== undefined && {
       beforeCompact: keepMemories({
         ...{ ...shared, store, service: memory, workspace, agent: place, owners },
@@ -202,12 +209,13 @@ function summariesOf({ shared }: AgentsRuntime, { agent, owners, store }: AgentR
   };
 }
 
-/** People answer in minutes: ten seconds late is in time. */
+/** People answer within minutes, so closing a request ten seconds late is soon enough. */
 const APPROVALS_INTERVAL_MS = 10_000;
 
 /**
- * Closes questions that were not answered in time, also those whose time ran out while nothing ran
- * (G05), and wakes their turns. A wake-up that gets lost is made good by the sweep of lanes.
+ * Closes approval requests that were not answered in time, including those that expired while no
+ * process ran (G05), and wakes their turns. If a wake-up is lost, the periodic sweep of lanes
+ * catches up.
  */
 function expireApprovals({
   shared: { store, turns, clock, log },
@@ -221,8 +229,8 @@ function expireApprovals({
 const SOUL_INTERVAL_MS = 5_000;
 
 /**
- * Evaluates proposals for SOUL.md, applies those whose veto time is over, and notifies the owner (W06); also
- * of what happened or was due while Parley did not run.
+ * Evaluates proposals for SOUL.md, applies those whose veto period is over, and notifies the owner
+ * (W06), including about events and deadlines from while Parley was not running.
  */
 function keepSoul(
   { shared, accounts, loaded, processId: owner }: AgentsRuntime,
@@ -237,7 +245,8 @@ function keepSoul(
     serves: servedBy(accounts),
   };
   const ending = new AbortController();
-  // A model is asked, which costs; everything else does no harm when several workers do it.
+  // Evaluation calls a model, which costs money, so one worker does it; the rest is harmless when
+  // several workers do it.
   const evaluate = async (): Promise<void> => {
     if (!isSharedStore(loaded.settings)) return service.evaluate(ending.signal);
     const { whileHeld } = await import('./shared-lock.ts');
@@ -252,7 +261,7 @@ function keepSoul(
     await notifyOfSoul(notices);
   });
   return async () => {
-    // Models take their time, and what is not judged is judged after the next start.
+    // A model can take long; anything not evaluated by now is evaluated after the next start.
     ending.abort();
     await sweep.stop();
   };

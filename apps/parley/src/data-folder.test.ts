@@ -36,43 +36,38 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(parent, { recursive: true, force: true }));
 
-/** Leaves the note of another gateway in the data folder. */
+/** Writes the instance file of another gateway into the data folder. */
 const leaveInstance = ({ instanceFile }: DataFolder, instance: object) =>
   writeFileSync(instanceFile, `${JSON.stringify(instance)}\n`);
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
-describe('where the data folder is', () => {
+describe('the location of the data folder', () => {
   it.each([
-    ['what --data says', '/a', { PARLEY_HOME: '/b' }, '/a'],
-    ['else PARLEY_HOME', undefined, { PARLEY_HOME: '/b' }, '/b'],
-    ['else ~/.parley', undefined, {}, join(homedir(), '.parley')],
-    [
-      'also when PARLEY_HOME is set to nothing',
-      undefined,
-      { PARLEY_HOME: '' },
-      join(homedir(), '.parley'),
-    ],
+    ['with --data', '/a', { PARLEY_HOME: '/b' }, '/a'],
+    ['without --data, in PARLEY_HOME', undefined, { PARLEY_HOME: '/b' }, '/b'],
+    ['without either, in ~/.parley', undefined, {}, join(homedir(), '.parley')],
+    ['even when PARLEY_HOME is empty', undefined, { PARLEY_HOME: '' }, join(homedir(), '.parley')],
     ['with a relative path made absolute', 'here', {}, join(process.cwd(), 'here')],
   ])('%s', (_case, flag, env, path) => {
     expect(locateDataFolder(flag, env).path).toBe(path);
   });
 });
 
-describe('making the data folder', () => {
-  it('opens it to its owner alone', () => {
+describe('creating the data folder', () => {
+  it('makes it accessible only to its owner', () => {
     createDataFolder(folder);
     expect(modeOf(folder.path)).toBe('700');
   });
 
-  it('leaves the mode of a folder that was there before', () => {
+  it('keeps the mode of an existing folder', () => {
     mkdirSync(folder.path);
-    // Made exact: the mode given to mkdir is narrowed by the umask.
+    // The umask narrows the mode given to mkdir, so it is set explicitly.
     chmodSync(folder.path, 0o750);
     createDataFolder(folder);
     expect(modeOf(folder.path)).toBe('750');
   });
 
-  it('makes the folders above it', () => {
+  it('creates missing parent folders', () => {
     const deep = locateDataFolder(join(parent, 'a', 'b', 'c'), {});
     createDataFolder(deep);
     expect(modeOf(join(parent, 'a'))).toBe('700');
@@ -80,8 +75,8 @@ describe('making the data folder', () => {
 
   it.each([
     ['a file is in its place', () => folder.path],
-    ['a file is above it', () => join(folder.path, 'inside')],
-    ['the system takes no folders there', () => '/proc/parley'],
+    ['a file is one of its parents', () => join(folder.path, 'inside')],
+    ['the system allows no folders there', () => '/proc/parley'],
   ])('says what to do when %s', (_case, path) => {
     writeFileSync(folder.path, 'a file');
     expect(() => createDataFolder(locateDataFolder(path(), {}))).toThrow(
@@ -94,7 +89,7 @@ describe('making the data folder', () => {
 });
 
 describe('the lock on the data folder', () => {
-  it('is held by one, and free again once it is released', () => {
+  it('is exclusive, and free again once released', () => {
     createDataFolder(folder);
     const lock = lockDataFolder(folder);
     expect(() => lockDataFolder(folder)).toThrow(expect.objectContaining({ code: 'data-locked' }));
@@ -102,7 +97,7 @@ describe('the lock on the data folder', () => {
     lockDataFolder(folder).release();
   });
 
-  it('names who has it, as far as that is known', () => {
+  it('names the process that holds it, as far as that is known', () => {
     createDataFolder(folder);
     const lock = lockDataFolder(folder);
     leaveInstance(folder, { pid: process.pid, address: 'http://127.0.0.1:7411' });
@@ -112,9 +107,9 @@ describe('the lock on the data folder', () => {
     lock.release();
   });
 
-  it('of another process holds, and is dropped when that is killed', async () => {
+  it('excludes another process and is released when its holder is killed', async () => {
     createDataFolder(folder);
-    // Referred to, because a lock that nobody refers to is collected, and so dropped.
+    // A global variable keeps the lock from being garbage collected, which would release it.
     const script = `
       import { locateDataFolder, lockDataFolder } from ${JSON.stringify(join(import.meta.dirname, 'data-folder.ts'))};
       globalThis.held = lockDataFolder(locateDataFolder(${JSON.stringify(folder.path)}, {}));
@@ -128,7 +123,7 @@ describe('the lock on the data folder', () => {
     lockDataFolder(folder).release();
   });
 
-  it('does not blame another Parley for a folder that cannot be written', () => {
+  it('does not blame another Parley when the folder is not writable', () => {
     expect(() => lockDataFolder(folder)).toThrow(
       expect.objectContaining({ code: 'data-unwritable' }),
     );
@@ -144,7 +139,7 @@ describe('the file of the running gateway', () => {
   afterEach(() => rmSync(folder.path, { recursive: true, force: true }));
 
   describe('finding the gateway of a data folder', () => {
-    it('finds one that runs, until it has ended', () => {
+    it('finds a running one until it has ended', () => {
       const end = announceOwnGateway(folder, ADDRESS);
       expect(findInstance(folder)).toMatchObject({ pid: process.pid, address: ADDRESS });
       expect(statSync(folder.instanceFile).mode & 0o777).toBe(0o600);
@@ -153,26 +148,26 @@ describe('the file of the running gateway', () => {
       end();
     });
 
-    it('finds no process where a killed process has left its file', () => {
+    it('ignores the file that a killed process left behind', () => {
       const { pid } = spawnSync(process.execPath, ['--version']);
       leaveInstance(folder, { pid, address: ADDRESS });
       expect(findInstance(folder)).toBeNull();
     });
 
     it.each(['', '{"pid":', '{"pid":"x","address":"y"}', 'null'])(
-      'finds nobody in a file that holds %j',
+      'finds no gateway in a file that contains %j',
       (content) => {
         writeFileSync(folder.instanceFile, content);
         expect(findInstance(folder)).toBeNull();
       },
     );
 
-    it('[D09] is not looked for here when it runs on another machine that shares the folder', () => {
+    it('[D09] ignores one that runs on another machine sharing the folder', () => {
       leaveInstance(folder, { pid: process.pid, address: ADDRESS, host: 'another-machine' });
       expect(findInstance(folder)).toBeNull();
     });
 
-    it('[D09] finds the one that came last, also when an earlier one on the same folder ends', () => {
+    it('[D09] finds the newest one, even when an earlier one on the same folder ends', () => {
       const end = announceOwnGateway(folder, ADDRESS);
       const later = { pid: process.pid, address: 'http://127.0.0.1:7412' };
       leaveInstance(folder, later);
@@ -182,7 +177,7 @@ describe('the file of the running gateway', () => {
   });
 });
 
-describe('the file of the token', () => {
+describe('the token file', () => {
   let path: string;
   let folder: { readonly tokenFile: string };
   beforeEach(() => {
@@ -194,7 +189,7 @@ describe('the file of the token', () => {
   const mode = () => (statSync(folder.tokenFile).mode & 0o777).toString(8);
 
   describe('the token', () => {
-    it('[U03] is made once, long, and readable by its owner alone', () => {
+    it('[U03] is created once, with a long token that only its owner can read', () => {
       expect(readToken(folder)).toBeNull();
       const token = readOrMakeToken(folder);
       expect(token).toMatch(/^[\w-]{32}$/);
@@ -204,7 +199,7 @@ describe('the file of the token', () => {
       expect(mode()).toBe('600');
     });
 
-    it('is made again when the file holds half of one', () => {
+    it('is replaced when it holds only part of a token', () => {
       writeFileSync(folder.tokenFile, 'half');
       const token = readOrMakeToken(folder);
       expect(token).toHaveLength(32);
@@ -212,7 +207,7 @@ describe('the file of the token', () => {
       expect(mode()).toBe('600');
     });
 
-    it('[U03] of a running process is the new one as soon as it was replaced', () => {
+    it('[U03] gives a running process the new token as soon as it is replaced', () => {
       const token = liveToken(folder);
       const before = token();
       const after = replaceToken(folder);
@@ -226,8 +221,8 @@ describe('the file of the token', () => {
   });
 });
 
-describe('a command as a person types it', () => {
-  it('is short where the data folder is the usual one', () => {
+describe('a command as the user types it', () => {
+  it('is short for the default data folder', () => {
     expect(commandLine('chat', { path: defaultDataFolder() })).toBe('npm run parley -- chat');
   });
 
@@ -236,12 +231,12 @@ describe('a command as a person types it', () => {
     ['/my data', "'/my data'"],
     ["/it's mine", "'/it'\\''s mine'"],
     ['/a;rm -rf b', "'/a;rm -rf b'"],
-  ])('names any other folder so that a shell reads it as it is: %s', (path, written) => {
+  ])('quotes any other folder for the shell: %s', (path, written) => {
     expect(commandLine('start', { path })).toBe(`npm run parley -- start --data ${written}`);
   });
 });
 
-describe('the address that is shown', () => {
+describe('the displayed address', () => {
   it.each([
     ['http://0.0.0.0:7411', 'http://127.0.0.1:7411'],
     ['http://[::]:7411', 'http://[::1]:7411'],

@@ -25,20 +25,20 @@ export interface DataFolder {
   readonly settingsFile: string;
   readonly storeUrl: string;
   readonly workspace: string;
-  /** With a slash at its end. */
+  /** The folder of the profiles, with a trailing slash. */
   readonly profiles: string;
-  /** The file of a running gateway for `parley status` and `parley chat`. */
+  /** The file by which `parley status` and `parley chat` find the running gateway. */
   readonly instanceFile: string;
   readonly tokenFile: string;
-  /** The progress of sends when the gateway of this folder was last alive. */
+  /** The progress of sends, recorded while the gateway of this folder is alive. */
   readonly sendNotes: string;
-  /** The current work of each process, for the next one if it does not end in order. */
+  /** The work in progress of each process, read by the next one after a crash. */
   readonly working: string;
   /** The last log lines of each process. */
   readonly logs: string;
-  /** The mark of the last seen state of the database, which is never behind it. */
+  /** The last seen state of the database. A database behind this mark has gone back in time. */
   readonly databaseMark: string;
-  /** There while a restore replaces the files. */
+  /** This file exists while a restore replaces the files. */
   readonly restoreMarker: string;
 }
 
@@ -65,7 +65,7 @@ export function locateDataFolder(flag: string | undefined, env: NodeJS.ProcessEn
   };
 }
 
-/** Creates the folder, readable by its owner alone. Throws CliError when it cannot be written. */
+/** Creates the folder, readable only by its owner. Throws CliError when it cannot be written. */
 export function createDataFolder(folder: DataFolder): void {
   try {
     makeFolder(folder.path);
@@ -75,7 +75,7 @@ export function createDataFolder(folder: DataFolder): void {
   }
 }
 
-/** Step by step: below /proc the recursive `mkdir` of Node never returns. */
+/** Creates missing parents one by one: Node's recursive `mkdir` never returns below /proc. */
 function makeFolder(path: string): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));
@@ -83,7 +83,7 @@ function makeFolder(path: string): void {
 }
 
 /**
- * Takes the folder for this process alone until it ends, however it ends: the operating system drops
+ * Locks the folder for this process until it ends. The operating system releases
  * the lock of a killed process. Throws CliError when another process has it.
  */
 export function lockDataFolder(folder: DataFolder): { release(): void } {
@@ -94,7 +94,10 @@ export function lockDataFolder(folder: DataFolder): { release(): void } {
   }
 }
 
-/** Takes any folder so. Throws what SQLite throws; `isDatabaseBusy` says whether another process has it. */
+/**
+ * Locks any folder. Throws SQLite's error; `isDatabaseBusy` tells whether another process holds the
+ * lock.
+ */
 export function lockFolder(path: string): { release(): void } {
   const lock = new DatabaseSync(join(path, 'lock'), { timeout: 0 });
   try {
@@ -122,7 +125,7 @@ function lockedError(folder: DataFolder, cause: unknown): CliError {
   );
 }
 
-/** Whether a backup or a restore was killed here, or is at work. */
+/** Whether a backup or a restore is running here, or was killed. */
 export function hasUnfinishedWork(folder: DataFolder): boolean {
   return readdirSync(folder.path).some((name) =>
     /^(restoring-|backing-up-|restore-unfinished)/.test(name),
@@ -137,20 +140,23 @@ function unwritableError(folder: DataFolder, cause: unknown): CliError {
   );
 }
 
-/** Differs whenever the file was written or replaced, wherever it lies. */
+/** A fingerprint that changes whenever the file is written or replaced, on any file system. */
 export function printOf(file: string): string {
   try {
     const stat = statSync(file, { throwIfNoEntry: false });
     return stat === undefined ? '' : `${stat.ino} ${stat.size} ${stat.mtimeMs}`;
   } catch (error) {
-    // Reading it says the same, in the log.
+    // Reading the file later fails the same way, and that is logged.
     return reasonOf(error);
   }
 }
 
 const PROGRAM = { clone: 'npm run parley --', global: 'parley', project: 'npx parley' } as const;
 
-/** A command as a person types it where Parley was installed, with `--data` where it is needed. */
+/**
+ * A command as the user types it for this kind of installation, with `--data` unless the folder is
+ * the default.
+ */
 export function commandLine(command: string, folder: Pick<DataFolder, 'path'>): string {
   const data = folder.path === defaultDataFolder() ? '' : ` --data ${quotePath(folder.path)}`;
   return `${PROGRAM[installationKind()]} ${command}${data}`;
@@ -160,19 +166,19 @@ function quotePath(path: string): string {
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }
 
-/** The note by which commands of another terminal find the gateway that runs on a data folder. */
+/** The file by which commands in another terminal find the gateway that runs on a data folder. */
 const Instance = z.object({
   pid: z.int(),
   address: z.url(),
   host: z.string().exactOptional(),
-  /** The settings file that it was started with. */
+  /** The settings file that the gateway was started with. */
   settings: z.string().exactOptional(),
 });
 export type Instance = z.infer<typeof Instance>;
 
 /**
- * Says where the gateway of this process is reached; returns what ends that, unless another gateway on the same
- * folder has come since.
+ * Records the address of this process's gateway. The returned function removes the record unless another gateway on
+ * the same folder has replaced it.
  */
 export function announceOwnGateway(folder: DataFolder, address: string): () => void {
   const { instanceFile, settingsFile: settings } = folder;
@@ -185,16 +191,19 @@ export function announceOwnGateway(folder: DataFolder, address: string): () => v
   };
 }
 
-/** The running gateway of a data folder, or null: a file left by a killed process does not count. */
+/**
+ * Finds the running gateway of a data folder. Returns null if there is none, even if a killed
+ * process left its file.
+ */
 export function findInstance(folder: DataFolder): Instance | null {
   try {
     const parsed = Instance.safeParse(JSON.parse(readFileSync(folder.instanceFile, 'utf8')));
     if (!parsed.success) return null;
     const { pid, host = hostname() } = parsed.data;
-    // On another machine that shares the folder the number belongs to another process.
+    // The process id is only valid on the machine that wrote it; others may share the folder.
     return host === hostname() && isAlive(pid) ? parsed.data : null;
   } catch {
-    // No file, or half a file of a process that was killed while writing it: no process holds the folder.
+    // There is no file, or a process was killed while writing it: no gateway is running.
     return null;
   }
 }
@@ -210,10 +219,13 @@ export function isAlive(pid: number): boolean {
 
 type TokenFile = Pick<DataFolder, 'tokenFile'>;
 
-/** Shorter ones are halves. */
+/** Anything shorter is a partly written file. */
 const MIN_KEY_LENGTH = 32;
 
-/** The token of the page and the API; made at the first start, readable by its owner alone. */
+/**
+ * The token of the page and the API. It is created at the first start and readable only by its
+ * owner.
+ */
 export function readOrMakeToken(folder: TokenFile): string {
   const token = readToken(folder);
   if (token === null) return replaceToken(folder);
@@ -227,7 +239,9 @@ export function readToken({ tokenFile }: TokenFile): string | null {
   return token.length >= MIN_KEY_LENGTH ? token : null;
 }
 
-/** Makes another token. In one step: a process that reads the file finds the old one or the new one. */
+/**
+ * Replaces the token atomically: a process that reads the file gets either the old or the new one.
+ */
 export function replaceToken({ tokenFile }: TokenFile): string {
   const token = randomBytes(24).toString('base64url');
   const draft = `${tokenFile}.${randomBytes(4).toString('hex')}`;
@@ -240,7 +254,10 @@ export function replaceToken({ tokenFile }: TokenFile): string {
   return token;
 }
 
-/** The token as it is when it is asked for: `parley token rotate` of another process counts at once. */
+/**
+ * Returns a getter for the current token: `parley token rotate` in another process takes effect
+ * immediately.
+ */
 export function liveToken(folder: TokenFile): () => string {
   let token = readOrMakeToken(folder);
   let seen = printOf(folder.tokenFile);
@@ -248,21 +265,21 @@ export function liveToken(folder: TokenFile): () => string {
     const print = printOf(folder.tokenFile);
     if (print !== seen) {
       seen = print;
-      // A missing file grants nothing and locks no process out.
+      // If the file is missing, the previous token stays valid.
       token = readToken(folder) ?? token;
     }
     return token;
   };
 }
 
-/** Something a person typed or asked for that cannot be done; shown without a stack trace. */
+/** A request of the user that cannot be fulfilled; shown without a stack trace. */
 export class CliError extends ParleyError {
   constructor(code: string, message: string, cause?: unknown) {
     super({ code, message, retryable: false, cause });
   }
 }
 
-/** Options or arguments that do not go together, or have no such value: exit code 2, and the help is named. */
+/** Invalid options or arguments: exits with code 2 and points to the help. */
 export class UsageError extends CliError {
   constructor(message: string) {
     super('usage', message);
@@ -272,8 +289,8 @@ export class UsageError extends CliError {
 export const WORKSPACE_TEMPLATES = configPath('workspace');
 
 /**
- * Makes every file that this process writes from here on, the side files of the database included, its owner's alone.
- * The mask holds for the whole process, so this is for processes of Parley's own.
+ * Makes every file that this process writes from here on, including the side files of the database, accessible only to
+ * its owner. The mask applies to the whole process, so only processes that belong to Parley may call this.
  */
 export function writeForOwnerAlone(): void {
   process.umask(0o077);

@@ -25,7 +25,7 @@ const open = async () => {
   const state = { seen: readMark(folder, settings), forget: READ_SO_FAR, onSetback };
   store = await openStore({ url: folder.storeUrl, clock: () => 1_000, state });
 };
-/** The number that Redis remembers, where there is one. */
+/** The counter that Redis remembers, if Redis is in use. */
 let remembered: number;
 const turns = {
   remember: async (_name: string, number: number) => Math.max(number, remembered),
@@ -45,7 +45,7 @@ afterEach(async () => {
   rmSync(path, { recursive: true });
 });
 
-describe('a database that is empty or gone beside a data folder that was used', () => {
+describe('an empty or missing database beside a used data folder', () => {
   it.each([
     ['gone', () => rmSync(database), /is gone.*restore FILE.*database\.json/],
     ['empty', () => truncateSync(database, 0), /is empty \(0 bytes\).*restore FILE/],
@@ -58,7 +58,7 @@ describe('a database that is empty or gone beside a data folder that was used', 
     );
   });
 
-  it('[D01] [U01] is an error in a data folder of 0.1.0, too, and a new folder is none', () => {
+  it('[D01] [U01] is also an error in a data folder of version 0.1.0, but not in a new folder', () => {
     rmSync(folder.databaseMark);
     truncateSync(database, 0);
     refuseLostDatabase(folder, settings);
@@ -71,14 +71,14 @@ describe('a database that is empty or gone beside a data folder that was used', 
   });
 });
 
-describe('a database that is behind what was seen of it', () => {
+describe('a database older than its last seen state', () => {
   const setCounter = (counter: number) => {
     const file = new DatabaseSync(database);
     file.exec(`update store_state set counter = ${counter}`);
     file.close();
   };
 
-  it('[D01] is noticed at the start, by what the data folder remembers', async () => {
+  it('[D01] is detected at startup from what the data folder remembers', async () => {
     expect(readMark(folder, settings)?.counter).toBeGreaterThan(1);
     setCounter(0);
     const end = await run();
@@ -91,7 +91,7 @@ describe('a database that is behind what was seen of it', () => {
     await store.close();
   });
 
-  it('[D01] [D09] is noticed at the start of a process with a new data folder, by what Redis remembers', async () => {
+  it('[D01] [D09] is detected by a process with a new data folder from what Redis remembers', async () => {
     rmSync(folder.databaseMark);
     remembered = 99;
     const end = await run();
@@ -101,7 +101,7 @@ describe('a database that is behind what was seen of it', () => {
     await store.close();
   });
 
-  it('[D01] [D09] is settled once where Redis remembers more than the data folder', async () => {
+  it('[D01] [D09] is reported only once when Redis remembers more than the data folder', async () => {
     setCounter(0);
     remembered = 99;
     const end = await run();
@@ -110,7 +110,7 @@ describe('a database that is behind what was seen of it', () => {
     await store.close();
   });
 
-  it('[D01] [H04] is told to the owner once', async () => {
+  it('[D01] [H04] is reported to the owner once', async () => {
     setCounter(0);
     const end = await run();
     const place = { channel: 'web', account: 'default' };

@@ -6,17 +6,20 @@ import { z } from 'zod';
 import { CliError, commandLine, type DataFolder } from './data-folder.ts';
 import type { LoadedSettings } from './settings.ts';
 
-/** The mark that the data folder keeps of its database. */
+/** The last seen state of the database, as stored in the data folder. */
 const MarkFile = z.object({
-  /** The address of the database, without its password: another place is another database. */
+  /**
+   * The address of the database without its password. A different address means a different
+   * database.
+   */
   place: z.string(),
   name: z.string(),
   counter: z.int(),
 });
 
 /**
- * Discord's reading positions, from which it asks for later messages: those were answered before the database went
- * back, and would be again.
+ * Discord's read positions, which decide what messages are fetched after a reconnect. After a
+ * setback they point to messages that were already answered, and those would be answered again.
  */
 export const READ_SO_FAR = [{ channel: 'discord', kind: 'seen' }];
 
@@ -29,7 +32,10 @@ function databaseLocation({ storeUrl }: Place, { store: { url } }: StoreSettings
   return `postgres://${host}${pathname}`;
 }
 
-/** The mark of this database; null: none. A half-written file of a killed process counts as none. */
+/**
+ * Returns the mark of this database, or null if there is none. A file left half written by a killed
+ * process counts as none.
+ */
 export function readMark(
   folder: Place & Pick<DataFolder, 'databaseMark'>,
   settings: StoreSettings,
@@ -56,9 +62,9 @@ function writeMark(folder: DataFolder, settings: StoreSettings, mark: StoreMark)
 }
 
 /**
- * Throws CliError `database-missing` where the data folder has been used and its database is empty or gone: that is no
- * new installation. A data folder of 0.1.0 remembers nothing; there a file of 0 bytes counts beside what only a
- * running gateway leaves.
+ * Throws CliError `database-missing` if the data folder has been used but its database is empty or
+ * gone, which is not a new installation. Version 0.1.0 kept no mark; there, a database of 0 bytes
+ * counts as lost if files that only a running gateway leaves are beside it.
  */
 export function refuseLostDatabase(folder: DataFolder, settings: StoreSettings): void {
   if (settings.store.url !== undefined) return;
@@ -73,7 +79,10 @@ export function refuseLostDatabase(folder: DataFolder, settings: StoreSettings):
   throw missingDatabaseError(folder, `The database ${path} ${what}`);
 }
 
-/** The same for a server; `reason` is what the store has found. */
+/**
+ * The error for a database that is missing or empty, also for one on a server. `what` describes
+ * what was found.
+ */
 export function missingDatabaseError(folder: DataFolder, what: string, cause?: unknown): CliError {
   return new CliError(
     'database-missing',
@@ -94,13 +103,16 @@ export interface MarkDeps {
   readonly log: Logger;
 }
 
-/** Those who share a database raise its counter with their leases; one alone does it here, rarely. In ms. */
+/**
+ * How often the mark is updated, in ms. Processes that share a database raise its counter with
+ * their leases; a single process raises it here, which can be rare.
+ */
 const SHARED_INTERVAL_MS = 7_000;
 const ALONE_INTERVAL_MS = 10 * 60_000;
 
 /**
- * Compares the database with what the data folder and Redis have seen of it, before any work is taken, and keeps
- * what is seen from then on; what it returns ends that.
+ * Before any work is accepted, compares the database with the last state that the data folder and
+ * Redis have seen, then keeps that record up to date. The returned function stops it.
  */
 export async function followMark(deps: MarkDeps): Promise<() => Promise<void>> {
   const { folder, settings, store, turns, log } = deps;
@@ -110,7 +122,10 @@ export async function followMark(deps: MarkDeps): Promise<() => Promise<void>> {
     if (state.seen === null) return;
     const { name, counter } = state.seen;
     const highest = await turns.remember(name, counter).catch((error: unknown) => {
-      log.debug({ reason: reasonOf(error) }, 'the queue does not say how far the database was');
+      log.debug(
+        { reason: reasonOf(error) },
+        'the queue does not report the last seen state of the database',
+      );
       return counter;
     });
     if (highest > counter) state.expect({ name, counter: highest });
@@ -122,7 +137,7 @@ export async function followMark(deps: MarkDeps): Promise<() => Promise<void>> {
   await state.advance();
   const found = state.seen?.counter;
   await keep();
-  // Redis has seen more than this database.
+  // Redis has seen a newer state than this database has.
   if (state.seen?.counter !== found) await state.advance();
   const isShared = settings.store.url !== undefined;
   const sweep = startSweep(
@@ -141,11 +156,11 @@ export async function followMark(deps: MarkDeps): Promise<() => Promise<void>> {
   };
 }
 
-/** Explains the consequences of a database that has gone back, for people. */
+/** Explains to people what it means that the database has gone back in time. */
 export function setbackText(
   { at, turns, parts }: Setback,
   folder: Pick<DataFolder, 'path'>,
 ): string {
   const held = `${countOf(turns, 'conversation')} without an answer and ${countOf(parts, 'part')} of answers`;
-  return `At ${new Date(at).toISOString()} the database had gone back in time, as after a failover to a late replica or with an older copy: what was stored last is lost. Held back as dead letters, since it may have been done already: ${held}. Look at them with "${commandLine('dead list', folder)}".`;
+  return `At ${new Date(at).toISOString()} the database had gone back in time, for example after a failover to a lagging replica or with an older copy: the latest changes are lost. Held back as dead letters, because it may have been done already: ${held}. List them with "${commandLine('dead list', folder)}".`;
 }

@@ -23,7 +23,7 @@ const process = (more: Partial<ProcessFacts> = {}) => ({
   facts: { ...FACTS, ...more },
 });
 
-describe('a process beside the oldest one of its deployment', () => {
+describe('a process compared with the oldest one of its deployment', () => {
   it.each([
     ['alike', process(), []],
     ['with a clock within two seconds', process({ clockAheadMs: -2_000 }), []],
@@ -38,7 +38,7 @@ describe('a process beside the oldest one of its deployment', () => {
     ['with another agent', process({ agent: 'second' }), ['agent!']],
     ['of another version', { ...process(), version: '1.1.0' }, ['version']],
     ['with other settings', process({ settings: { ...FACTS.settings, model: 'c' } }), ['settings']],
-    ['of a Parley that says nothing of itself', { version: '1.0.0' }, []],
+    ['of a version that records no facts', { version: '1.0.0' }, []],
   ])('[D12] %s', (_which, own, expected) => {
     const found = differences(own, process()).map(
       ({ what, unsafe }) => `${what}${unsafe ? '!' : ''}`,
@@ -46,14 +46,14 @@ describe('a process beside the oldest one of its deployment', () => {
     expect(found).toEqual(expected);
   });
 
-  it('[D12] alone is judged by its clock, and one beside it by the difference', () => {
+  it('[D12] is judged by its own clock when alone, and by the difference when it is not', () => {
     const wrong = process({ clockAheadMs: 60_000 });
     expect(differences(wrong, null)).toMatchObject([{ what: 'clock', unsafe: false }]);
     expect(differences(wrong, wrong)).toMatchObject([{ what: 'clock', unsafe: false }]);
     expect(differences(process(), wrong)).toMatchObject([{ what: 'clock', unsafe: true }]);
   });
 
-  it('[D10] names the sections of the settings that differ, and nothing of what is in them', () => {
+  it('[D10] names the sections of the settings that differ, but none of their contents', () => {
     const other = process({ settings: { owners: 'x', model: 'b' } });
     const [oldest, stranger] = describeStrangers([process(), other]);
     expect(oldest?.notes).toEqual([]);
@@ -68,7 +68,7 @@ it.each([
   [5_000, 5_200, 1_100, 3_900],
   [1_000, 1_200, 5_100, -3_900],
 ])(
-  '[D10] a clock is ahead by what the question itself cannot explain (%i to %i, %i)',
+  '[D10] a clock is only ahead by what the round trip cannot explain (%i to %i, %i)',
   (asked, answered, database, ahead) => {
     expect(clockAhead(asked, answered, database)).toBeCloseTo(ahead);
   },
@@ -103,20 +103,20 @@ describe('the first gateway of a deployment', () => {
     return store.processes.heartbeat({ id, role, ...facts });
   };
 
-  it('[W08] is one that finds no other, whatever workers there are', async () => {
+  it('[W08] is one that finds no other gateway, even if workers are running', async () => {
     await runs('w', 'worker');
     await runs('a', 'gateway');
     expect(await isFirst('a')).toBe(true);
   });
 
-  it.each(['gateway', 'all'] as const)('[W08] is none that joins a living %s', async (role) => {
+  it.each(['gateway', 'all'] as const)('[W08] is not one that joins a living %s', async (role) => {
     await runs('b', role);
     expect(await isFirst('a')).toBe(false);
     now += 15_001;
     expect(await isFirst('a')).toBe(true);
   });
 
-  it('[W08] is one of those that start in the same moment', async () => {
+  it('[W08] is exactly one of those that start at the same moment', async () => {
     const all = await Promise.all(['a', 'b', 'c', 'd'].map(isFirst));
     expect(all.filter(Boolean)).toHaveLength(1);
   });

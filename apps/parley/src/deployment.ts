@@ -9,15 +9,19 @@ import manifest from '../package.json' with { type: 'json' };
 import { CliError, type DataFolder } from './data-folder.ts';
 import type { LoadedSettings } from './settings.ts';
 
-/** A clock that differs by more from the database's is reported. In ms. */
+/** A clock that differs from the database's by more than this is reported, in ms. */
 const CLOCK_REPORTED_MS = 2_000;
 /**
- * Leases count on the database's clock, but moments are stored by each process's own: further apart, the one that
- * serves an account next repeats a failed send too early or too late. In ms.
+ * The largest safe difference between the clocks of two processes, in ms. Leases use the database's
+ * clock, but other times are stored by each process's own: beyond this, the next process to serve
+ * an account retries failed sends too early or too late.
  */
 const CLOCK_UNSAFE_MS = 4_000;
 
-/** Something in which a process differs from its deployment. `unsafe`: they must not run side by side. */
+/**
+ * A difference between a process and its deployment. If it is `unsafe`, the two must not run side
+ * by side.
+ */
 export interface Difference {
   readonly what: 'agent' | 'workspace' | 'clock' | 'version' | 'settings';
   readonly unsafe: boolean;
@@ -33,8 +37,9 @@ interface Process {
 type Judged = Pick<RunningProcess, 'version' | 'facts'>;
 
 /**
- * The differences of a process from the one of its deployment that has run longest (null: it is the first). Other
- * settings are only reported, since a rolling restart with new ones passes through that.
+ * Compares a process with the longest-running one of its deployment (null if this is the first).
+ * Different settings are only reported, because a rolling restart with new settings passes through
+ * that state.
  */
 export function differences(own: Judged, oldest: Judged | null): readonly Difference[] {
   const { facts } = own;
@@ -55,11 +60,11 @@ export function differences(own: Judged, oldest: Judged | null): readonly Differ
   }
   if (other === undefined) return found;
   if (other.agent !== facts.agent) {
-    const text = `its agent is "${facts.agent}" (agent.id), that of the others "${other.agent}"`;
+    const text = `its agent is "${facts.agent}" (agent.id), but the others use "${other.agent}"`;
     found.push({ what: 'agent', unsafe: true, text });
   }
   if (facts.workspace !== other.workspace && facts.workspace !== null && other.workspace !== null) {
-    const text = 'its workspace (agent.workspace) is another folder than that of the others';
+    const text = 'its workspace (agent.workspace) is not the folder that the others use';
     found.push({ what: 'workspace', unsafe: true, text });
   }
   const names = new Set([...Object.keys(facts.settings), ...Object.keys(other.settings)]);
@@ -71,7 +76,7 @@ export function differences(own: Judged, oldest: Judged | null): readonly Differ
   return found;
 }
 
-/** For each process how it differs from the oldest one; `processes` is sorted by age. */
+/** Describes how each process differs from the oldest one. `processes` is sorted by age. */
 export function describeStrangers<P extends Judged>(
   processes: readonly P[],
 ): readonly (P & { readonly notes: readonly string[] })[] {
@@ -81,13 +86,18 @@ export function describeStrangers<P extends Judged>(
   }));
 }
 
-/** The lead of this clock; time that the question itself may have taken does not count. */
+/**
+ * How far this clock is ahead of the database's. Differences that the round trip could explain
+ * count as zero.
+ */
 export function clockAhead(asked: number, answered: number, database: number): number {
   const ahead = (asked + answered) / 2 - database;
   return Math.sign(ahead) * Math.max(0, Math.round(Math.abs(ahead) - (answered - asked) / 2));
 }
 
-/** Logs in what this process differs from its deployment. Throws CliError `stranger` where that is unsafe. */
+/**
+ * Logs how this process differs from its deployment. Throws CliError `stranger` if that is unsafe.
+ */
 export async function checkStrangers(
   { store, clock, log }: Process,
   loaded: LoadedSettings,
@@ -104,39 +114,42 @@ export async function checkStrangers(
   const [oldest = null] = await store.processes.list();
   const found = differences({ version: manifest.version, facts }, oldest);
   for (const { what, text } of found)
-    log.warn({ what }, `this process does not fit its deployment: ${text}`);
+    log.warn({ what }, `this process does not match its deployment: ${text}`);
   const unsafe = found.filter((one) => one.unsafe).map(({ text }) => text);
   if (unsafe.length === 0 || oldest === null) return facts;
   throw new CliError(
     'stranger',
-    `This process does not fit the ${oldest.role === 'all' ? 'Parley' : oldest.role} on ${oldest.host} (process ${oldest.pid}) that works on the same database: ${unsafe.join('; ')}. Correct that, or stop the others first.`,
+    `This process does not match the ${oldest.role === 'all' ? 'Parley' : oldest.role} on ${oldest.host} (process ${oldest.pid}) that uses the same database: ${unsafe.join('; ')}. Fix that, or stop the others first.`,
   );
 }
 
-/** An id that is kept in the folder, so that machines which reach it by other paths know it. */
+/**
+ * The id stored in the workspace, by which machines that mount it under different paths recognize
+ * it.
+ */
 export async function workspaceId(workspace: string): Promise<string | null> {
   const home = join(workspace, '.parley');
   const file = join(home, 'id');
   const read = () => readFile(file, 'utf8').catch(() => null);
   const known = await read();
   if (known !== null && known !== '') return known;
-  // Another process may be first, or the folder cannot be written.
+  // Another process may have created it first, or the folder is read-only.
   await mkdir(home).catch(() => undefined);
   await writeFile(file, newId('workspace'), { flag: 'wx', mode: 0o600 }).catch(() => undefined);
   return (await read()) || null;
 }
 
-/** The sections that each machine or process may have for itself. */
+/** The sections that may differ between machines or processes. */
 const OWN_SECTIONS: ReadonlySet<string> = new Set(['http', 'log', 'store', 'queue', 'telemetry']);
 
-/** A workspace may be reached by another path. */
+/** The workspace is left out because its path may differ between machines. */
 function sharedSections(settings: Pick<LoadedSettings['settings'], 'agent'>) {
   return Object.entries({ ...settings, agent: { ...settings.agent, workspace: '' } }).filter(
     ([name]) => !OWN_SECTIONS.has(name),
   );
 }
 
-/** Hashes by which the settings of two processes are compared, section by section, without revealing them. */
+/** One hash per section, by which processes compare their settings without revealing them. */
 export function sectionHashes(
   { settings: { agents: _, ...settings }, agents, channels, secrets }: LoadedSettings,
   { path }: Pick<DataFolder, 'path'>,
@@ -157,27 +170,35 @@ export function sectionHashes(
   );
 }
 
-/** Twice and a little in the time after which a process counts as gone (15 s). */
+/**
+ * The heartbeat interval: it fits a little more than twice into the 15 s after which a process
+ * counts as gone. In ms.
+ */
 const BEAT_MS = 7_000;
 
 interface Announcing extends Process {
-  /** Hears that a newer Parley has changed the database, at most once. */
+  /** Called at most once, when a newer Parley has changed the database. */
   readonly onOutdated?: ((version: string) => void) | undefined;
 }
 
-/** The address at which others reach a server of the machine `host` that listens on all its addresses. */
+/**
+ * The address at which other machines reach a server of the machine `host` that listens on all
+ * interfaces.
+ */
 function addressFrom(host: string, address: string): string {
   return address.replace(/\/\/(0\.0\.0\.0|\[::\]):/, `//${host}:`);
 }
 
-/** Records every few seconds that this process runs; the returned function records its end. */
+/**
+ * Records every few seconds that this process is running. The returned function records its end.
+ */
 export function announceProcess(
   { store, clock, log, onOutdated }: Announcing,
   { id, role, address }: Pick<RunningProcess, 'id' | 'role' | 'address'>,
   known: {
     readonly facts: ProcessFacts;
     readonly workspace: string;
-    /** They change while it runs. */
+    /** A function, because the settings change while the process runs. */
     readonly settingsNow: () => ProcessFacts['settings'];
   },
 ): () => Promise<void> {
@@ -188,7 +209,7 @@ export function announceProcess(
   let isOutdated = false;
   let { facts } = known;
   const say = async (): Promise<void> => {
-    // A restore may have put another folder there.
+    // A restore may have replaced the folder.
     const workspace = await workspaceId(known.workspace);
     facts = { ...facts, workspace, settings: known.settingsNow() };
     const asked = clock();
@@ -201,7 +222,7 @@ export function announceProcess(
     const now = { ...facts, clockAheadMs: clockAhead(asked, clock(), result.time) };
     const isKnown = differences({ version, facts }, null).length > 0;
     for (const { what, text } of isKnown ? [] : differences({ version, facts: now }, null)) {
-      log.warn({ what }, `this process does not fit its deployment: ${text}`);
+      log.warn({ what }, `this process does not match its deployment: ${text}`);
     }
     facts = now;
   };
@@ -210,17 +231,23 @@ export function announceProcess(
   });
   return async () => {
     await heartbeats.stop();
-    // Where the database is away the others notice by themselves.
+    // If the database is unreachable, the other processes notice the missing heartbeat.
     await store.processes.leave(id).catch((error: unknown) => {
-      log.warn({ reason: reasonOf(error) }, 'the end of this process is not recorded');
+      log.warn({ reason: reasonOf(error) }, 'the end of this process was not recorded');
     });
   };
 }
 
-/** Gateways that start in the same moment do not see each other yet; a lease of this length decides. In ms. */
+/**
+ * How long the lease is held that elects one of several gateways starting together, before they can
+ * see each other. In ms.
+ */
 const SAME_MOMENT_MS = 10_000;
 
-/** Whether a deployment starts with this gateway; one that joins others, as in a rolling restart, is no start. */
+/**
+ * Whether this gateway is the first of its deployment. One that joins others, as in a rolling
+ * restart, is not.
+ */
 export async function isFirstGateway(
   store: Pick<Store, 'leases' | 'processes'>,
   processId: string,

@@ -22,7 +22,7 @@ const FORMER = [
   ['prompt --channel web', ['--user', '7'], ['--person', '7']],
 ] as const;
 
-/** The options that the named command gets. */
+/** The options that the given command receives. */
 async function optionsOf(command: string, args: readonly string[]): Promise<object> {
   const run = async () => undefined;
   const program = describeProgram({ run, bare: run, starting: run });
@@ -34,7 +34,7 @@ async function optionsOf(command: string, args: readonly string[]): Promise<obje
   return options;
 }
 
-describe('an option that was renamed', () => {
+describe('a renamed option', () => {
   it.each(FORMER)('[U02] works under both names: %s %j', async (command, former, now) => {
     const expected = await optionsOf(command, now);
     expect(written.err).toBe('');
@@ -45,7 +45,7 @@ describe('an option that was renamed', () => {
     expect(written.out).toBe('');
   });
 
-  it('[U02] is in help and completion with its present name alone', async () => {
+  it('[U02] appears in help and completion only under its current name', async () => {
     const run = async () => undefined;
     const program = describeProgram({ run, bare: run, starting: run });
     let script = '';
@@ -61,19 +61,19 @@ describe('an option that was renamed', () => {
     expect(restore?.helpInformation()).not.toContain('--go-on');
   });
 
-  it('[U02] refuses a wrong value under its former name, too', async () => {
+  it('[U02] rejects a wrong value under its former name, too', async () => {
     expect(await main(['logs', '--last', 'many'])).toBe(2);
     expect(written.err).toContain("option '--last <count>' argument 'many' is invalid");
   });
 
-  it('[U02] of a scene is the file alone now', async () => {
+  it('[U02] accepts --play before a scene, with a note that it is not needed', async () => {
     const words = ['--data', '/nonexistent', 'simulate', 'discord', '--play', '/nonexistent.jsonl'];
     expect(await main(words)).toBe(1);
     expect(written.err).toContain('Note: --play is not needed now.');
     expect(written.err).toContain('There is no scene /nonexistent.jsonl.');
   });
 
-  it('[U02] keeps the option out of what it conflicts with', async () => {
+  it('[U02] still conflicts with the same options', async () => {
     const program = new Command('parley').exitOverride();
     program
       .command('print')
@@ -84,7 +84,7 @@ describe('an option that was renamed', () => {
     expect(() => program.parse(args, { from: 'user' })).toThrow('cannot be used with');
   });
 
-  it('[U02] is declared for an option that exists', () => {
+  it('[U02] can only be declared for an existing option', () => {
     const program = new Command('parley');
     const renamed = { print: { former: '--wide', now: '--width' } };
     expect(() => acceptFormerOptions(program, renamed)).toThrow('no command parley print');

@@ -1,6 +1,9 @@
 import { type Command, Option } from 'commander';
 
-/** Options that were renamed, by command. A former name works for one release, with a notice on stderr. */
+/**
+ * Renamed options, by command. The former name keeps working for one release, with a notice on
+ * stderr.
+ */
 const FORMER: Readonly<Record<string, { readonly former: string; readonly now: string }>> = {
   logs: { former: '--last', now: '--limit' },
   approvals: { former: '--last', now: '--limit' },
@@ -10,7 +13,7 @@ const FORMER: Readonly<Record<string, { readonly former: string; readonly now: s
   prompt: { former: '--user', now: '--person' },
 };
 
-/** Has the commands of a program accept the former names of their options. */
+/** Makes the commands of a program accept the former names of their options. */
 export function acceptFormerOptions(program: Command, all: typeof FORMER = FORMER): void {
   for (const [path, { former, now }] of Object.entries(all)) {
     const command = path.split(' ').reduce(subcommand, program);
@@ -22,7 +25,7 @@ export function acceptFormerOptions(program: Command, all: typeof FORMER = FORME
   }
 }
 
-/** Has a command say what a former option has become, when it is used. */
+/** Prints a notice when a former option is used. */
 export function noteFormer(command: Command, option: Option, become: string): void {
   const former = option.long ?? option.flags;
   const notice = `Note: ${former} ${become} now. The next release will not accept ${former}.\n`;
@@ -37,12 +40,12 @@ function subcommand(parent: Command, name: string): Command {
   return found;
 }
 
-/** The former name of an option, which sets the same value. Help and completion do not show it. */
+/** The former name of an option. It sets the same value and is hidden from help and completion. */
 class FormerOption extends Option {
   readonly #option: Option;
 
   constructor(name: string, option: Option) {
-    // The short flag stays with the present name.
+    // The short flag belongs only to the current name.
     super(option.flags.replace(/^-\w, /, '').replace(option.long ?? '', name));
     this.#option = option;
     this.hideHelp();

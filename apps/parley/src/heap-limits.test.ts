@@ -7,11 +7,11 @@ import { isWholeRun } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../../..');
-/** As on Windows and with an older Node: the program runs in a child. */
+/** Simulates Windows and older versions of Node, where the program runs in a child process. */
 const WITHOUT_EXCHANGE = ['--import', 'data:text/javascript,delete process.execve'];
 const PROGRAM = join(ROOT, 'apps/parley/bin/parley.js');
 type Start = readonly [way: string, isSame: boolean, program: string, args: readonly string[]];
-/** In whole runs: each start of Parley takes most of a second of processor. */
+/** These start a whole Parley, which takes most of a second of processor time each. */
 const WITH_A_FLAG: Start = [
   'node with a flag of its own',
   true,
@@ -28,7 +28,7 @@ it.each([
     /^ENV MALLOC_ARENA_MAX=2\n[\s\S]*^ENTRYPOINT \["node", "--max-semi-space-size=8", /m,
   ],
 ])(
-  '%s starts Parley with a small space for young objects, and where it can with few arenas of malloc',
+  '%s starts Parley with a small space for young objects and, where supported, few malloc arenas',
   (_way, file, flag) => {
     expect(readFileSync(join(ROOT, file), 'utf8')).toMatch(flag);
   },
@@ -46,7 +46,7 @@ describe.skipIf(process.platform !== 'linux')('a process of Parley', () => {
   });
   afterEach(() => rmSync(data, { recursive: true, force: true }));
 
-  /** The words and the variables of a started Parley, as the kernel has them, and the number of its process. */
+  /** The arguments, environment and process id of a started Parley, as reported by the kernel. */
   async function start(program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
     const { MALLOC_ARENA_MAX: _arenas, NODE_OPTIONS: _options, ...rest } = process.env;
     const words = [...args, '--data', data, 'start'];
@@ -70,15 +70,10 @@ describe.skipIf(process.platform !== 'linux')('a process of Parley', () => {
   it.each<Start>([
     ['node', true, process.execPath, [PROGRAM]],
     ['the first line of the program', true, PROGRAM, []],
-    [
-      'a Node that cannot exchange its program',
-      false,
-      process.execPath,
-      [...WITHOUT_EXCHANGE, PROGRAM],
-    ],
+    ['a Node without process.execve', false, process.execPath, [...WITHOUT_EXCHANGE, PROGRAM]],
     ...(isWholeRun() ? [WITH_A_FLAG] : []),
   ])(
-    'runs with a small space for young objects and few arenas of malloc when %s starts it, and stays the same process for supervisors: %s',
+    'runs with a small space for young objects and few malloc arenas when %s starts it, and stays the same process for supervisors: %s',
     async (_way, isSame, program, args) => {
       const started = await start(program, args);
       expect(started.isSame).toBe(isSame);
@@ -87,7 +82,7 @@ describe.skipIf(process.platform !== 'linux')('a process of Parley', () => {
     },
   );
 
-  it('keeps the limits that an operator has chosen', async () => {
+  it('keeps the limits that the operator has set', async () => {
     const started = await start(process.execPath, ['--max-semi-space-size=4', PROGRAM], {
       MALLOC_ARENA_MAX: '4',
     });

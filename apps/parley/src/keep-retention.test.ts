@@ -13,7 +13,7 @@ const YEAR = 365 * DAY;
 const START = 1_000 * DAY;
 
 let store: Store;
-/** The time of the machine's clock, and the time that has really passed. */
+/** The time on the machine's clock, and the time that has really elapsed. */
 let now: number;
 let ticks: number;
 let messages: number;
@@ -50,11 +50,14 @@ async function say(): Promise<void> {
 const loaded = readSettings(locateDataFolder('/nowhere', {}), {});
 const settings = {
   ...loaded.settings,
-  // A sweep comes every 30 ms; what is old is decided by the clocks above.
+  // A sweep runs every 30 ms; the clocks above decide what is old.
   retention: { ...loaded.settings.retention, messageDays: 20, everyMinutes: 0.005 },
 };
 
-/** Lets so many rounds run, each `minutes` after the one before, and says how many messages are left. */
+/**
+ * Runs this many rounds, each `minutes` after the previous one, and returns how many messages are
+ * left.
+ */
 async function rounds(count: number, minutes: number, log = silentLogger): Promise<number> {
   const shared = { store, clock: () => now, monotonic: () => ticks, log };
   const stop = keepRetention({ shared, processId: 'p', loaded: { ...loaded, settings } });
@@ -83,7 +86,7 @@ it('[D15] removes nothing while the clock is a year ahead for some minutes, and 
   expect(await rounds(2, 10)).toBe(2);
 });
 
-it('[D15] removes at their age what people wrote, while they write on', async () => {
+it('[D15] removes messages once they reach their age limit while people keep writing', async () => {
   await say();
   for (let day = 1; day <= 21; day += 1) {
     await rounds(1, 24 * 60);
@@ -92,7 +95,7 @@ it('[D15] removes at their age what people wrote, while they write on', async ()
   expect(await rounds(1, 24 * 60)).toBe(20);
 });
 
-it('[D15] removes at once what settings that keep less make old', async () => {
+it('[D15] immediately removes what is too old once the settings shorten retention', async () => {
   for (let day = 1; day <= 10; day += 1) {
     await say();
     await rounds(1, 24 * 60);

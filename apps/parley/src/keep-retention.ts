@@ -11,7 +11,10 @@ import type { AgentsRuntime } from './agents-runtime.ts';
 import { retentionAges } from './settings.ts';
 
 const MINUTE_MS = 60_000;
-/** The pause after a step is this many times as long as the step took, so that other work comes first. */
+/**
+ * The pause after each step, as a multiple of the time the step took, so that other work takes
+ * precedence.
+ */
 const SHARE_OF_OTHERS = 4;
 const MIN_PAUSE_MS = 5;
 
@@ -22,8 +25,9 @@ type Deps = Pick<AgentsRuntime, 'processId' | 'loaded'> & {
 };
 
 /**
- * Removes old rows every so often, in one process of the deployment at a time and in small steps (D15); what
- * it returns ends that. Not at once: adapters that connect first may get earlier messages again.
+ * Periodically removes old rows in small steps, in one process of the deployment at a time (D15).
+ * The returned function stops it. It does not start immediately, because adapters that are just
+ * connecting may receive earlier messages again.
  */
 export function keepRetention({
   shared,
@@ -39,7 +43,7 @@ export function keepRetention({
   let isFirst = true;
   let isEnding = false;
   let isTight = false;
-  /** When the last round of this process ended, on the monotonic clock. */
+  /** When this process last finished a round, on the monotonic clock. */
   let endedAt: number | null = null;
   const round = async (isMine: () => boolean): Promise<void> => {
     const last = await store.retention.last();
@@ -86,10 +90,10 @@ export function keepRetention({
 const TIGHT =
   'the database exceeds retention.maxMegabytes: the oldest rows are removed before their age';
 
-/** A lag shorter than this is made up by the next rounds and not reported, in ms. */
+/** Lags shorter than this are not reported, because the next rounds catch up. In ms. */
 const REPORTED_MS = 60 * MINUTE_MS;
 
-/** Logs what holds removals back, once for each reason, and that nothing does any more. */
+/** Logs once for each reason why removals are held back, and once when they resume. */
 function createReport(log: Logger): (decision: AgingDecision) => void {
   let reported: AgingDecision['heldBy'] = null;
   return ({ heldBy, heldMs, countFrom }) => {
@@ -97,11 +101,11 @@ function createReport(log: Logger): (decision: AgingDecision) => void {
     if (now === reported) return;
     reported = now;
     if (now === null) {
-      log.info({}, 'old rows are removed at their age again');
+      log.info({}, 'old rows are removed on schedule again');
       return;
     }
     const facts = { heldBy: now, agesCountFrom: new Date(countFrom).toISOString() };
-    // Where no one writes, nothing is wrong.
+    // If nothing is written, nothing is wrong.
     log[now === 'newest' ? 'info' : 'warn'](facts, HELD_TEXT[now]);
   };
 }
@@ -110,5 +114,5 @@ const HELD_TEXT = {
   'database-clock':
     "old rows are kept: the clock of this process is ahead of the database's; synchronize both (NTP)",
   newest: 'old rows are kept: nothing was written for more than a day',
-  'last-removal': `old rows are kept: more time seems to have passed since the last round than can be relied on; what falls due in ${DAYS_PER_DAY} days is removed in one`,
+  'last-removal': `old rows are kept: too much time seems to have passed since the last round to be sure of it; removal catches up at ${DAYS_PER_DAY} days per day`,
 } as const;

@@ -5,26 +5,29 @@ import { systemTime } from '@parley/core';
 import type { LogLevelName, LogLine, LogQuery } from '@parley/gateway/api';
 import { z } from 'zod';
 
-/** A line as it was kept, and what is known of it. */
+/** A stored line with its parsed fields. */
 export type StoredLine = Omit<LogLine, 'conversation'> & {
   readonly raw: string;
   readonly conversation: string | null;
 };
 
 export interface StoredLines {
-  /** Newest first. */
+  /** The lines, newest first. */
   readonly lines: readonly StoredLine[];
-  /** `before` of the page after this one; null: there is nothing older. */
+  /** The value of `before` for the next page; null when there is nothing older. */
   readonly next: number | null;
-  /** Processes whose lines are kept in this folder. */
+  /** The processes whose lines are kept in this folder. */
   readonly processes: readonly string[];
 }
 
-/** A search that finds little ends here and can be continued with `next`. In ms. */
+/** A search with few matches stops after this time and can be continued from `next`. In ms. */
 const SEARCH_MS = 3_000;
 const BLOCK_BYTES = 64 * 1_024;
 
-/** Reads the log lines that all processes keep in a folder (U03), from their ends. A folder that is missing has none. */
+/**
+ * Reads the log lines that all processes keep in a folder (U03), from the newest back. A missing
+ * folder has none.
+ */
 export async function readKeptLog(folder: string, query: LogQuery): Promise<StoredLines> {
   const processes = processesIn(folder);
   const sources = processes.map((process) => newestFirst(folder, process, query));
@@ -50,11 +53,11 @@ function processesIn(folder: string): readonly string[] {
     );
     return [...new Set(names)].toSorted();
   } catch {
-    return []; // No process has kept any yet.
+    return []; // No process has stored any lines yet.
   }
 }
 
-/** A line that was read; null where it is none that is asked for. */
+/** A parsed line; `line` is null if the query does not match it. */
 interface ReadLine {
   readonly at: number;
   readonly line: StoredLine | null;
@@ -123,7 +126,7 @@ const Facts = z.looseObject({
   msg: z.string().default(''),
 });
 
-/** Null for half a line: it is being written, or the disk was full. */
+/** Returns null for an incomplete line: it is still being written, or the disk was full. */
 function readLine(raw: string, process: string): StoredLine | null {
   const parsed = Facts.safeParse(parsedJson(raw));
   if (!parsed.success) return null;
@@ -144,11 +147,11 @@ function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return null; // The caller leaves it out.
+    return null; // The caller skips the line.
   }
 }
 
-/** The parts of Parley that name themselves in their lines. */
+/** The components that identify themselves in their log lines. */
 const COMPONENTS = [
   'plugin',
   'tool',

@@ -4,23 +4,23 @@ import { readKeptLog } from './log-reader.ts';
 import { logNameOf } from './process-options.ts';
 
 interface Deps {
-  /** `logs` of the data folder. */
+  /** The folder `logs` in the data folder. */
   readonly folder: string;
   readonly store: Pick<Store, 'conversations' | 'processes'>;
   readonly channels: readonly string[];
 }
 
-/** Conversations are looked up by name for the lines of one page; more than these keep their ids. */
+/** How many conversations on one page are looked up by name; the others show their ids. */
 const MAX_NAMES = 50;
 
-/** Lines of the log that are kept in this data folder (U03), with the names of their conversations. */
+/** Reads the log lines kept in this data folder (U03) and adds the names of their conversations. */
 export async function readLogReport(
   { folder, store, channels }: Deps,
   query: LogQuery,
 ): Promise<LogReport> {
   const { lines, next, processes } = await readKeptLog(folder, query);
   const ids = new Set(lines.flatMap(({ conversation }) => conversation ?? []));
-  // The log of a database that does not answer is needed most.
+  // The log must stay readable when the database does not respond: that is when it is needed most.
   const [titles, running] = await Promise.all([
     store.conversations.titles([...ids].slice(0, MAX_NAMES)).catch(() => new Map()),
     store.processes.list().catch(() => []),

@@ -42,10 +42,10 @@ describe('the command line', () => {
     [['start', 'now'], 'too many arguments'],
     [['docter'], "unknown command 'docter'\n(Did you mean doctor?)"],
     [['config', 'chekc'], "unknown command 'config chekc'\n(Did you mean config check?)"],
-    [['memory', 'xyzzy'], '(It is one of list, search, rebuild, versions, diff, restore.)'],
+    [['memory', 'xyzzy'], '(Available commands: list, search, rebuild, versions, diff, restore.)'],
     [['dead', 'shwo'], "unknown command 'dead shwo'\n(Did you mean dead show?)"],
     [['soul', 'xyzzy'], "unknown command 'soul xyzzy'"],
-  ])('ends with code 2 on wrong usage, and names it: %j', async (args, words) => {
+  ])('exits with code 2 on wrong usage and names the mistake: %j', async (args, words) => {
     expect(await main(args)).toBe(2);
     expect(written.err).toContain(words);
     expect(written.err).toContain('--help');
@@ -75,9 +75,9 @@ describe('the command line', () => {
     ['prompt --channel web --agent desk --full', 0, 'Help desk'],
     ['hooks list --agent desk', 0, 'The settings have no hooks.'],
     ['cron add tea --every 2h --agent desk', 1, 'Not done: no owner has written'],
-    ['memory list --agent dsek', 1, 'Did you mean desk? There is main, desk.'],
+    ['memory list --agent dsek', 1, 'Did you mean desk? The agents are main, desk.'],
     ['import openclaw docs --agent desk', 1, 'is no workspace of OpenClaw'],
-  ])('[F14] look at the agent that is named: %s', async (args, code, said) => {
+  ])('[F14] commands use the agent that is named: %s', async (args, code, said) => {
     writeFileSync(join(folder, 'parley.yaml'), TWO);
     const workspace = join(folder, 'workspaces/desk');
     mkdirSync(join(workspace, 'memory'), { recursive: true });
@@ -87,12 +87,12 @@ describe('the command line', () => {
     expect(written.out + written.err).toContain(said);
   });
 
-  it('[U03] says in one sentence why an operation was refused', async () => {
+  it('[U03] explains in one sentence why an operation was refused', async () => {
     expect(await main(['--data', folder, 'cron', 'pause', 'NONE', '--json'])).toBe(1);
     expect(written.out).toContain('There is no job "NONE".');
   });
 
-  it('[U02] suggests nothing that is not there', async () => {
+  it('[U02] suggests only commands that exist', async () => {
     const words = [
       'stert',
       'statsu',
@@ -119,7 +119,7 @@ describe('the command line', () => {
     },
   );
 
-  it('[D12] looks at the settings that a running gateway was started with', async () => {
+  it('[D12] reads the settings that a running gateway was started with', async () => {
     const other = join(folder, 'other.yaml');
     writeFileSync(other, 'http:\n  port: 99999\n');
     const place = { ...locateDataFolder(folder, {}), settingsFile: other };
@@ -130,14 +130,14 @@ describe('the command line', () => {
     expect(await main(['--data', folder, 'config', 'check'])).toBe(0);
   });
 
-  it('takes --data before and after the command', async () => {
+  it('accepts --data before and after the command', async () => {
     expect(await main(['--data', folder, 'status'])).toBe(3);
     expect(await main(['status', '--data', folder])).toBe(3);
     expect(await main(['sessions', 'new', '--data', folder])).toBe(3);
     expect(written.out.match(new RegExp(`No Parley runs on ${folder}`, 'g'))).toHaveLength(3);
   });
 
-  it('[F05] lets strangers in by their code, without a gateway', async () => {
+  it('[F05] lets strangers in by their code without a gateway', async () => {
     const url = `sqlite:${join(folder, 'parley.db')}`;
     const store = await openStore({ url, clock: Date.now });
     const target = { dialect: 'plain', maxLength: 100, unit: 'utf16' } as const;
@@ -160,25 +160,25 @@ describe('the command line', () => {
     expect(written.out).toContain('1 problem; Parley will not start.');
   });
 
-  it('[D12] counts missing settings as fine, since everything has a default', async () => {
+  it('[D12] accepts missing settings, since everything has a default', async () => {
     expect(await main(['--data', folder, 'config', 'check'])).toBe(0);
     expect(written.out).toContain('does not exist; the defaults apply');
   });
 
-  it('[D12] warns of a key nobody knows, and is content all the same', async () => {
+  it('[D12] warns about an unknown key but still accepts the file', async () => {
     writeFileSync(join(folder, 'parley.yaml'), 'agnet:\n  name: x\n');
     expect(await main(['--data', folder, 'config', 'check'])).toBe(0);
     expect(written.out).toMatch(/warning: .*agnet/s);
     expect(written.out).toContain('is fine');
   });
 
-  it('says in one sentence what went wrong, without a stack trace', async () => {
+  it('reports an error in one sentence, without a stack trace', async () => {
     expect(await main(['--config', join(folder, 'none.yaml'), 'status'])).toBe(1);
     expect(written.err).toContain(`There is no settings file ${folder}/none.yaml`);
     expect(written.err).not.toContain('    at ');
   });
 
-  it('says that a process which does not answer is no Parley', async () => {
+  it('says that a process which does not answer as expected is not a Parley', async () => {
     const instance = { pid: process.pid, address: 'http://127.0.0.1:1' };
     writeFileSync(join(folder, 'gateway.json'), JSON.stringify(instance));
     writeFileSync(join(folder, 'token'), 'x'.repeat(32));

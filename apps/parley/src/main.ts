@@ -15,7 +15,7 @@ import { describeProgram } from './program.ts';
 interface GlobalFlags {
   readonly data?: string;
   readonly config?: string;
-  /** The agent, for commands that concern one. */
+  /** The agent, for commands that concern one agent. */
   readonly agent?: string;
   readonly json?: boolean;
 }
@@ -25,7 +25,10 @@ export interface CommandStreams {
   readonly stderr: { write(text: string): unknown };
 }
 
-/** The command line. Resolves with the exit code: 0 fine, 1 failed, 2 wrong usage, 3 not running. */
+/**
+ * Runs the command line. Resolves to the exit code: 0 success, 1 failure, 2 wrong usage, 3 not
+ * running.
+ */
 export async function main(
   args: readonly string[],
   { stdout, stderr }: CommandStreams = process,
@@ -79,25 +82,28 @@ export async function main(
   }
 }
 
-/** A command and those above it: `parley dead show`. */
+/** The full name of a command, such as `parley dead show`. */
 function pathOf(command: Command): string {
   const { parent } = command;
   return parent === null ? command.name() : `${pathOf(parent)} ${command.name()}`;
 }
 
-/** Throws CliError for an agent that the settings do not have, before anything is asked. */
+/** Throws CliError for an agent that is not in the settings, before the command does anything. */
 async function checkAgent(folder: DataFolder, env: NodeJS.ProcessEnv, agent: string) {
   const { chosenAgent, readSettings } = await import('./settings.ts');
   chosenAgent(readSettings(folder, env), agent);
 }
 
-/** With the settings file that the gateway which runs there was started with, unless the person names one. */
+/** Uses the settings file that the running gateway was started with, unless the user names one. */
 function asStarted(folder: DataFolder, { config }: GlobalFlags): DataFolder {
   const settingsFile = config === undefined ? findInstance(folder)?.settings : undefined;
   return settingsFile === undefined ? folder : { ...folder, settingsFile };
 }
 
-/** Throws CliError when a named settings file is not there: a typo must not start with the defaults. */
+/**
+ * Throws CliError if a settings file named by the user does not exist: a typo must not fall back to
+ * the defaults.
+ */
 function resolveDataFolder(flags: GlobalFlags): DataFolder {
   const folder = locateDataFolder(flags.data, process.env);
   if (flags.config === undefined) return folder;

@@ -22,12 +22,12 @@ import type { LoadedSettings } from './settings.ts';
 type Options = Pick<StartOptions, 'folder' | 'clock' | 'monotonic' | 'random'> &
   Pick<OpenLog, 'log' | 'secrets'>;
 
-/** The locks of this process, by the name of the server. */
+/** The locks of this process, by the name of the MCP server. */
 export type SignInLocks = ReadonlyMap<string, WorkspaceLock>;
 
 /**
- * One lock for each server: renewing a token uses it up, so no two may do it at once. Where processes share a database, it is
- * a lease among all of them.
+ * Creates one lock per MCP server, because refresh tokens are single-use and must not be renewed
+ * concurrently. When several processes share a database, the lock is a lease among all of them.
  */
 export async function signInLocks(
   settings: LoadedSettings['settings'],
@@ -47,8 +47,9 @@ export async function signInLocks(
 }
 
 /**
- * Keeps sign-ins at MCP servers in `secrets/` of the data folder, which only its owner can read and no backup holds. All
- * that is read or written is removed from logs and answers from then on.
+ * Stores sign-ins at MCP servers in `secrets/` of the data folder, which only its owner can read
+ * and no backup contains. From then on, everything read or written there is scrubbed from logs and
+ * answers.
  */
 export function openSignIns(
   { folder, secrets }: Pick<Options, 'folder' | 'secrets'>,
@@ -84,8 +85,8 @@ function signInName(server: string): string {
 }
 
 /**
- * Null where there is none, or one that is damaged: then a person signs in again. Throws where it cannot be read now: it
- * must not be replaced by an empty one.
+ * Returns null if the file is missing or damaged; the person then signs in again. Throws if it
+ * cannot be read now, because it must not be overwritten with an empty one.
  */
 function readState(file: string): SignInState | null {
   let text: string;
@@ -106,7 +107,7 @@ function writeState(folder: Pick<DataFolder, 'path'>, server: string, state: Sig
   writeSecretFile(folder, signInName(server), JSON.stringify(state));
 }
 
-/** Signing in at the MCP servers of the settings. */
+/** The sign-ins at the MCP servers of the settings. */
 export function mcpSignIns(
   { mcp }: Pick<LoadedSettings['settings'], 'mcp'>,
   signInAt: (server: string) => SignInMeans,

@@ -3,10 +3,10 @@ import { agentOfConversation } from '@parley/core';
 import type { Store } from '@parley/store';
 import type { Workspace } from '@parley/workspace';
 
-/** Chats whose titles are looked up: those with the newest messages. */
+/** How many chats have their titles looked up, those with the newest messages first. */
 const MAX_CHATS = 500;
 
-/** The chats of an agent that have a memory file of their own, by its name. */
+/** The chats of an agent, by the name of their memory file. */
 export function memoryChats(
   workspace: Workspace,
   agent: string | undefined,

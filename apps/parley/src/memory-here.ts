@@ -7,13 +7,16 @@ import { memoryChats } from './memory-chats.ts';
 import type { ChosenAgent } from './settings.ts';
 import { workspaceForCommand } from './shared-lock.ts';
 
-/** The files of an agent for a command, beside a running gateway or without one. */
+/** Opens the files of an agent for a command, whether or not a gateway is running. */
 export async function filesHere(store: Store, { name, settings }: ChosenAgent) {
   const { workspace } = await workspaceForCommand(settings, store);
   return { workspace, chats: memoryChats(workspace, name, store) };
 }
 
-/** The memories of an agent for a command. Only a running gateway forgets, since it may be using them. */
+/**
+ * Opens the memories of an agent for a command. Only a running gateway can delete memories, since
+ * it may be using them.
+ */
 export async function memoryHere(store: Store, agent: ChosenAgent): Promise<OperatorMemory> {
   const files = await filesHere(store, agent);
   const { owners, agent: its } = agent.settings;

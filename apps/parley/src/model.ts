@@ -42,7 +42,10 @@ export function chooseModel(
     line = modelLine(why);
     return line;
   });
-  /** `line`: which model answers and why, as far as it is known by now; `known`: for good; `choices`: see `/model`. */
+  /**
+   * `line` tells which model answers and why, as far as that is known; `known` resolves to the
+   * final text; `choices` are those of `/model`.
+   */
   const choices = new Map(
     [...chosen.choices].map(
       ([name, one]) => [name, { ...one, model: scrubbedModel(one.model, secrets) }] as const,
@@ -51,15 +54,18 @@ export function chooseModel(
   return { model: scrubbedModel(chosen.model, secrets), choices, line: () => line, known };
 }
 
-/** `offline: no model …` reads better after "Model:" as `offline – no model …`. */
+/**
+ * Replaces the colon, because `offline – no model …` reads better after "Model:" than `offline: no
+ * model …`.
+ */
 function modelLine(why: string): string {
   return why.replace(': ', ' – ');
 }
 
 /**
- * A model that is shown no secret of the settings, whatever a tool, a page or an MCP server has echoed,
- * and whose answers pass on none, not even for a moment while they grow (G18). What it says is what the
- * history keeps.
+ * Wraps a model so that it never sees a secret of the settings, whatever a tool, a page or an MCP
+ * server has echoed, and never passes one on, not even while an answer is being streamed (G18). The
+ * history keeps the scrubbed text.
  */
 export function scrubbedModel(
   model: ChatModel,
@@ -153,8 +159,8 @@ function scrubbedMessage(message: ModelMessage, scrub: Scrub): ModelMessage {
 }
 
 /**
- * A server describes its tools itself, and may write into that what it was asked with. A tool is written
- * out once; `scrub` remembers that there was nothing in it until there is another secret.
+ * Servers write their own tool descriptions and may echo secrets from the request there. Each tool
+ * is serialized only once, and `scrub` remembers clean texts until a secret is added.
  */
 function toolScrubber(scrub: Scrub): (tool: ModelTool) => ModelTool {
   const texts = new WeakMap<ModelTool, string>();

@@ -58,7 +58,10 @@ import type { LoadedSettings } from './settings.ts';
 
 export type OpenAgent = Awaited<ReturnType<typeof openAgent>>;
 
-/** The other agents to which this one may give tasks; `agent`: as in the ids of their conversations. */
+/**
+ * The other agents that this one may delegate tasks to. `agent` is its name as used in conversation
+ * ids.
+ */
 export function delegatesOf(
   { agent: { delegates } }: LoadedSettings['settings'],
   { agent }: LoadedSettings['settings'],
@@ -67,15 +70,18 @@ export function delegatesOf(
 }
 
 export interface OpenAgentOptions extends InstallationEnv {
-  /** As in the ids of its conversations; absent: the default agent (F14). */
+  /** The name used in conversation ids; absent for the default agent (F14). */
   readonly name?: string | undefined;
   readonly settings: LoadedSettings['settings'];
   readonly log: Logger;
   readonly plugins?: AgentPlugins;
   readonly mcp?: AgentMcp;
-  /** The store in which memories are counted and forgotten; not there for prompts that belong to nothing that runs. */
+  /**
+   * The store that counts and deletes memories; absent for prompts that belong to no running
+   * installation.
+   */
   readonly durable?: { readonly store: MemoryStore; readonly bus: LiveBus };
-  /** The stores of its tools for to-dos, for delegation and for other chats. */
+  /** The stores behind the tools for to-dos, delegation and other chats. */
   readonly work?: Pick<
     BuiltInToolDeps,
     | 'cron'
@@ -88,17 +94,17 @@ export interface OpenAgentOptions extends InstallationEnv {
     | 'todos'
     | 'soul'
   >;
-  /** The managed SOUL.md; without it SOUL.md is a file like any other. */
+  /** The managed SOUL.md. If absent, SOUL.md is an ordinary file. */
   readonly soul?: ManagedFile & Partial<Pick<SoulService, 'sync'>>;
-  /** The lock of the workspace, where several processes share it. */
+  /** The lock of the workspace when several processes share it. */
   readonly lock?: WorkspaceLock | undefined;
-  /** For a preview on a copy of the workspace: the folder that was copied. */
+  /** The original folder, when this is a preview on a copy of the workspace. */
   readonly copyOf?: string | undefined;
 }
 
 const OWNER: Reader = { kind: 'owner', conversationId: 'start' };
 
-/** Opens (at the first start: makes) the workspace, and the agent that lives in it. */
+/** Opens the workspace, creating it at the first start, and the agent that lives in it. */
 export async function openAgent(options: OpenAgentOptions) {
   const { settings, log, plugins = NO_PLUGINS, mcp = NO_MCP, durable, work = {} } = options;
   const { soul, lock, copyOf } = options;
@@ -113,7 +119,8 @@ export async function openAgent(options: OpenAgentOptions) {
     ...(lock !== undefined && { lock }),
   });
   await soul?.sync?.('at-once');
-  // Skills, memory and tools know of each other; what is asked of the tools is asked in a turn.
+  // Skills, memory and tools refer to each other. This is no cycle: the tools are only queried
+  // during a turn.
   const skills = openInstalledSkills(settings, options, {
     tools: () => tools.for(OWNER).names,
     added: plugins.skills,
@@ -134,7 +141,7 @@ export async function openAgent(options: OpenAgentOptions) {
     ...(work.todos === undefined ? [] : [todosSource(work.todos)]),
     ...remembering.sources,
   ];
-  // Later ones win: Parley's own parts precede those of plugins.
+  // Later sources take precedence, so Parley's own come after those of plugins.
   const sources = [...plugins.sources, ...own, ...mcp.sources];
   const hooks = [...remembering.hooks, ...plugins.hooks];
   const { prompt, reads } = await openPrompt(agent, plugins, log);
@@ -143,7 +150,7 @@ export async function openAgent(options: OpenAgentOptions) {
     ...HEARTBEAT_READS,
     ...reads,
     ...[...sources, ...hooks].flatMap(({ reads = [] }) => reads),
-    // The ephemeral prompt, and who says what, are settings.
+    // Settings and profiles end up in the prompt as well, so they count as prompt files.
     ...patternsInside(workspace.folder, [options.folder.settingsFile, options.folder.profiles]),
   ]);
   const outside = outsideTools(settings, { workspace, promptFiles }, options);
@@ -157,7 +164,7 @@ export async function openAgent(options: OpenAgentOptions) {
     workspace,
     prompt,
     sources,
-    /** The workspace files that become prompt text. */
+    /** The workspace files that become part of the prompt. */
     promptFiles,
     skills,
     tools,
@@ -175,7 +182,7 @@ async function describeAgent(
   workspace: Workspace,
   { name: agentName, copyOf }: Pick<OpenAgentOptions, 'name' | 'copyOf'>,
 ) {
-  // What a group may see of IDENTITY.md is what the agent is called everywhere.
+  // The name is shown everywhere, so it is read as a group sees IDENTITY.md.
   const everyone = workspace.for({ kind: 'guest', conversationId: 'start' });
   const identity = firstSet([given, agent]);
   const { name, emoji } = await readIdentity(everyone, { agent: identity });
@@ -189,7 +196,10 @@ async function describeAgent(
   return { place: place satisfies AgentProfile, name, emoji };
 }
 
-/** The tools of the agent: Parley's own tools, then those that plugins and servers add, as the settings allow. */
+/**
+ * The tools of the agent: Parley's own, then those that plugins and MCP servers add, as far as the
+ * settings allow them.
+ */
 export function openTools(
   { allow, block }: LoadedSettings['settings']['tools'],
   own: BuiltInToolDeps,
@@ -199,7 +209,7 @@ export function openTools(
     log,
   }: {
     readonly added: readonly AddedTools[];
-    /** Those that come and go while it runs. */
+    /** Returns the tools that come and go while the agent runs. */
     readonly live?: () => readonly AddedTools[];
     readonly log: Logger;
   },
@@ -218,7 +228,7 @@ export function openTools(
   return registry;
 }
 
-/** The means of tools that reach beyond files: commands, where they are switched on, and the web. */
+/** What tools need to reach beyond files: shell commands, if enabled, and the web. */
 export function outsideTools(
   { exec, web }: Pick<LoadedSettings['settings'], 'exec' | 'web'>,
   agent: { readonly workspace: Workspace; readonly promptFiles: PromptFiles },
@@ -230,7 +240,10 @@ export function outsideTools(
 
 const FORMATS = configPath('channel-formats');
 
-/** The layout of the agent with the layers of plugins; `reads`: the workspace files that they show. */
+/**
+ * The agent's layout, extended by the layers of plugins. `reads` lists the workspace files that
+ * they show.
+ */
 async function openPrompt(
   { layout: name = 'parley', context = {}, prompt: limits }: LoadedSettings['settings']['agent'],
   plugins: Pick<AgentPlugins, 'layers' | 'place'>,

@@ -7,7 +7,7 @@ import { listSouls } from './commands/soul.ts';
 import { announceOwnGateway, locateDataFolder } from './data-folder.ts';
 
 it.each<[string, RequestListener]>([
-  ['whose answer has another form', (_request, response) => response.end('{}')],
+  ['whose answer has another format', (_request, response) => response.end('{}')],
   [
     'that has the group, but not the operation',
     (_request, response) =>
@@ -19,7 +19,7 @@ it.each<[string, RequestListener]>([
     'that does not have the group',
     (_request, response) => response.writeHead(404).end('There is nothing at /api/soul/list.'),
   ],
-])('[U03] a gateway of another version, %s, is named with what to do', async (_how, answer) => {
+])('[U03] explains what to do when a gateway is of another version, %s', async (_how, answer) => {
   const path = mkdtempSync(join(tmpdir(), 'parley-api-'));
   const server = createServer(answer);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -31,7 +31,7 @@ it.each<[string, RequestListener]>([
     const asked = listSouls({ folder, env: {}, print: () => {} });
     await expect(asked).rejects.toMatchObject({
       code: 'status-unanswered',
-      message: expect.stringMatching(/may run another version of Parley: restart it/),
+      message: expect.stringMatching(/may be running another version of Parley: restart it/),
     });
   } finally {
     server.close();

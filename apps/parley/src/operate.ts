@@ -18,14 +18,14 @@ import {
 } from './running-gateway.ts';
 import { visible } from './terminal/text.ts';
 
-/** The caller where there is no gateway: this process can write the data folder, as its owner. */
+/** The caller when no gateway is running: whoever can write the data folder acts as its owner. */
 const CALLER = { name: 'the command line', role: 'owner' } as const;
 
-/** Performs operations: the gateway that runs does, else this process, on the database. */
+/** Performs operations through the running gateway, or in this process on the database. */
 export interface Operations {
-  /** The address of that gateway; null: this process performs them. */
+  /** The address of the gateway; null when this process performs the operations. */
   readonly address: string | null;
-  /** `withinMs`: how long a gateway may take; a few seconds when absent. */
+  /** `withinMs` is how long the gateway may take; a few seconds by default. */
   perform<Name extends OperationName>(
     name: Name,
     input: InputOf<Name>,
@@ -34,8 +34,9 @@ export interface Operations {
 }
 
 /**
- * Runs a command that performs `name` and perhaps others. Resolves with the exit code: that of `work`; 1 one of them was
- * refused, and why is printed; 3 `name` needs a gateway and none runs.
+ * Runs a command that performs `name` and possibly other operations. Resolves to the exit code:
+ * that of `work`; 1 if an operation was refused, with the reason printed; 3 if `name` needs a
+ * gateway and none is running.
  */
 export async function withOperations(
   cli: Cli,
@@ -48,7 +49,8 @@ export async function withOperations(
     const perform: Operations['perform'] = (asked, input, withinMs) =>
       askGateway(gateway, ofAgent(`/api/${asked}`, cli.agent), { body: { ...input }, withinMs });
     return await work({ address: gateway.address, perform }).catch((error) => {
-      // An answer is not parsed, since its type is the gateway's own; only another version has another form.
+      // Answers are not validated, since their type is the gateway's own; only another version can
+      // answer in a different form.
       throw error instanceof TypeError ? otherVersion(gateway, error) : error;
     });
   } catch (error) {
@@ -81,7 +83,10 @@ function asRefusal(error: unknown): never {
   throw error instanceof ParleyError ? refusedError(error.message, error.code) : error;
 }
 
-/** Performs one operation and prints its answer: as text, or with `--json` as it is. `codeOf` gives the exit code. */
+/**
+ * Performs one operation and prints its answer: as text, or unformatted with `--json`. `codeOf`
+ * returns the exit code.
+ */
 export function operate<Name extends OperationName>(
   cli: Cli,
   name: Name,
@@ -97,12 +102,12 @@ export function operate<Name extends OperationName>(
   });
 }
 
-/** An operation that answers with a text for people. */
+/** An operation whose answer is a text for people. */
 type TextOperation = {
   [Name in OperationName]: OutputOf<Name> extends { readonly text: string } ? Name : never;
 }[OperationName];
 
-/** The same for an operation that answers with a text. */
+/** Like `operate`, for operations that answer with a text. */
 export function operateText<Name extends TextOperation>(
   cli: Cli,
   name: Name,

@@ -7,12 +7,12 @@ import { describe, expect, it } from 'vitest';
 import { locateDataFolder } from './data-folder.ts';
 import { approvalRules, proposedFile } from './operator-approvals.ts';
 
-describe('a call that is allowed for good', () => {
+describe('a call that is always allowed', () => {
   it.each([
     [undefined, 'approvals: {auto: [read, write]}\nagents: { desk: {} }\n', ['read', 'write']],
     ['desk', /^approvals: \{ auto: \[read\] \}\nagents:[\s\S]*read[\s\S]*write/, ['read', 'write']],
   ])(
-    '[F14] [G05] is so for its agent, which keeps what it inherits: %s',
+    '[F14] [G05] applies to its agent, which keeps the inherited rules: %s',
     async (name, file, rules) => {
       const path = mkdtempSync(join(tmpdir(), 'parley-rules-'));
       const folder = locateDataFolder(path, {});
@@ -28,13 +28,13 @@ describe('a call that is allowed for good', () => {
   );
 });
 
-describe('the file of a question', () => {
+describe('the file shown in a question', () => {
   it.each([
     ['a short text', 'Cats sleep.', 'Cats sleep.'],
     ['lines', '---\na: b\n---\n\nOne\n\nTwo\n', '---\na: b\n---\n\nOne\n\nTwo'],
     ['a line like a bar', '| x\n|\n', '| x\n|'],
     ['hidden characters, written out', 'a\u200bb\n', 'a\\u{200b}b'],
-  ])('[W09] is found as it is shown: %s', (_what, text, expected) => {
+  ])('[W09] is found as it is displayed: %s', (_what, text, expected) => {
     const readers = 'everyone, as before';
     const shown = shownArguments({ path: 'notes/a.md', readers, whole_file: text });
     expect(proposedFile(shown)).toEqual({ path: 'notes/a.md', text: expected });
@@ -44,7 +44,7 @@ describe('the file of a question', () => {
     { path: 'a.md', text: 'whole_file:' },
     { command: 'path: "a"\nwhole_file: "x"' },
     { path: 'a\u200b.md', whole_file: 'x' },
-  ])('is none in %j', (input) => {
+  ])('is absent from %j', (input) => {
     expect(proposedFile(shownArguments(input))).toBeNull();
   });
 });

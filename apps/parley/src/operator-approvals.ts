@@ -13,16 +13,25 @@ import { checkSettings, chosenAgent } from './settings.ts';
 interface ApprovalDeps extends SettingsFileDeps {
   readonly store: Pick<Store, 'audit' | 'conversations'>;
   readonly workspace: Pick<Workspace, 'agentFiles' | 'folder'>;
-  /** The name of the agent; undefined: the default one, whose rules are those of the installation (F14). */
+  /**
+   * The name of the agent; undefined for the default one, whose rules are those of the installation
+   * (F14).
+   */
   readonly name: string | undefined;
 }
 
-/** The rules of approvals and the files of agents, for people who decide outside of chats (G05, W09). */
+/**
+ * The approval rules and the files that wait for a decision, for people who decide outside of chats
+ * (G05, W09).
+ */
 export function operatorApprovals(deps: ApprovalDeps): OperatorApprovals {
   return { rules: approvalRules(deps), files: agentFiles(deps) };
 }
 
-/** The rules of `approvals.auto` in the settings file, which a running Parley takes over by itself (D12). */
+/**
+ * Edits the rules of `approvals.auto` in the settings file. A running Parley picks up the change by
+ * itself (D12).
+ */
 export function approvalRules(
   deps: SettingsFileDeps & Pick<ApprovalDeps, 'name'>,
 ): OperatorApprovals['rules'] {
@@ -31,7 +40,7 @@ export function approvalRules(
     const loaded = checkSettings(deps.folder, deps.env, deps.channels);
     return loaded.kind === 'ok' ? chosenAgent(loaded, name).settings.approvals.auto : [];
   };
-  /** An agent that has no list of its own begins one with what it inherits. */
+  /** An agent without its own list gets one that starts with the inherited rules. */
   const change = (kind: 'add' | 'take', value: string): SettingsChange => {
     const { path: at, values } = writtenOf(folder, name);
     const path = [...at, 'approvals', 'auto'];
@@ -57,7 +66,10 @@ const DONE = {
   keep: 'stays yours alone.',
 } as const;
 
-/** The files of agents that wait for a person (W09); the journal of turns says in which conversation. */
+/**
+ * Files written by the agent that wait for a person's decision (W09). The journal of turns tells in
+ * which conversation each was written.
+ */
 function agentFiles({ store, workspace, clock }: ApprovalDeps): OperatorApprovals['files'] {
   const { agentFiles, folder } = workspace;
   return {
@@ -89,7 +101,10 @@ function agentFiles({ store, workspace, clock }: ApprovalDeps): OperatorApproval
   };
 }
 
-/** The path and the whole new text of a file in a question as people are shown it; null: it is about none. */
+/**
+ * The path and the complete new text of the file in an approval request, as displayed to people;
+ * null if the request concerns no file.
+ */
 export function proposedFile(
   shown: string,
 ): { readonly path: string; readonly text: string } | null {

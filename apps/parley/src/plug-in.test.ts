@@ -12,19 +12,23 @@ function thrown(message: string, ...frames: string[]): Error {
   return error;
 }
 
-describe('an error that nobody catches', () => {
+describe('an uncaught error', () => {
   it.each<[string, unknown, string | undefined]>([
     ['from a plugin', thrown('x', 'roll (file:///srv/plugins/cards/index.js:3:9)'), 'cards'],
-    ['from a plugin far up', thrown('x', 'node:net:1', '/srv/plugins/dice/a/b.js:1:1'), 'dice'],
+    [
+      'from a plugin further up the stack',
+      thrown('x', 'node:net:1', '/srv/plugins/dice/a/b.js:1:1'),
+      'dice',
+    ],
     ['from Parley', thrown('x', 'run (file:///opt/parley/packages/agent/src/x.ts:1:1)'), undefined],
     [
       'from a folder of a similar name',
       thrown('x', '/srv/plugins/dice-game/index.js:1'),
       undefined,
     ],
-    ['that only speaks of a plugin', thrown('see /srv/plugins/dice/ at once'), undefined],
+    ['whose message only mentions a plugin', thrown('see /srv/plugins/dice/ at once'), undefined],
     ['without a stack', 'just words', undefined],
-    ['that is nothing', undefined, undefined],
+    ['that is undefined', undefined, undefined],
   ])('[P16] %s', (_what, error, name) => {
     expect(findPluginOnStack(error, places)).toBe(name);
   });

@@ -12,7 +12,7 @@ import { type LoadedSettings, readSettings } from './settings.ts';
 export interface AgentPlugins extends Pick<LoadedParts, 'skills' | 'hooks' | 'sources'> {
   readonly tools: readonly AddedTools[];
   readonly layers: readonly Layer[];
-  /** Gives the layers their places in a layout. */
+  /** Adds the layers to a layout. */
   readonly place: (layout: Layout, layerOf: LayerRegistry['get']) => Layout;
 }
 
@@ -38,14 +38,14 @@ export interface PlugInDeps {
   readonly channels: readonly ChannelDefinition[];
   readonly log: Logger;
   readonly clock: Clock;
-  /** For plugins that run for long: keeps their unhandled errors from ending the process. */
+  /** Keeps unhandled errors of long-running plugins from ending the process. */
   readonly containment?: Containment;
 }
 
 /**
- * Loads the plugins of the settings. A first reading knew everything but their channels; where they
- * bring some, the settings are checked once more with those. Nothing is loaded where none is named.
- * Throws CliError as `readSettings` does, and never for a fault of a plugin.
+ * Loads the plugins named in the settings, if any. The first reading of the settings did not know
+ * the plugins' channels; if there are any, the settings are checked again with them. Throws
+ * CliError as `readSettings` does, but never because of an error in a plugin.
  */
 export async function plugIn(first: LoadedSettings, deps: PlugInDeps): Promise<LoadedPlugins> {
   const { folder, env, channels, log, clock, containment } = deps;
@@ -72,7 +72,7 @@ export async function plugIn(first: LoadedSettings, deps: PlugInDeps): Promise<L
     layers: parts.layers.map((layer) => guardedLayer(layer)),
     place: (layout, layerOf) => placeLayers(layout, parts.layers, layerOf),
   };
-  // Read again for each status: what a plugin does wrong shows while it works.
+  // Built again for each status report, because plugins can fail while they run.
   const report = outcomes.map((outcome) => ({
     get works() {
       if (outcome.kind === 'failed' || outcome.left.length > 0) return false;
@@ -98,30 +98,30 @@ export interface PluginLocation {
 export type Containment = ReturnType<typeof containErrors>;
 
 /**
- * An uncaught error restarts the adapter it comes from (D12), and is logged and survived where
- * it comes from the code of a plugin (P16): from a timer or an event. Every other one ends the process.
+ * Handles uncaught errors by their origin: an adapter's error restarts that adapter (D12), and an
+ * error thrown by a plugin's timer or event handler is logged and survived (P16). Any other error
+ * ends the process.
  */
 export function containErrors(log: Logger) {
   const places: PluginLocation[] = [];
   const onError = (error: unknown): void => {
     if (blameAdapter(error)) return;
     const plugin = findPluginOnStack(error, places);
-    // Node prints it and ends the process, as it does without this listener.
+    // Node prints the error and ends the process, as it would without this listener.
     if (plugin === undefined) throw error;
-    log.error(
-      { plugin, reason: reasonOf(error) },
-      'a plugin threw an error that no caller waited for',
-    );
+    log.error({ plugin, reason: reasonOf(error) }, 'uncaught error in a plugin');
   };
   process.on('uncaughtException', onError);
   return {
-    /** To be called before any code of the plugin runs. */
+    /** Must be called before any code of the plugin runs. */
     add: (place: PluginLocation): void => void places.push(place),
     stop: (): void => void process.off('uncaughtException', onError),
   };
 }
 
-/** The plugin whose code is on the stack of an error; undefined where none is, or there is no stack. */
+/**
+ * Finds the plugin whose code is on the stack of an error; undefined if there is none, or no stack.
+ */
 export function findPluginOnStack(
   error: unknown,
   places: readonly PluginLocation[],
@@ -132,9 +132,9 @@ export function findPluginOnStack(
 }
 
 /**
- * Loads the plugins for a command that looks at them. Their code may leave timers or connections behind, so the
- * command calls `end` when it is finished, which ends the process unless it has ended by itself before. Without
- * plugins nothing can be left, and `end` does nothing.
+ * Loads the plugins for a command that inspects them. Plugin code may leave timers or connections
+ * open, so the command calls `end` when it is finished, which exits the process unless it ends by
+ * itself first. Without plugins, `end` does nothing.
  */
 export async function plugInForCommand(
   first: LoadedSettings,

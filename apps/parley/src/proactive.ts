@@ -79,7 +79,7 @@ export function openHeartbeat(
   const rules = {
     judge: createJudge({ ...deps, agent, settings, timeZone: () => heartbeat.timeZone() }),
     limits: async (run: Pick<HeartbeatRun, 'agent'>) => {
-      // What an event costs, no standing task pays; `spend` bounds both.
+      // Runs started by a hook are not limited by the heartbeat's budget; `spend` limits both.
       if (run.agent !== agent.id) return {};
       const left = settings.tokensPerDay - (await tokensToday({ store, agent, clock }));
       return { steps: settings.steps, tokens: Math.max(0, left) };
@@ -93,13 +93,16 @@ interface HookParts extends Pick<CronParts, 'store' | 'turns' | 'clock' | 'log'>
   readonly meter: Meter;
 }
 
-/** Hooks of all agents; `agentOf`: the parts of one by its name, those of the default one without. */
+/**
+ * The hooks of all agents. `agentOf` returns an agent's services by its name, or those of the
+ * default agent if undefined.
+ */
 export function openHooks(
   { hooks, agent }: Pick<LoadedSettings['settings'], 'hooks' | 'agent'>,
   { turns, ...parts }: HookParts,
   agentOf: (name: string | undefined) => HookedAgent | undefined,
 ): Hooks {
-  // The default agent has no name in the ids of its conversations.
+  // Conversation ids of the default agent contain no agent name.
   const rules = Object.fromEntries(
     Object.entries(hooks).map(([name, hook]) => [
       name,
@@ -123,7 +126,10 @@ interface HookedAgent {
   readonly proactive: Pick<ReturnType<typeof openHeartbeat>, 'heartbeat' | 'targetOf'>;
 }
 
-/** Characters of a job’s id: short enough to type; an id in use is not used again. */
+/**
+ * The length of a job's id, in characters. It is short enough to type, and an id in use is not
+ * given out again.
+ */
 const CODE_LENGTH = 5;
 
 interface CronParts {
@@ -191,20 +197,25 @@ export function openCron(
 
 const idle = async () => {};
 
-/** Jobs where nothing runs: the next start, or its next look, finds what is due. */
+/**
+ * Access to jobs when no gateway is running. A later start, or the next check, finds what is due.
+ */
 export function offlineCron(store: Store, loaded: LoadedSettings): OperatorCron {
   const accounts = planAccounts(loaded, ownersOf(loaded.settings), CHANNEL_DEFINITIONS);
   const waking = { turns: { wake: idle }, deliver: idle, checkpoint: () => {} };
   return openCron(loaded, { store, accounts, ...systemTime, log: silentLogger, ...waking });
 }
 
-/** Hooks where nothing runs: what came lately. Nothing is taken without a gateway. */
+/**
+ * Access to hooks when no gateway is running: only recent events can be read, and no events are
+ * accepted.
+ */
 export function offlineHooks(store: Store, { settings }: LoadedSettings) {
   const parts = { store, turns: { wake: idle }, ...systemTime, log: silentLogger };
   return openHooks(settings, { ...parts, meter: silentMeter }, () => undefined);
 }
 
-/** The heartbeat where nothing runs, read from its files. */
+/** The heartbeat when no gateway is running, read from its files. */
 export async function offlineHeartbeat(store: Store, { name, settings }: ChosenAgent) {
   const { heartbeat, tools, agent } = settings;
   const { id, timeZone, isMachinesTimeZone } = agent;
@@ -214,7 +225,7 @@ export async function offlineHeartbeat(store: Store, { name, settings }: ChosenA
     ...parts,
     owners: ownersOf(settings),
     agentName: name,
-    // Which accounts work shows when it is started.
+    // Which accounts work is only known once they are started.
     serves: () => true,
     chats: tools.message.chats,
     tell: heartbeat.notify,
@@ -250,8 +261,9 @@ interface StartBoot extends Pick<BootDeps, 'clock' | 'log'> {
 }
 
 /**
- * Starts to run BOOT.md (W08) of each agent and delays no caller; returns a function that waits until that is done. Of
- * several gateways the first runs it: one that joins others, as in a rolling restart, is no start.
+ * Starts running each agent's BOOT.md (W08) in the background. The returned function waits until
+ * that is done. Among several gateways, only the first one runs it: joining others, as in a rolling
+ * restart, does not count as a start.
  */
 export function startBoot(deps: StartBoot): () => Promise<void> {
   const { agents, accounts, turns, newId } = deps;

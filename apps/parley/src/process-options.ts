@@ -20,41 +20,52 @@ import type { LoadedSettings } from './settings.ts';
 export interface StartOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'random'> {
   readonly folder: DataFolder;
   readonly env: NodeJS.ProcessEnv;
-  /** The file that people are asked to edit, where the one of the folder is a copy. */
+  /** The settings file that messages tell people to edit, when the one in the folder is a copy. */
   readonly settingsToEdit?: string;
-  /** The role of this process; all roles when absent. */
+  /** The role of this process; without one, it takes all roles. */
   readonly role?: ProcessRole | undefined;
-  /** Instead of `http.port` of the settings. */
+  /** Overrides `http.port` of the settings. */
   readonly port?: number | undefined;
-  /** The destination of log lines; standard error when absent. */
+  /** The destination of log lines; standard error by default. */
   readonly logTo?: LogDestination;
-  /** Called at each durable point; only the crash checks do anything there. */
+  /** Called at each durable point. Only crash tests pass a function that does anything. */
   readonly checkpoint: Checkpoint;
   readonly channels?: readonly ChannelDefinition[];
-  /** Reads the files of the web page, where they are not to be built from the sources that run. */
+  /** Loads a prebuilt web page; by default it is built from the running sources. */
   readonly openPage?: () => Promise<BuiltPage>;
-  /** Whether a watchdog may end this process when it stands still; only where the process is Parley's own. */
+  /**
+   * Whether a watchdog may end this process when it hangs. Only for processes that belong to
+   * Parley.
+   */
   readonly endsWhenStill?: boolean;
-  /** Hears how each channel account is doing, whenever that changes. */
+  /** Called whenever the state of a channel account changes. */
   readonly onState?: (status: AccountStatus) => void;
-  /** Hears that a newer Parley has changed the database that is shared: the caller closes. */
+  /** Called when a newer Parley has changed the shared database. The caller must close this one. */
   readonly onOutdated?: ((version: string) => void) | undefined;
-  /** Hears that this process is to start again, as for settings that count from a start: the caller does it. */
+  /**
+   * Called when this process needs a restart, for example for settings that only apply at startup.
+   * The caller performs it.
+   */
   readonly onRestart?: (() => void) | undefined;
-  /** Hears that this process is to end, as for a restore: the caller closes. */
+  /** Called when this process must end, for example for a restore. The caller must close it. */
   readonly onStop?: (() => void) | undefined;
 }
 
-/** The log, the token of the page, and what keeps that and all secrets out of what leaves the process. */
+/**
+ * The log and the token of the page, together with the scrubber that keeps this token and all other
+ * secrets out of what leaves the process.
+ */
 export interface OpenLog {
   readonly log: Logger;
   readonly token: () => string;
-  /** Code that makes or reads a new secret while Parley runs adds it. */
+  /** Code that creates or reads a secret while Parley is running adds it here. */
   readonly secrets: Secrets;
   readonly useLevel: (level: LogLevel) => void;
 }
 
-/** The file that keeps this process's log lines for the page; undefined where the settings want none. */
+/**
+ * The file that stores this process's log lines for the page; undefined if the settings disable it.
+ */
 export function keptLogOf(
   { folder, clock, role = 'all' }: Pick<StartOptions, 'folder' | 'clock' | 'role'>,
   { settings }: Pick<LoadedSettings, 'settings'>,
@@ -65,7 +76,7 @@ export function keptLogOf(
   return openKeptLog({ folder: folder.logs, name, bytes: keepMegabytes * 1e6, now: clock() });
 }
 
-/** The name of a process's log file, without its ending. */
+/** The base name of a process's log file. */
 export function logNameOf(process: {
   readonly role: ProcessRole;
   readonly host: string;
@@ -96,7 +107,7 @@ export function openLog(
   return { log, token, secrets, useLevel };
 }
 
-/** Each token that was ever in use is a secret from then on. */
+/** Every token that was ever in use remains a secret. */
 function addedTo(secrets: Secrets, token: () => string): () => string {
   let last = '';
   const current = (): string => {

@@ -22,8 +22,8 @@ import { openWork } from './watchdog/open-work.ts';
 export type ProcessServices = Awaited<ReturnType<typeof openProcessServices>>;
 
 /**
- * Opens what stays as long as the process, whatever becomes of its settings: database, queue, bus, metrics and
- * traces. Leaves in `opened` how it is closed.
+ * Opens what lives as long as the process and survives a reload of its settings: database, queue,
+ * bus, metrics and traces. Registers in `opened` how each is closed.
  */
 export async function openProcessServices(
   options: StartOptions & OpenLog,
@@ -62,7 +62,10 @@ export async function openProcessServices(
   };
 }
 
-/** The lock on the workspace of each agent, by its id: agents of two settings write to the same files for a while. */
+/**
+ * Returns one lock for each workspace, by agent id. During a reload, agents of the old and the new
+ * settings write to the same files.
+ */
 function openLocks(lockOf: (settings: LoadedSettings['settings']) => WorkspaceLock) {
   const locks = new Map<string, WorkspaceLock>();
   return (settings: LoadedSettings['settings']): WorkspaceLock => {
@@ -72,10 +75,13 @@ function openLocks(lockOf: (settings: LoadedSettings['settings']) => WorkspaceLo
   };
 }
 
-/** Which events of other processes each role receives. */
+/** The events of other processes that each role receives. */
 const RECEIVES = { all: undefined, gateway: 'turns', worker: 'orders' } as const;
 
-/** The database, which holds the truth; queue and bus, which only wake; the traces through all of them. */
+/**
+ * The database, which holds the state; the queue and bus, which only send wake-ups; and tracing for
+ * all of them.
+ */
 async function openDurable(
   {
     folder,
@@ -113,7 +119,7 @@ async function openDurable(
     try {
       await store.close();
     } catch (error) {
-      // Everything is committed by now; only the tidying of the log file is left for the next start.
+      // Everything is committed; only the cleanup of the log file is left for the next start.
       log.warn({ reason: reasonOf(error) }, 'the database did not close cleanly');
     }
   });
@@ -124,7 +130,8 @@ async function openDurable(
   ]);
   opened.defer(async () => void (await Promise.all([turns.close(), bus.close()])));
   opened.defer(await followMark({ folder, settings, store, turns, log }));
-  // The lock on the data folder excludes other processes, but only for what is in that folder.
+  // The lock on the data folder excludes other processes, but it only protects a database inside
+  // that folder.
   if (settings.store.url === undefined) {
     const { lanes, summaries, leases } = store;
     await Promise.all([lanes.releaseAll(), summaries.releaseAll(), leases.releaseAll()]);
@@ -145,7 +152,7 @@ async function openDurable(
   };
 }
 
-/** Null where nothing is traced: then nothing is loaded for it. */
+/** Returns null when tracing is off, without loading any tracing code. */
 async function tracesOf(
   { otlp, service, share }: LoadedSettings['settings']['telemetry'],
   own: Pick<TracingOptions, 'instance' | 'log' | 'scrub'>,

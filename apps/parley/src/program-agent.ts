@@ -17,7 +17,7 @@ interface AgentsFlags {
   readonly account: string;
 }
 
-/** The command about which agent answers where. */
+/** Adds the command that shows which agent answers where. */
 export function describeAgents(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/agents.ts'));
   const what =
@@ -38,15 +38,16 @@ export function describeAgents(program: Command, { run }: Runs): void {
   ]);
 }
 
-/** The commands about plugins and skills. */
+/** Adds the commands about plugins and skills. */
 export function describeSkills(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/skills.ts'));
-  const plugins = 'show what each plugin adds, or why it does not work (exit 0 all work)';
+  const plugins = 'show what each plugin adds, or why it does not work (exit 0 if all work)';
   withJson(add(program, 'plugins', plugins, () => work((m, cli) => m.plugins(cli))));
-  const each = 'list each skill with its source, its state and the reason (exit 1 one is refused)';
+  const each =
+    'list each skill with its source, its state and the reason (exit 1 if any is refused)';
   const skills = add(program, 'skills', each, () => work((m, cli) => m.listSkills(cli)));
   withJson(ofOneAgent(skills));
-  const one = 'show one skill with its text (exit 1 there is none of that name)';
+  const one = 'show one skill with its text (exit 1 not found)';
   add(skills, 'show <name>', one, (name: string) => work((m, cli) => m.showSkill(cli, name)));
   withExamples(skills, [
     ['parley skills', 'all skills'],
@@ -55,7 +56,7 @@ export function describeSkills(program: Command, { run }: Runs): void {
 }
 
 const PROMPT_EXAMPLES = [
-  ['parley prompt --last', 'the last prompt of the model'],
+  ['parley prompt --last', 'the most recent prompt'],
   ['parley prompt --list --chat telegram:default:42', 'the turns of one chat'],
   ['parley prompt --turn turn_x --full', 'the whole text of that turn'],
   ['parley prompt --diff', 'what changed between the last two turns'],
@@ -64,7 +65,7 @@ const PROMPT_EXAMPLES = [
   ['parley prompt --channel web --agent support', 'the prompt of another agent'],
 ] as const;
 
-/** Options that ask for past turns: one at a time. */
+/** Options that select past turns; they exclude each other. */
 const PAST = [
   ['--list', 'list the last turns; --limit says how many'],
   ['--last', 'show the newest turn; with --chat the newest one there'],
@@ -73,21 +74,24 @@ const PAST = [
   ['--diff [turns...]', 'compare two turns; without ids the last two of a chat'],
 ] as const;
 
-/** Options of a preview, which go with none of those. */
+/** Options of a preview, which cannot be combined with those for past turns. */
 const PREVIEW = [
-  ['--channel <name>', 'preview a prompt: someone writes on this channel, as the next options say'],
+  [
+    '--channel <name>',
+    'preview the prompt for a message on this channel, described by the next options',
+  ],
   ['--chat-id <id>', 'the platform’s id of the chat'],
   ['--title <text>', 'name of the group'],
   ['--person <id>', 'the platform’s id of the sender; owners are known by the settings'],
   ['--name <text>', 'name of that person'],
   ['--text <text>', 'their message'],
   ['--account <name>', 'the account of the channel'],
-  ['--layout <name>', 'use this layout instead of that of the settings'],
+  ['--layout <name>', 'use this layout instead of the configured one'],
   ['--mode <mode>', 'full, light, minimal (a sub-agent whose task is --text) or none'],
   ['--heartbeat', 'preview a heartbeat run'],
 ] as const;
 
-/** The command that shows prompts. */
+/** Adds the command that shows prompts. */
 export function describePrompt(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/prompt/prompt.ts'));
   const what = 'show the exact prompt of a past turn, or preview one';
@@ -103,16 +107,16 @@ export function describePrompt(program: Command, { run }: Runs): void {
   for (const option of preview) prompt.addOption(option);
   ofOneAgent(prompt)
     .option('--chat <type>', 'direct, group, channel or thread; with past turns: the chat')
-    .option('-n, --limit <number>', 'with --list: this many turns', numberFrom(1, 1_000), 20)
+    .option('-n, --limit <number>', 'with --list: the number of turns', numberFrom(1, 1_000), 20)
     .option('--full', 'show the whole text, not only the layers');
   withExamples(
     withJson(prompt),
     PROMPT_EXAMPLES,
-    'A preview is the first turn of a new session. Nothing is written for it.',
+    'A preview shows the first turn of a new session and writes nothing.',
   );
 }
 
-/** The commands about memories and MEMORY.md. */
+/** Adds the commands about memories and MEMORY.md. */
 export function describeMemory(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/memory.ts'));
   const memory = withJson(
@@ -150,9 +154,9 @@ export function describeMemory(program: Command, { run }: Runs): void {
   );
   withExamples(memory, [
     ['parley memory', 'all memories'],
-    ['parley memory search green tea', 'those about green tea'],
+    ['parley memory search green tea', 'find what is known about green tea'],
     ['parley memory diff 2026-11-20T080000Z-001', 'what changed in MEMORY.md since that version'],
-    ['parley memory restore 2026-11-20T080000Z-001', 'put that version back'],
+    ['parley memory restore 2026-11-20T080000Z-001', 'restore that version'],
   ]);
 }
 
@@ -161,13 +165,13 @@ const NUMBERED = [
   ['diff', 'show what a version changes'],
   ['apply', 'use a proposal that has passed its checks now'],
   ['veto', 'refuse a proposal'],
-  ['rollback', 'return to a version that was in use; that makes a new one'],
+  ['rollback', 'return to a version that was in use, as a new version'],
 ] as const;
 
-/** The commands about versions of SOUL.md. */
+/** Adds the commands about versions of SOUL.md. */
 export function describeSoul(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/soul.ts'));
-  const what = 'list versions of SOUL.md, and propose or decide on another one';
+  const what = 'list versions of SOUL.md, and propose new ones or decide on them';
   const soul = withJson(ofOneAgent(add(program, 'soul', what)));
   const list = 'list all versions, newest first: state, score, author, reason';
   addDefault(soul, 'list', list).action(() => work((m, cli) => m.listSouls(cli)));

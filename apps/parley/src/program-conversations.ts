@@ -10,17 +10,17 @@ import {
   withJson,
 } from './cli.ts';
 
-const NOTES = `While a person leads a conversation, its messages wait and the agent says nothing there. What the person answers needs no
-answer any more; the agent knows of it once the conversation is handed back. docs/conversations.md explains it.
+const NOTES = `While a person leads a conversation, its messages wait and the agent stays silent. Messages that the person has answered
+need no further answer; the agent learns of them once the conversation is handed back. docs/conversations.md explains it.
 
-Names, pins, archive and what is unread belong to your inbox, and the page shows the same on each of your devices.`;
+Names, pins, archive and unread marks belong to your inbox; the page shows them on all your devices.`;
 
 interface Page {
   readonly limit: number;
   readonly before?: number;
 }
 
-/** Describes the commands that list conversations and lead them. */
+/** Adds the commands that list conversations and take them over. */
 export function describeConversations(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/conversations.ts'));
   const what = 'list the chats of all channels, take one over, write into it, or hand it back';
@@ -36,7 +36,7 @@ export function describeConversations(program: Command, { run }: Runs): void {
       work((m, cli) => m.takeOver(cli, id, minutes)),
   )
     .argument('<id>', 'its id, as the list shows it')
-    .option('--minutes <number>', 'end it after this many minutes', numberFrom(1, 1_440), 60);
+    .option('--minutes <number>', 'hand it back after this many minutes', numberFrom(1, 1_440), 60);
   add(group, 'hand-back', 'let the agent answer again', (id: string) =>
     work((m, cli) => m.handBack(cli, id)),
   ).argument('<id>', 'its id, as the list shows it');
@@ -50,7 +50,7 @@ export function describeConversations(program: Command, { run }: Runs): void {
     .argument('<id>', 'its id, as the list shows it')
     .argument('<text>', 'in Markdown')
     .addOption(
-      new Option('--as <whom>', 'under your name, or in the name of the agent')
+      new Option('--as <whom>', 'send under your name or as the agent')
         .choices(['self', 'agent'])
         .default('self'),
     );
@@ -74,7 +74,7 @@ export function describeConversations(program: Command, { run }: Runs): void {
       ['parley conversations pin telegram:default:501', ''],
       ['parley conversations archive telegram:default:501 --off', 'back in your inbox'],
       ['parley conversations mark-read telegram:default:501', 'on all your devices'],
-      ['parley conversations delete telegram:default:501', 'says what would be lost'],
+      ['parley conversations delete telegram:default:501', 'show what would be lost'],
     ],
     NOTES,
   );
@@ -82,7 +82,7 @@ export function describeConversations(program: Command, { run }: Runs): void {
 
 type Work = ReturnType<typeof using<typeof import('./commands/conversations.ts')>>;
 
-/** The commands that change the caller's inbox, and the one that deletes a conversation. */
+/** Adds the commands that change the caller's inbox, and the one that deletes a conversation. */
 function describeMarks(group: Command, work: Work): void {
   const ID = 'its id, as the list shows it';
   add(
@@ -92,7 +92,7 @@ function describeMarks(group: Command, work: Work): void {
     (id: string, title: string | undefined) => work((m, cli) => m.rename(cli, id, title ?? '')),
   )
     .argument('<id>', ID)
-    .argument('[name]', 'without it: its own title again');
+    .argument('[name]', 'the new name; without it, the original title is used');
   add(
     group,
     'pin',
@@ -105,7 +105,7 @@ function describeMarks(group: Command, work: Work): void {
   add(
     group,
     'archive',
-    'archive a conversation until an approval waits in it',
+    'archive a conversation; a pending approval brings it back',
     (id: string, { off }: { readonly off?: boolean }) =>
       work((m, cli) => m.archive(cli, id, off !== true)),
   )
@@ -123,12 +123,12 @@ function describeMarks(group: Command, work: Work): void {
   add(
     group,
     'delete',
-    'delete a conversation with all that was said in it',
+    'delete a conversation and everything said in it',
     (id: string, { yes }: { readonly yes?: boolean }) =>
       work((m, cli) => m.deleteConversation(cli, id, yes === true)),
   )
     .argument('<id>', ID)
-    .option('--yes', 'delete it; without this, only what would be lost is shown');
+    .option('--yes', 'delete it; without this, only show what would be lost');
 }
 
 function paged(command: Command, before = 'only those older than this number'): Command {

@@ -16,7 +16,7 @@ afterEach(() => void vi.restoreAllMocks());
 const nothing = async () => {};
 const program = describeProgram({ run: nothing, bare: nothing, starting: nothing });
 
-/** Every declared command below this one with its words, such as `dead replay`. */
+/** All commands below this one, each with its full name, such as `dead replay`. */
 function commandsOf(command: Command, above = ''): readonly (readonly [string, Command])[] {
   return command.commands.flatMap((one) => {
     const path = `${above} ${one.name()}`.trim();
@@ -26,7 +26,7 @@ function commandsOf(command: Command, above = ''): readonly (readonly [string, C
 
 const ALL = commandsOf(program);
 
-/** The first words of descriptions: what to tell a program to do. */
+/** The verbs that may start a description. */
 const VERBS = new Set([
   ...['accept', 'add', 'allow', 'back', 'change', 'check', 'close', 'connect', 'disconnect'],
   ...[
@@ -55,7 +55,7 @@ async function helpOf(path: string): Promise<string> {
 }
 
 describe('every declared command', () => {
-  it('[U02] belongs to a group of "parley --help", each of which has several', async () => {
+  it('[U02] appears under one of several headings in "parley --help"', async () => {
     expect(program.commands.filter((one) => !one.helpGroup()).map((one) => one.name())).toEqual([]);
     expect(await main(['--help'])).toBe(0);
     const help = written.out;
@@ -65,13 +65,13 @@ describe('every declared command', () => {
     expect(help).not.toContain('\nCommands:\n');
   });
 
-  it.each(ALL)('[U02] is described by what it does: %s', (_path, command) => {
+  it.each(ALL)('[U02] has a description that starts with a verb: %s', (_path, command) => {
     const description = command.description();
     expect(VERBS).toContain(description.split(/[\s,]/)[0]);
     expect(description).not.toMatch(/\.$/);
   });
 
-  it.each(ALL)('[U02] says for each option and argument what it is: %s', (_path, command) => {
+  it.each(ALL)('[U02] describes each of its options: %s', (_path, command) => {
     const options = command.options.filter(({ hidden }) => !hidden);
     expect(options.filter(({ description }) => description === '')).toEqual([]);
   });
@@ -79,18 +79,18 @@ describe('every declared command', () => {
   const WITH_ARGUMENTS = ALL.filter(
     ([, { registeredArguments }]) => registeredArguments.length > 0,
   );
-  it.each(WITH_ARGUMENTS)('[U02] has an example where it takes arguments: %s', async (path) => {
+  it.each(WITH_ARGUMENTS)('[U02] has an example if it takes arguments: %s', async (path) => {
     expect(await helpOf(path)).toMatch(new RegExp(`Examples:\\n[^]*parley ${path} [^\\s]`));
   });
 
-  it('[U02] is found by the table above', () => {
+  it('[U02] is covered by these tests', () => {
     expect(ALL.length).toBeGreaterThan(80);
     expect(WITH_ARGUMENTS.length).toBeGreaterThan(25);
   });
 });
 
 describe('docs/command-line.md', () => {
-  it('[U02] lists all commands by the groups of "parley --help"', () => {
+  it('[U02] lists all commands under the headings of "parley --help"', () => {
     const page = new URL('../../../docs/command-line.md', import.meta.url);
     const sections = readFileSync(page, 'utf8').split(/^## /m);
     for (const command of program.commands) {
@@ -106,14 +106,14 @@ describe('docs/command-line.md', () => {
 });
 
 describe('the examples in help', () => {
-  it('[U02] are commands that are accepted', async () => {
+  it('[U02] are accepted as commands', async () => {
     const seen = new Set<string>();
     const odd: string[] = [];
     for (const path of ['', ...ALL.map(([path]) => path)]) {
       const [, examples = ''] = (await helpOf(path)).split('\nExamples:\n');
       for (const line of examples.split('\n\n')[0]?.split('\n') ?? []) {
         const [, words = ''] = /^ {2}(\S.*?)(?: {2,}.*)?$/.exec(line) ?? [];
-        // In pipes, in substitutions, and two in one line.
+        // Matches commands in pipes and substitutions, and two on one line.
         const lines = [...words.matchAll(/(?:^|[|(,] ?)parley ((?:"[^"]*"|[^|,)"])+)/g)];
         if (words !== '' && lines.length === 0) odd.push(words);
         for (const [, one = ''] of lines) seen.add(one.trim());
@@ -130,7 +130,7 @@ describe('the examples in help', () => {
   });
 });
 
-/** The groups of commands with one obvious command, and some options of that. */
+/** The groups of commands with a default command, and some of its options. */
 const VERBLESS = [
   ['channels', 'channels list', []],
   ['config', 'config check', []],
@@ -147,7 +147,7 @@ const VERBLESS = [
   ['token', 'token show', []],
 ] as const;
 
-/** The command that runs and its options, with those of the commands above it. */
+/** Returns the command that runs and its options, including those of its parent commands. */
 async function parsed(words: readonly string[]): Promise<object> {
   let found = {};
   const again = describeProgram({ run: nothing, bare: nothing, starting: nothing });
@@ -159,8 +159,8 @@ async function parsed(words: readonly string[]): Promise<object> {
   return found;
 }
 
-describe('a group of commands with one obvious command', () => {
-  it.each(VERBLESS)('[U02] needs no word for it: %s', async (group, full, options) => {
+describe('a group of commands with a default command', () => {
+  it.each(VERBLESS)('[U02] runs it without naming it: %s', async (group, full, options) => {
     for (const more of [options, [...options, '--json']]) {
       const expected = await parsed([...full.split(' '), ...more]);
       expect(expected).toMatchObject({ path: full });
@@ -168,7 +168,7 @@ describe('a group of commands with one obvious command', () => {
     }
   });
 
-  it('[U02] is listed above, or has no such command, or does something itself', () => {
+  it('[U02] is listed above unless it has no such command or an action of its own', () => {
     const groups = program.commands.filter(
       (one) => one.commands.length > 0 && Reflect.get(one, '_actionHandler') === null,
     );
@@ -190,7 +190,7 @@ describe('parley help', () => {
   );
 });
 
-/** What can be wrong behind the words of a command; a group is asked for another one of its commands. */
+/** The possible mistakes in the arguments of a command; for a group, an unknown subcommand. */
 function mistakesIn(command: Command): readonly (readonly string[])[] {
   const { registeredArguments: taken, options, commands } = command;
   const needed = taken.filter(({ required }) => required);
@@ -215,17 +215,20 @@ const filledOption = ({ long, argChoices }: Option): readonly string[] => [
 ];
 
 describe('a usage error', () => {
-  it.each(ALL)('[U02] ends with where the help of the command is: %s', async (path, command) => {
-    written.err = '';
-    expect(await main([...path.split(' '), '--nonsense'])).toBe(2);
-    const missing = command.options.find(({ mandatory }) => mandatory)?.flags;
-    const mistake = missing ? `required option '${missing}'` : "unknown option '--nonsense'";
-    expect(written.err).toContain(`error: ${mistake}`);
-    const group = command.commands.length > 0 ? '(?: \\w+)?' : '';
-    expect(written.err).toMatch(new RegExp(`\\nSee "parley ${path}${group} --help"\\.\\n$`));
-  });
+  it.each(ALL)(
+    '[U02] ends with a pointer to the help of the command: %s',
+    async (path, command) => {
+      written.err = '';
+      expect(await main([...path.split(' '), '--nonsense'])).toBe(2);
+      const missing = command.options.find(({ mandatory }) => mandatory)?.flags;
+      const mistake = missing ? `required option '${missing}'` : "unknown option '--nonsense'";
+      expect(written.err).toContain(`error: ${mistake}`);
+      const group = command.commands.length > 0 ? '(?: \\w+)?' : '';
+      expect(written.err).toMatch(new RegExp(`\\nSee "parley ${path}${group} --help"\\.\\n$`));
+    },
+  );
 
-  it.each(ALL)('[U02] is one, whatever is wrong with the words: %s', async (path, command) => {
+  it.each(ALL)('[U02] is reported for every kind of mistake: %s', async (path, command) => {
     for (const words of mistakesIn(command)) {
       written.err = '';
       const line = `parley ${path} ${words.join(' ')}`;
@@ -234,7 +237,7 @@ describe('a usage error', () => {
     }
   });
 
-  it('[U02] is found by the commands themselves, and by operations, as well', async () => {
+  it('[U02] is also reported by the commands themselves and by operations', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'parley-usage-'));
     const wrong: readonly (readonly [words: string, said: string, path: string])[] = [
       ['prompt', 'Say which turn', 'prompt'],
@@ -266,7 +269,7 @@ describe('a usage error', () => {
     [['help', 'lgos'], 'Did you mean logs?', 'parley'],
     [['help', 'dead', 'shwo'], 'Did you mean dead show?', 'parley dead'],
     [['audit', 'acept', 'github'], 'Did you mean audit accept?', 'parley audit'],
-    [['skills', 'xyzzy'], 'It is one of show.', 'parley skills'],
+    [['skills', 'xyzzy'], 'Available commands: show.', 'parley skills'],
     [['dead', '17'], 'Did you mean dead show 17?', 'parley dead'],
     [['cron', 'delete', '7Q2M'], 'Did you mean cron remove?', 'parley cron'],
     [['config', 'validate'], 'Did you mean config check?', 'parley config'],

@@ -9,9 +9,9 @@ import { type CapturedOutput, captureOutput } from './testing/captured-output.ts
 
 const ASKS = 'asks questions in a terminal';
 const RUNS = 'runs until it is stopped';
-const FILES = 'writes files, and says which in the order in which it does';
+const FILES = 'writes files and lists them as it goes';
 
-/** The commands without `--json`, each with its reason. */
+/** The commands without `--json`, each with the reason. */
 const WITHOUT: Readonly<Record<string, string>> = {
   'audit accept <server>': 'accepts what a person has read',
   'backup <file>': FILES,
@@ -35,14 +35,14 @@ const WITHOUT: Readonly<Record<string, string>> = {
 const nothing = async () => {};
 const program = describeProgram({ run: nothing, bare: nothing, starting: nothing });
 
-/** Every command that does something itself, with the names of those above it. */
+/** Every command that has an action, preceded by its parent commands. */
 function commandsOf(command: Command, above: readonly Command[] = []): readonly Command[][] {
   const path = [...above, command];
   const own = Reflect.get(command, '_actionHandler') === null ? [] : [path];
   return [...own, ...command.commands.flatMap((one) => commandsOf(one, path))];
 }
 
-/** `dead show <number>`: its words and its required arguments. */
+/** The usage of a command, such as `dead show <number>`: its words and its required arguments. */
 function usageOf(path: readonly Command[]): string {
   const words = path.slice(1).map((one) => one.name());
   const { registeredArguments } = path.at(-1) ?? program;
@@ -79,7 +79,7 @@ describe('every declared command', () => {
     expect(COMMANDS.length).toBeGreaterThan(60);
   });
 
-  it.each(Object.entries(WITHOUT))('[U03] refuses --json: %s, which %s', async (usage) => {
+  it.each(Object.entries(WITHOUT))('[U03] rejects --json: %s, which %s', async (usage) => {
     const words = usage
       .replaceAll('<shell>', 'bash')
       .replaceAll(/ \[\w+\]/g, '')

@@ -2,12 +2,12 @@ import { ROLES, type Role } from '@parley/core';
 import { type Command, Option } from 'commander';
 import { add, addDefault, numberFrom, type Runs, using, withExamples, withJson } from './cli.ts';
 
-/** The commands about accounts of channels and their groups. */
+/** Adds the commands about channel accounts and their groups. */
 export function describeChannels(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/channels.ts'));
   const what = 'list, pause, reconnect or test accounts, and allow groups';
   const channels = withJson(add(program, 'channels', what));
-  const list = 'list accounts and their state, people who wait, and groups that were seen';
+  const list = 'list accounts and their state, people waiting for access, and groups seen';
   addDefault(channels, 'list', list).action(() => work((m, cli) => m.listChannels(cli)));
   const change = (action: 'pause' | 'resume' | 'reconnect', description: string) =>
     add(channels, `${action} <account>`, description, (account: string) =>
@@ -16,20 +16,20 @@ export function describeChannels(program: Command, { run }: Runs): void {
   change('pause', 'disconnect an account; its messages wait at the platform');
   change('resume', 'connect a paused account again');
   change('reconnect', 'close the connection of an account and open it again');
-  const test = 'send a test message to the chat of an owner there';
+  const test = 'send a test message to an owner’s chat there';
   add(channels, 'test <account>', test, (account: string) =>
     work((m, cli) => m.testChannel(cli, account)),
   );
-  const allow = 'allow a group that was seen: writes it into the settings file, comments kept';
+  const allow = 'allow a group that was seen: writes it into the settings file and keeps comments';
   add(channels, 'allow <account> <group>', allow, (account: string, group: string) =>
     work((m, cli) => m.allowGroup(cli, account, group)),
   );
   withExamples(
     channels,
     [
-      ['parley channels', 'all accounts, people who wait, and groups'],
+      ['parley channels', 'all accounts, people waiting for access, and groups'],
       ['parley channels pause telegram', 'until "parley channels resume telegram"'],
-      ['parley channels reconnect telegram/work', 'the account work'],
+      ['parley channels reconnect telegram/work', 'reconnect the account "work"'],
       ['parley channels test discord', 'send a test message'],
       ['parley channels allow telegram -1001234567890', 'answer in this group'],
     ],
@@ -37,7 +37,7 @@ export function describeChannels(program: Command, { run }: Runs): void {
   );
 }
 
-/** The commands about people who may write to the bot and open the page. */
+/** Adds the commands about who may write to the bot and open the page. */
 export function describeAccess(program: Command, { run, bare }: Runs): void {
   const load = () => import('./commands/access.ts');
   const [work, secret] = [using(run, load), using(bare, load)];
@@ -72,7 +72,7 @@ export function describeAccess(program: Command, { run, bare }: Runs): void {
   const token = withJson(
     add(program, 'token', 'show or replace the secret of the page and the API'),
   );
-  const show = 'print the address that signs a browser in';
+  const show = 'print the link that signs a browser in';
   addDefault(token, 'show', show).action(() => secret((m, cli) => m.showToken(cli)));
   const rotate = 'make a new token and end all sessions, without a restart';
   add(token, 'rotate', rotate, () => secret((m, cli) => m.rotateToken(cli)));
@@ -82,9 +82,9 @@ export function describeAccess(program: Command, { run, bare }: Runs): void {
   );
   const list = 'list signed-in browsers, the last used first';
   addDefault(sessions, 'list', list).action(() => secret((m, cli) => m.listSessions(cli)));
-  const another = 'print an address that signs one browser in, without the token';
+  const another = 'print a link that signs one browser in, without the token';
   add(sessions, 'new', another, () => secret((m, cli) => m.newSession(cli)));
-  const end = add(sessions, 'end [id]', 'sign a browser out at once');
+  const end = add(sessions, 'end [id]', 'sign a browser out immediately');
   end
     .option('--all', 'sign all of them out')
     .action((id: string | undefined, { all }: { readonly all?: boolean }) => {
@@ -94,15 +94,15 @@ export function describeAccess(program: Command, { run, bare }: Runs): void {
     });
   withExamples(sessions, [
     ['parley sessions', 'who is signed in'],
-    ['parley sessions new', 'an address that signs one browser in'],
+    ['parley sessions new', 'a link that signs one browser in'],
     ['parley sessions end 3f9a1c0be214', 'sign this one out'],
   ]);
 }
 
-const PEOPLE_NOTES = `owner: everything, as with the token of the data folder. operator: channels, strangers, queue, usage, audit, and no
-text or name of anyone. viewer: state, metrics and usage alone. docs/people.md explains it.`;
+const PEOPLE_NOTES = `owner: everything, as with the token of the data folder. operator: channels, strangers, queue, usage, audit, but no
+texts or names. viewer: only state, metrics and usage. docs/people.md explains it.`;
 
-/** Sign-ins of their own for other people. */
+/** Adds the commands that manage sign-ins for other people. */
 export function describePeople(program: Command, { bare }: Runs): void {
   const secret = using(bare, () => import('./commands/access.ts'));
   const what = 'list, add or revoke sign-ins for other people, each with a role';
@@ -115,15 +115,18 @@ export function describePeople(program: Command, { bare }: Runs): void {
   ).addOption(
     new Option('--role <role>', 'what the person may do').choices(ROLES).makeOptionMandatory(),
   );
-  add(people, 'revoke <name>', 'revoke the sign-in and end its sessions at once', (name: string) =>
-    secret((m, cli) => m.revokePerson(cli, name)),
+  add(
+    people,
+    'revoke <name>',
+    'revoke the sign-in and end its sessions immediately',
+    (name: string) => secret((m, cli) => m.revokePerson(cli, name)),
   );
   withExamples(
     people,
     [
       ['parley people', 'everyone with a sign-in'],
       ['parley people add ann --role operator', 'print a token for Ann'],
-      ['parley people revoke ann', 'it opens nothing from now on'],
+      ['parley people revoke ann', 'the token stops working immediately'],
     ],
     PEOPLE_NOTES,
   );

@@ -15,7 +15,7 @@ import { noteFormer } from './former-options.ts';
 
 const CHAT_HELP = `
 Enter sends, Ctrl-C stops a running answer, Ctrl-D ends the chat; /help in the chat shows the commands.
-Input from a pipe is one message; its answer is printed, and nothing else.`;
+Input from a pipe is one message; only its answer is printed.`;
 
 const ROLES = [
   ['start', 'all', 'start everything in this terminal; Ctrl-C stops it and loses nothing'],
@@ -23,7 +23,10 @@ const ROLES = [
   ['worker', 'worker', 'start only a process that answers; run any number, on any machine'],
 ] as const;
 
-/** The commands that start Parley, whole or by role, and those that talk to it from the terminal. */
+/**
+ * Adds the commands that start Parley, as a whole or by role, and those that talk to it from the
+ * terminal.
+ */
 export function describeStart(program: Command, { bare, starting }: Runs): void {
   const start = using(starting, () => import('./commands/start.ts'));
   const port = 'use this port instead of http.port of the settings; 0 takes any free one';
@@ -42,13 +45,13 @@ export function describeStart(program: Command, { bare, starting }: Runs): void 
 }
 
 const SERVICE_HELP = `
-As root it is a service of the machine, with the user parley and its data in /var/lib/parley; as another user it is one of
-that user, on the data folder of all commands. docs/service.md explains what it may do and how it gets its keys.`;
+Run as root, it installs a system service with the user parley and its data in /var/lib/parley; run as another user, a
+service of that user on the data folder of all commands. docs/service.md explains what it may do and how it gets its keys.`;
 
-/** The commands of the background service. */
+/** Adds the commands of the background service. */
 export function describeService(program: Command, { starting }: Runs): void {
   const work = using(starting, () => import('./commands/service/service.ts'));
-  const what = 'run in the background and from the start of the machine on (systemd, launchd)';
+  const what = 'run in the background, starting with the machine (systemd, launchd)';
   const service = add(program, 'service', what).addHelpText('after', SERVICE_HELP);
   const status = 'show whether it runs (exit 0 it answers, 1 it does not, 3 not installed)';
   withJson(addDefault(service, 'status', status)).action(() =>
@@ -57,22 +60,23 @@ export function describeService(program: Command, { starting }: Runs): void {
   const install = 'write the unit, start it, and wait until it answers; repeat after changes';
   add(service, 'install', install, (flags: { readonly print?: boolean }) =>
     work((m, cli) => m.installService(cli, flags)),
-  ).option('--print', 'print the unit and do nothing');
+  ).option('--print', 'print the unit and change nothing');
   const remove = 'stop it and remove the unit; the data is kept';
   add(service, 'uninstall', remove, () => work((m, cli) => m.uninstallService(cli)));
 }
 
 const SIMULATE_NOTES = `Without a scene, a page shows a copy of the platform with several people, a group, buttons, files and faults, and a Parley
-with your settings, model and plugins, and a copy of your workspace. Your own conversations are left alone, and nothing of
-the platform is asked. docs/simulate.md says what such a copy enforces, and how scenes become tests.
+with your settings, model and plugins, and a copy of your workspace. Your own conversations are not touched, and the real
+platform is never contacted. docs/simulate.md says what such a copy enforces, and how scenes become tests.
 
 With a scene there is no page: it is played in this terminal, the conversation is printed, and the exit code is 0 if
 everything happened as the scene says, 1 if not.`;
 
-/** The command that plays a platform. */
+/** Adds the command that simulates a platform. */
 export function describeSimulate(program: Command, { bare }: Runs): void {
   const work = using(bare, () => import('./commands/simulate/simulate.ts'));
-  const what = 'play a platform against your Parley, on a page or by a scene: no account, no token';
+  const what =
+    'play a platform against your Parley, on a page or by a scene, without an account or token';
   const play = new Option('--play <file>', 'the scene').hideHelp();
   const command: Command = add(
     program,
@@ -96,7 +100,7 @@ export function describeSimulate(program: Command, { bare }: Runs): void {
       numberFrom(0, 65_535),
       0,
     )
-    .option('--record <file>', 'write what is done and shown on the page into a scene')
+    .option('--record <file>', 'write what happens on the page into a scene file')
     .addOption(play)
     .option('--offline', 'let the built-in model answer, whatever the settings say')
     .option('--workspace', 'let it write into your workspace, instead of a copy');
@@ -105,7 +109,7 @@ export function describeSimulate(program: Command, { bare }: Runs): void {
     command,
     [
       ['parley simulate', 'Telegram on a page'],
-      ['parley simulate discord --record scene.jsonl', 'Discord, and save a scene of it'],
+      ['parley simulate discord --record scene.jsonl', 'Discord, recorded as a scene'],
       ['parley simulate discord scene.jsonl', 'play that scene again and compare'],
       ['parley simulate scene.jsonl --offline', 'on Telegram, without asking any model'],
     ],
@@ -115,7 +119,7 @@ export function describeSimulate(program: Command, { bare }: Runs): void {
 
 const PLATFORMS: readonly SimulatedPlatform[] = ['telegram', 'discord', 'whatsapp'];
 
-/** Reads a platform, a scene, or both in any order. Returns the reason if a word is neither. */
+/** Reads a platform and a scene in any order. Returns the problem if a word is neither. */
 function readSimulateWords(
   words: readonly string[],
 ): { readonly platform: SimulatedPlatform; readonly scene?: string } | string {

@@ -13,12 +13,12 @@ import {
 import type { ConvertFlags } from './commands/heartbeat-convert.ts';
 
 const CONVERT_NOTES =
-  'A HEARTBEAT.md of another agent works as it is, as far as it shows its tasks. The old text is kept as a version.';
+  'A HEARTBEAT.md from another agent works unchanged if its tasks can be recognized. The old text is kept as a version.';
 
-/** The commands of the standing tasks in HEARTBEAT.md. */
+/** Adds the commands for the standing tasks in HEARTBEAT.md. */
 export function describeHeartbeat(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/schedule.ts'));
-  const what = 'show the standing tasks of HEARTBEAT.md: last runs, next runs, why not now';
+  const what = 'show the standing tasks of HEARTBEAT.md: last and next runs, and why none runs now';
   const heartbeat = add(program, 'heartbeat', what, () => work((m, cli) => m.heartbeat(cli)));
   withJson(ofOneAgent(heartbeat));
   const now = 'run the named task now, or the one that is due (exit 1 none started, 3 not running)';
@@ -27,13 +27,13 @@ export function describeHeartbeat(program: Command, { run }: Runs): void {
   );
   const converting = using(run, () => import('./commands/heartbeat-convert.ts'));
   const convert =
-    'have the model propose HEARTBEAT.md in Parley’s form, to approve (exit 1 not done)';
+    'have the model propose a HEARTBEAT.md in Parley’s format for you to approve (exit 1 not done)';
   const converter = add(heartbeat, 'convert', convert, (flags: ConvertFlags) =>
     converting((m, cli) => m.convertHeartbeat(cli, flags)),
   );
   withoutJson(converter)
     .option('--dry-run', 'only show the proposal and the tasks that it makes')
-    .option('--yes', 'use it without a question')
+    .option('--yes', 'use it without asking')
     .option('--from <file>', 'propose the text of this file; no model is asked');
   withExamples(
     converter,
@@ -55,10 +55,10 @@ const NAMED = [
   ['pause', 'stop a job from running until it is resumed'],
   ['resume', 'resume a paused job'],
   ['remove', 'remove a job'],
-  ['run', 'run a job now, whenever it is due'],
+  ['run', 'run a job now, regardless of its schedule'],
 ] as const;
 
-/** The commands of reminders and jobs. */
+/** Adds the commands for reminders and jobs. */
 export function describeCron(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/schedule.ts'));
   const what = 'list, add or change reminders and jobs';
@@ -89,11 +89,11 @@ export function describeCron(program: Command, { run }: Runs): void {
 const CRON_EXAMPLES = [
   ['parley cron', 'all jobs'],
   ['parley cron add "Remind me to call Bo" --at "2026-11-22 18:00"', 'once'],
-  ['parley cron add "Summarize the news" --every "daily at 8:00"', 'again and again'],
+  ['parley cron add "Summarize the news" --every "daily at 8:00"', 'every morning'],
   ['parley cron add "Plan the week" --cron "0 9 * * mon" --time-zone Europe/Vienna', ''],
   ['parley cron add "Dinner!" --at 19:30 --to family', 'in another chat'],
   ['parley cron add "Count open orders" --every "1 h" --format orders.schema.json', ''],
-  ['parley cron change 7Q2M --every "daily at 9:00"', 'another time for job 7Q2M'],
+  ['parley cron change 7Q2M --every "daily at 9:00"', 'change the time of job 7Q2M'],
   ['parley cron show 7Q2M', 'that job in full'],
   ['parley cron pause 7Q2M', 'until "parley cron resume 7Q2M"'],
   ['parley cron run 7Q2M', 'now, once'],
@@ -106,7 +106,7 @@ function jobOf({ to, agent: _, ...fields }: JobFlags) {
   return { fields, to };
 }
 
-/** The commands of events from other programs. */
+/** Adds the commands for events from other programs. */
 export function describeHooks(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/hooks.ts'));
   const hooks = withJson(add(program, 'hooks', 'list or test hooks: events from other programs'));
@@ -122,7 +122,7 @@ export function describeHooks(program: Command, { run }: Runs): void {
   ]);
 }
 
-/** The options of a job that is made or changed. */
+/** Adds the options shared by creating and changing a job. */
 function withFields(command: Command, usualChat: string): void {
   command
     .option('--at <time>', 'run once: "2026-11-22 18:00", "18:00", "in 20 min"')

@@ -16,7 +16,10 @@ import type { AuditFlags } from './commands/checks/audit.ts';
 import type { Settling } from './commands/dead.ts';
 import type { LogsFlags } from './commands/logs.ts';
 
-/** The commands that show what happens: now, to a message, and in the database. */
+/**
+ * Adds the commands that show the current health, the fate of a message, and the size of the
+ * database.
+ */
 export function describeStatus(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/status.ts'));
   const how = 'show gateway health (exit 0 healthy, 1 degraded, 3 not running)';
@@ -31,16 +34,16 @@ export function describeStatus(program: Command, { run }: Runs): void {
     [
       ['parley why last', 'the newest message of a person'],
       ['parley why telegram:42/1207', 'message 1207 of the Telegram chat 42'],
-      ['parley why 1207', 'the same, where no other chat has such a message'],
+      ['parley why 1207', 'the same, if only one chat has such a message'],
       ['parley why turn_01k...', 'the first message of a turn'],
     ],
-    'It shows no text of messages, and no arguments or results of tools.',
+    'It shows no message texts and no arguments or results of tools.',
   );
   const storage = 'show database size, retention and expired rows';
   withJson(add(program, 'storage', storage, () => work((m, cli) => m.storage(cli))));
 }
 
-/** The command that prints the log. */
+/** Adds the command that prints the log. */
 export function describeLogs(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/logs.ts'));
   const what = 'print the last log lines of all processes that keep them in this data folder';
@@ -66,10 +69,10 @@ export function describeLogs(program: Command, { run }: Runs): void {
 }
 
 const REPORT_HELP = `
-Secrets, names, ids, messages and paths are hidden: only what is written in the program of Parley itself is shown.
-Look through the file before you send it.`;
+Secrets, names, ids, messages and paths are hidden: only text from Parley’s own code is included.
+Check the file before you send it.`;
 
-/** The command that makes a bundle for a bug report. */
+/** Adds the command that writes a bundle for a bug report. */
 export function describeReport(program: Command, { run }: Runs): void {
   const reporting = using(run, () => import('./commands/report/report.ts'));
   const bundle = 'write a bundle for a bug report, without secrets, names and texts';
@@ -80,11 +83,11 @@ export function describeReport(program: Command, { run }: Runs): void {
     .addHelpText('after', REPORT_HELP);
 }
 
-const USAGE_NOTES = `in and out are tokens, cached those of "in" that the provider had in its cache. p50 and p95: half and 95 % of the
+const USAGE_NOTES = `in and out are tokens; cached are those of "in" that the provider had in its cache. p50 and p95: half and 95 % of the
 answers were committed within that time after the message was accepted; sending them is not included. The last
-lines are the caps of the settings and what was used of them today.`;
+lines show the caps from the settings and today’s use of them.`;
 
-/** The command that shows what was used. */
+/** Adds the command that shows usage. */
 export function describeUsage(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/usage.ts'));
   const what =
@@ -114,7 +117,7 @@ const DOCTOR_HELP = `
 It makes real calls: to the model (a few tokens), to each channel, to the database. Nothing is changed.
 Exit code: 0 nothing has failed (there may be warnings), 1 something has. docs/doctor.md explains all checks.`;
 
-/** The command that checks whether everything works. */
+/** Adds the command that checks whether everything works. */
 export function describeDoctor(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/checks/doctor.ts'));
   const what =
@@ -126,7 +129,7 @@ export function describeDoctor(program: Command, { run }: Runs): void {
 const AUDIT_NOTES = `Exit code: 0 nothing at warning or above, 1 warnings, 2 something critical, 3 it could not run.
 docs/audit.md lists all checks.`;
 
-/** The command that checks whether everything is secure. */
+/** Adds the command that checks for security weaknesses. */
 export function describeAudit(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/checks/audit.ts'));
   const what = 'check this installation for security weaknesses, and say what to do about them';
@@ -151,7 +154,7 @@ export function describeAudit(program: Command, { run }: Runs): void {
   );
 }
 
-/** The commands for messages that could not be delivered or answered. */
+/** Adds the commands for messages that could not be delivered or answered. */
 export function describeDead(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/dead.ts'));
   const what = 'list, show, replay or drop messages that could not be delivered or answered';
@@ -162,7 +165,7 @@ export function describeDead(program: Command, { run }: Runs): void {
     .action(({ limit, before }: { readonly limit: number; readonly before?: number }) =>
       work((m, cli) => m.listDead(cli, limit, before)),
     );
-  add(dead, 'show', 'show all of one dead letter', (id: number) =>
+  add(dead, 'show', 'show one dead letter in full', (id: number) =>
     work((m, cli) => m.showDead(cli, id)),
   ).argument('<number>', 'its number in the list', idNumber);
   const settling = (action: 'replay' | 'drop', description: string) => {
@@ -195,15 +198,15 @@ export function describeDead(program: Command, { run }: Runs): void {
   };
   settling('replay', 'send them again, or answer them again').option(
     '--allow-duplicates',
-    'also send what may have arrived already, and then arrives twice',
+    'also send what may have arrived already and would then arrive twice',
   );
-  settling('drop', 'give them up: they are no longer listed, and /why still shows them');
+  settling('drop', 'give them up: they are no longer listed, but /why still shows them');
   withExamples(dead, [
     ['parley dead', 'what was given up, and why'],
     ['parley dead show 17', 'all of dead letter 17'],
     ['parley dead replay 17 18', 'send them again, in their original order'],
     ['parley dead replay --all', 'all but what may have arrived already'],
-    ['parley dead replay 19 --allow-duplicates', 'although it may have arrived: it may come twice'],
+    ['parley dead replay 19 --allow-duplicates', 'even if it may arrive twice'],
     ['parley dead drop --all --kind unanswered', 'give up every unanswered message'],
   ]);
 }

@@ -28,7 +28,7 @@ import { versionText } from './version.ts';
 
 type Describe = (program: Command, runs: Runs) => void;
 
-/** The commands by the headings under which `parley --help` lists them. */
+/** The commands under the headings of `parley --help`. */
 const GROUPS: readonly (readonly [heading: string, commands: readonly Describe[]])[] = [
   ['Run:', [describeStart, describeService, describeSimulate]],
   ['Watch:', [describeStatus, describeLogs, describeUsage]],
@@ -90,7 +90,7 @@ Exit codes:
 
 function describeCompletion(program: Command, { bare }: Runs): void {
   const work = using(bare, () => import('./commands/completion.ts'));
-  const what = 'print a script with which a shell completes commands and options';
+  const what = 'print a script for completing commands and options in a shell';
   const completion = add(program, 'completion', what, (shell: Shell) =>
     work((m, cli) => m.completion(cli, program, shell)),
   ).addArgument(new Argument('<shell>').choices(['bash', 'zsh', 'fish']));
@@ -101,7 +101,10 @@ function describeCompletion(program: Command, { bare }: Runs): void {
   ]);
 }
 
-/** Commander's own help command says nothing about an unknown word, and looks at the first one alone. */
+/**
+ * Replaces Commander's own help command, which reports no unknown words and ignores all words but
+ * the first.
+ */
 function describeHelp(program: Command): void {
   const what = 'show the help of a command';
   const help = add(program, 'help [command...]', what, async (words: readonly string[]) => {

@@ -19,7 +19,10 @@ const EXAMPLE_PLUGIN = join(import.meta.dirname, '../../../examples/plugin');
 const CHANNELS = CHANNEL_DEFINITIONS.map(({ id }) => id);
 const LAYOUTS = ['parley', 'mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'] as const;
 
-/** Files that a workspace may hold; the text of each has a word that is in no other file. */
+/**
+ * Files that a workspace may contain. The text of each contains a word that occurs in no other
+ * file.
+ */
 const FILES: readonly string[] = [
   ...['AGENTS.md', 'SOUL.md', 'USER.md', 'IDENTITY.md', 'TOOLS.md', 'MEMORY.md', 'HEARTBEAT.md'],
   ...['BOOT.md', 'BOOTSTRAP.md', 'memory/2026-11-20.md', 'memory/2026-11-21.md', 'memory/user.md'],
@@ -60,7 +63,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(path, { recursive: true, force: true }));
 
-/** Reads what it never declared. */
+/** Reads a file that it does not declare. */
 const nosy: ContextSource = {
   id: 'nosy',
   async gather({ view }) {
@@ -100,8 +103,8 @@ function put(file: string, name: string): void {
   writeFileSync(file, name.endsWith('SKILL.md') ? `${front}${text}` : text);
 }
 
-describe.each(LAYOUTS)('what prompts of the layout %s are made from', (layout) => {
-  it('[W09] is in the files that an agent changes only with an approval, and nowhere else', async () => {
+describe.each(LAYOUTS)('the sources of prompts with the layout %s', (layout) => {
+  it('[W09] are only files that an agent cannot change without approval', async () => {
     const { agent, lines, deps } = await open(layout);
     const { promptFiles } = agent;
     const shown = new Set<string>();
@@ -132,7 +135,7 @@ describe.each(LAYOUTS)('what prompts of the layout %s are made from', (layout) =
   });
 });
 
-it('[W09] settings and profiles that lie in the workspace are among them', async () => {
+it('[W09] settings and profiles inside the workspace count as prompt files', async () => {
   writeFileSync(
     join(path, 'parley.yaml'),
     JSON.stringify({ model: 'offline', agent: { workspace: path } }),

@@ -12,14 +12,17 @@ import type { OpenLog, StartOptions } from './process-options.ts';
 import type { ProcessServices } from './process-services.ts';
 import type { LoadedSettings } from './settings.ts';
 
-/** Turns that are under way at a shutdown get this long, then they are released for another run. In ms. */
+/**
+ * How long running turns may take at a shutdown before they are released for another run, in ms.
+ */
 const SHUTDOWN_GRACE_MS = 4_000;
 
 type Options = StartOptions & OpenLog;
 
 /**
- * The agents of the current settings, and the worker that runs their turns. Other settings replace both in one step
- * (D12): turns under way end with what they started with, and no message waits for that. Adapters stay connected.
+ * The agents of the current settings, and the worker that runs their turns. New settings replace
+ * both in one step (D12): running turns finish with the settings they started with, and new
+ * messages do not wait for that. Adapters stay connected.
  */
 export class ReloadableRuntime {
   readonly #options: Options;
@@ -29,7 +32,7 @@ export class ReloadableRuntime {
   #current: AgentsRuntime;
   #worker: RunningWorker | undefined;
   #workersStarted = 0;
-  /** Workers of earlier settings that still have a turn, each until it has ended. */
+  /** Workers with earlier settings that still have running turns. */
   readonly #leaving = new Map<RunningWorker, Promise<void>>();
   #isEnding = false;
 
@@ -57,17 +60,17 @@ export class ReloadableRuntime {
     this.#current = made.current;
   }
 
-  /** The agents of the current settings. Read it at each use, since a reload replaces it. */
+  /** The agents of the current settings. Read this at each use, since a reload replaces it. */
   get current(): AgentsRuntime {
     return this.#current;
   }
 
-  /** Starts the worker, which runs turns from now on. */
+  /** Starts the worker, which begins to run turns. */
   async startWorker(): Promise<void> {
     this.#worker = await this.#newWorker();
   }
 
-  /** Uses other settings. Rejects, with everything unchanged, if they cannot be used. */
+  /** Switches to new settings. Rejects, leaving everything unchanged, if they cannot be applied. */
   async replace(loaded: LoadedSettings): Promise<void> {
     if (this.#isEnding) return;
     const plugins = { ...this.#plugins, loaded };
@@ -92,7 +95,7 @@ export class ReloadableRuntime {
     } else if (!isSame) await before.mcp.mcp.close();
   }
 
-  /** Takes no more turns; those under way get the grace period of a shutdown. */
+  /** Stops all workers. Running turns get the grace period of a shutdown. */
   async stopWorkers(): Promise<void> {
     this.#isEnding = true;
     const all = [...this.#leaving.keys(), ...(this.#worker ? [this.#worker] : [])];
@@ -105,7 +108,10 @@ export class ReloadableRuntime {
     await this.#mcp.mcp.close();
   }
 
-  /** A turn takes as long as the settings allow it, and its tools a little longer. */
+  /**
+   * The deadline is twice the configured length of a turn, because its tools may take a little
+   * longer.
+   */
   #leave(worker: RunningWorker, afterwards: () => Promise<void>): void {
     const { limits } = this.#plugins.loaded.settings;
     const stopped = worker
@@ -121,7 +127,10 @@ export class ReloadableRuntime {
     this.#leaving.set(worker, stopped);
   }
 
-  /** A lease belongs to the worker that runs the turn, so that no other one of this process takes it over. */
+  /**
+   * Each worker has its own lease owner, so that no other worker of this process takes over its
+   * turns.
+   */
   #newWorker(): Promise<RunningWorker> {
     this.#workersStarted += 1;
     const { processId } = this.#services;

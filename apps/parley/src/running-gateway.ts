@@ -19,7 +19,9 @@ export interface FoundGateway extends Instance {
   readonly token: string;
 }
 
-/** The gateway that runs on the data folder, else one of this machine on the same database. */
+/**
+ * Finds the gateway running on the data folder, or else one on this machine with the same database.
+ */
 export async function findGateway(
   folder: DataFolder,
   env: NodeJS.ProcessEnv,
@@ -28,7 +30,7 @@ export async function findGateway(
   const settings = checked.kind === 'ok' ? checked.settings : undefined;
   const instance = findInstance(folder) ?? (await findNeighbour(settings?.store.url));
   if (instance === null) return null;
-  // Without a token of its own the folder has never had a gateway; the one found says that it is wrong.
+  // If the folder has no token, it never had a gateway. The one found will reject the empty token.
   return { ...instance, token: settings?.http.token ?? readToken(folder) ?? '' };
 }
 
@@ -36,7 +38,8 @@ async function findNeighbour(
   url: LoadedSettings['settings']['store']['url'],
 ): Promise<Instance | null> {
   if (url === undefined) return null;
-  // Most installations keep their database in the data folder and never need this.
+  // Loaded on demand: most installations keep their database in the data folder and never need
+  // this.
   const { openStore } = await import('@parley/store');
   const store = await openStore({ url, clock: systemTime.clock });
   try {
@@ -53,17 +56,17 @@ async function findNeighbour(
 
 const ANSWER_WITHIN_MS = 5_000;
 
-/** A request to a route of the API; with `body` it is posted. */
+/** A request to a route of the API. It is sent as POST if it has a `body`. */
 export interface Question {
   readonly method?: 'POST' | 'DELETE' | undefined;
   readonly body?: object | undefined;
-  /** In ms; `ANSWER_WITHIN_MS` when absent. */
+  /** The deadline in ms; `ANSWER_WITHIN_MS` by default. */
   readonly withinMs?: number | undefined;
 }
 
 /**
- * Asks a route of a running gateway, whose type for that answer is `Answer`. Throws CliError: `refused`, or
- * `status-unanswered` when it does not answer as a Parley does.
+ * Sends a request to a running gateway, whose type for the response is `Answer`. Throws CliError
+ * `refused`, or `status-unanswered` if the response is not that of a Parley.
  */
 export async function askGateway<Answer>(
   gateway: FoundGateway,
@@ -80,36 +83,45 @@ export async function askGateway<Answer>(
     if (error instanceof CliError) throw error;
     throw new CliError(
       'status-unanswered',
-      `Process ${pid} should be a Parley at ${address}, but does not report its state (${reasonOf(error)}). If it hangs, end it and start again; nothing is lost by that.`,
+      `Process ${pid} should be a Parley at ${address}, but does not report its state (${reasonOf(error)}). If it hangs, end it and start again; nothing will be lost.`,
       error,
     );
   }
 }
 
-/** A path of the API, of the agent that is asked for. */
+/** Adds the requested agent to a path of the API. */
 export function ofAgent(path: string, agent: string | undefined): string {
   if (agent === undefined) return path;
   return `${path}${path.includes('?') ? '&' : '?'}agent=${encodeURIComponent(agent)}`;
 }
 
-/** A route that a gateway does not have is refused before the caller is known, as text; a refusal is JSON. */
+/**
+ * Whether the gateway has no such route: it says so as text, before it authenticates the caller.
+ * All other refusals are JSON.
+ */
 function isUnknownRoute({ status, headers }: Response): boolean {
   const isJson = headers.get('content-type')?.startsWith('application/json') ?? false;
   return (status === 404 || status === 405) && !isJson;
 }
 
-/** The gateway does not know what the command asks, or answers in another form. */
+/**
+ * The error for a gateway that does not know the command's request or answers in an unexpected
+ * form.
+ */
 export function otherVersion({ pid }: Pick<FoundGateway, 'pid'>, cause: unknown): CliError {
   return new CliError(
     'status-unanswered',
-    `Process ${pid} answers in another form than this command expects (${reasonOf(cause)}). It may run another version of Parley: restart it; nothing is lost by that.`,
+    `Process ${pid} sent an answer that this command does not understand (${reasonOf(cause)}). It may be running another version of Parley: restart it; nothing will be lost.`,
     cause,
   );
 }
 
 const Refusal = z.object({ error: z.string(), code: z.string().optional() });
 
-/** Throws CliError `refused`, or UsageError, with the reason that a route returns; the guard before it sends no JSON. */
+/**
+ * Returns the response. Throws CliError `refused`, or UsageError, with the reason from the route. A
+ * refusal by the guard in front of the routes has no JSON.
+ */
 async function answerOf<Answer>(gateway: FoundGateway, response: Response): Promise<Answer> {
   if (response.ok) return JSON.parse(await response.text());
   const refusal = Refusal.safeParse(await response.json().catch(() => undefined));
@@ -118,7 +130,7 @@ async function answerOf<Answer>(gateway: FoundGateway, response: Response): Prom
   throw new Error(`it answered ${response.status}`);
 }
 
-/** The error of a refusal: of values that the operation does not take it is one of usage. */
+/** The error for a refused request; a UsageError if the operation rejects the values. */
 export function refusedError(reason: string, code?: string): CliError {
   return code === 'wrong-input' ? new UsageError(reason) : new CliError('refused', reason);
 }
@@ -150,17 +162,20 @@ const Part = z.object({
   type: z.literal('part'),
   partId: z.string(),
   turnId: z.string().nullable(),
-  /** In a history: the message that it answers without a turn, such as a command. */
+  /**
+   * In a history: the message that this one answers without a turn, for example the reply to a
+   * command.
+   */
   answers: z.string().optional(),
   text: z.string(),
-  /** A file above the text. */
+  /** A file sent with the text, displayed above it. */
   file: z.object({ name: z.string().nullable() }).optional(),
 });
 const Inbound = z.object({ type: z.literal('inbound'), messageId: z.string() });
 const Asked = Inbound.extend({
-  /** Null while it waits for its turn. */
+  /** Null while the message waits for its turn. */
   outcome: z.string().nullable(),
-  /** The turn whose parts answer it; null: none has started. */
+  /** The turn whose parts answer the message; null until one has started. */
   turnId: z.string().nullable(),
 });
 
@@ -178,15 +193,15 @@ export type ChatHistory = z.infer<typeof History>['entries'];
 
 const Answer = z.object({ outcome: z.object({ kind: z.string(), reason: z.string().optional() }) });
 
-/** Finds the gateway, or null while none runs; asked again at every try. */
+/** Finds the gateway, or returns null while none is running. Called again for every attempt. */
 export type FindGateway = () => Promise<Pick<FoundGateway, 'address' | 'token'> | null>;
 
 export type GatewayClient = ReturnType<typeof createGatewayClient>;
 
 export interface GatewayListener {
-  /** At each (re)connection, before its first event. */
+  /** Called after each connection or reconnection, before its first event. */
   linked(): Promise<void>;
-  /** The gateway is away; it is looked for again and again. */
+  /** Called when the gateway is unreachable. The client keeps looking for it. */
   lost(): void;
   event(event: ChatEvent): void;
 }
@@ -194,12 +209,15 @@ export interface GatewayListener {
 const RETRY_MS = 500;
 
 interface TerminalOptions {
-  /** The folder for files that arrive. */
+  /** The folder for received files. */
   readonly downloads: string;
-  /** Its id: `main`, or `@support/main` with another agent than the default one (F14). */
+  /**
+   * The id of the chat: `main`, or `@support/main` with an agent other than the default one (F14).
+   */
   readonly chat: string;
   /**
-   * The time for which the gateway may be away before every call rejects with `gateway-gone`, in ms; absent: forever.
+   * How long the gateway may be away before every call rejects with `gateway-gone`, in ms.
+   * Unlimited by default.
    */
   readonly mayBeAwayMs?: number | undefined;
 }
@@ -210,8 +228,8 @@ interface Asking extends Pick<TerminalOptions, 'chat'> {
 }
 
 /**
- * Talks to the terminal channel of a gateway, which may go away and come back, until `signal` fires. Files that
- * arrive meanwhile are saved in the folder `downloads`.
+ * Talks to the terminal channel of a gateway, which may go away and come back, until `signal`
+ * fires. Received files are saved in the folder `downloads`.
  */
 export function createGatewayClient(
   find: FindGateway,
@@ -223,7 +241,10 @@ export function createGatewayClient(
   const json = async (path: string, body?: object): Promise<unknown> =>
     (await askTerminal(place, path, body)).json();
   return {
-    /** Sends until the gateway has the message; the same id each time, so that it counts once. */
+    /**
+     * Retries until the gateway has accepted the message. All attempts use the same id, so the
+     * message counts only once.
+     */
     async send(text: string) {
       const id: string = randomUUID();
       const taken = await retryUntilAnswered(() => json('/messages', { id, text }), patience);
@@ -234,7 +255,10 @@ export function createGatewayClient(
       const { entries } = readHistory(await retryUntilAnswered(() => json('/history'), patience));
       return entries.map((entry) => (entry.type === 'part' ? withLine(entry) : entry));
     },
-    /** Live events until the signal fires. Rejects with CliError when the gateway refuses. */
+    /**
+     * Delivers live events until the signal fires. Rejects with CliError when the gateway refuses
+     * the connection.
+     */
     async watch(listener: GatewayListener): Promise<void> {
       const away = createAwayTimer(mayBeAwayMs);
       const linked = () => {
@@ -250,7 +274,7 @@ export function createGatewayClient(
         if (signal.aborted) return;
         away.check();
         listener.lost();
-        // The gateway may be restarting; an abort ends the wait and the loop.
+        // The gateway may be restarting. An abort ends the pause and then the loop.
         await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
       }
     },
@@ -262,7 +286,7 @@ function readHistory(answer: unknown): z.infer<typeof History> {
   if (data !== undefined) return data;
   throw new CliError(
     'status-unanswered',
-    `The gateway shows the chat in another form than this command expects (${z.prettifyError(error)}). It may run another version of Parley: restart it; nothing is lost by that.`,
+    `The gateway sent a chat that this command does not understand (${z.prettifyError(error)}). It may be running another version of Parley: restart it; nothing will be lost.`,
     error,
   );
 }
@@ -272,7 +296,10 @@ interface Patience {
   readonly mayBeAwayMs: number;
 }
 
-/** Tries until it works, because the gateway may be restarting. A refusal is final and thrown. */
+/**
+ * Retries until it succeeds, because the gateway may be restarting. A refusal is final and is
+ * thrown.
+ */
 async function retryUntilAnswered<T>(
   attempt: () => Promise<T>,
   { signal, mayBeAwayMs }: Patience,
@@ -289,7 +316,7 @@ async function retryUntilAnswered<T>(
   }
 }
 
-/** Measures how long no gateway has answered; `check` is called after each failed attempt. */
+/** Measures how long the gateway has been away; `check` is called after each failed attempt. */
 function createAwayTimer(mayBeAwayMs: number) {
   let since: number | null = null;
   return {
@@ -301,20 +328,20 @@ function createAwayTimer(mayBeAwayMs: number) {
       if (systemTime.monotonic() - since < mayBeAwayMs) return;
       throw new CliError(
         'gateway-gone',
-        `The gateway ended and did not come back within ${Math.round(mayBeAwayMs / 1000)} s. Start it again and run "parley chat": a message that it had stored is answered then.`,
+        `The gateway ended and did not come back within ${Math.round(mayBeAwayMs / 1000)} s. Start it again and run "parley chat": messages it had already stored will be answered.`,
       );
     },
   };
 }
 
-/** A request to the terminal channel. Throws CliError when the gateway refuses it. */
+/** Sends a request to the terminal channel. Throws CliError when the gateway refuses it. */
 async function askTerminal(
   { find, signal, chat }: Asking,
   path: string,
   body?: object,
 ): Promise<Response> {
   const gateway = await find();
-  if (gateway === null) throw new Error('no gateway is running just now');
+  if (gateway === null) throw new Error('no gateway is running right now');
   const query = new URLSearchParams({ chat });
   const response = await requestGateway(
     gateway,
@@ -353,14 +380,14 @@ async function watchOnce(
   }
 }
 
-/** The part with a line for its file, which a terminal cannot show. */
+/** Adds a line about the file of a part, which a terminal cannot show. */
 function withLine(part: z.infer<typeof Part>, saved?: string): z.infer<typeof Part> {
   if (part.file === undefined) return part;
   const line = `[File ${part.file.name ?? ''}${saved === undefined ? '' : `: ${saved}`}]`;
   return { ...part, text: [line, part.text].filter((text) => text !== '').join('\n') };
 }
 
-/** Saves the file of a part; where, or why not. Its name is not trusted. */
+/** Saves the file of a part and returns where, or why it was not saved. Its name is untrusted. */
 async function savePartFile(
   place: Asking,
   { partId, file }: z.infer<typeof Part>,

@@ -6,12 +6,15 @@ import type { DataFolder } from './data-folder.ts';
 
 type Folder = Pick<DataFolder, 'path'>;
 
-/** The path of a file in `secrets/` of the data folder, which only its owner can read and no backup holds. */
+/**
+ * The path of a file in `secrets/` of the data folder, which only its owner can read and no backup
+ * contains.
+ */
 export function secretFile({ path }: Folder, name: string): string {
   return join(path, 'secrets', name);
 }
 
-/** Replaced as a whole: a reader never sees half of it. */
+/** Written atomically, so that a reader never sees a partial file. */
 export function writeSecretFile(folder: Folder, name: string, text: string): void {
   const file = secretFile(folder, name);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -25,7 +28,9 @@ export function writeSecretFile(folder: Folder, name: string, text: string): voi
   }
 }
 
-/** The reference by which the settings file takes a secret: relative where both lie in the data folder. */
+/**
+ * The reference to a secret in the settings file. It is relative when both lie in the data folder.
+ */
 export function secretReference(
   folder: Pick<DataFolder, 'path' | 'settingsFile'>,
   name: string,
@@ -36,8 +41,8 @@ export function secretReference(
 }
 
 /**
- * Writes a secret, and returns what puts back the one from before: the settings that name the file are checked only once
- * it is there, and may be refused.
+ * Writes a secret and returns a function that restores the previous one. Settings that refer to the
+ * file can only be checked once it exists, and may then be refused.
  */
 export function replaceSecret(folder: Folder, name: string, text: string): () => void {
   const before = readSecret(secretFile(folder, name));

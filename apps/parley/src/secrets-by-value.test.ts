@@ -15,7 +15,7 @@ const SCHEMAS = {
   channelSchemas: Object.fromEntries(CHANNEL_DEFINITIONS.map(({ id, settings }) => [id, settings])),
 };
 
-/** A part of a JSON schema, as far as it is walked here. */
+/** The parts of a JSON schema that are relevant here. */
 const Node = z.looseObject({
   type: z.union([z.string(), z.array(z.string())]).optional(),
   format: z.string().optional(),
@@ -29,10 +29,10 @@ const Node = z.looseObject({
 type Path = readonly (string | number)[];
 type Kind = 'secret' | 'address';
 
-/** Broader than what the settings go by, so that a field of another kind of name shows here. */
+/** Broader than the product's own pattern, so that secret fields with unusual names are found. */
 const SECRET = /token|key$|secret|passw|passphrase|credential|authoriz|cookie|bearer/i;
 
-/** Every field of the settings that holds a secret, or an address that may hold one. */
+/** Every field of the settings that holds a secret, or an address that may contain one. */
 function fieldsOf(schema: unknown, path: Path = []): { path: Path; kind: Kind }[] {
   const node = Node.safeParse(schema).data;
   if (node === undefined || path.length > 8) return [];
@@ -59,7 +59,7 @@ function ownField(path: Path, format: string | undefined): { path: Path; kind: K
   return format === 'uri' || /url$|apiRoot/i.test(name) ? [{ path, kind: 'address' }] : [];
 }
 
-/** Puts a value at a path, whatever stands there. */
+/** Sets a value at a path, replacing whatever is there. */
 function put(root: Record<string, unknown>, path: Path, value: string): void {
   let place: Record<string | number, unknown> = root;
   for (const [nth, step] of path.slice(0, -1).entries()) {
@@ -85,7 +85,8 @@ beforeAll(() => {
   overlooked = [];
   const found: string[] = [];
   for (const { path, kind } of fields.values()) {
-    // One by one: what stands side by side in the schema may exclude each other.
+    // Each field gets its own settings, because fields next to each other in the schema may be
+    // mutually exclusive.
     const own = canary('alone');
     const [user, password, key] = [canary('in a URL'), canary('in a URL'), canary('in a URL')];
     const settings = {};
@@ -104,19 +105,19 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 let nth = 0;
-/** A value with signs that JSON, HTML and URLs write in another way; in a URL it has none. */
+/** A unique value with characters that JSON, HTML and URLs escape; inside a URL it has none. */
 function canary(place: 'alone' | 'in a URL'): string {
   nth += 1;
   return place === 'alone' ? `canary-${nth}-"x&y` : `canary-${nth}-z`;
 }
 
-/** The forms that an MCP server, a library or a person may give to all secrets. */
+/** All secrets, in the forms in which an MCP server, a library or a person may write them. */
 function everything(): string {
   return canaries.flatMap((one) => [one, encodeURIComponent(one), JSON.stringify(one)]).join('\n');
 }
 
 function expectNone(text: string): void {
-  // Neither as it is, nor escaped, nor in pieces.
+  // This matches the value as is, escaped, or in pieces.
   expect(/.{0,10}canary-.{0,20}/.exec(text)?.[0]).toBeUndefined();
 }
 
@@ -126,7 +127,7 @@ describe('[G18] no secret of any field of the settings', () => {
     expect(overlooked).toEqual([]);
   });
 
-  it('reaches the model, nor a person through it, not even while an answer grows', async () => {
+  it('reaches the model or, through it, a person, not even while an answer is streamed', async () => {
     const asked: string[] = [];
     const echo: ChatModel = {
       id: 'echo',
@@ -167,7 +168,7 @@ describe('[G18] no secret of any field of the settings', () => {
     expectNone(heard.join(''));
   });
 
-  it('stands in the log, in facts, messages or errors', () => {
+  it('appears in the log, in facts, messages or errors', () => {
     const lines: string[] = [];
     const destination = { write: (line: string) => void lines.push(line) };
     const log = createLogger({
@@ -197,7 +198,7 @@ describe('[G18] no secret of any field of the settings', () => {
     }
   });
 
-  it('leaves over HTTP: status, metrics and the events of a page', async () => {
+  it('leaves over HTTP in the status, the metrics or the events of a page', async () => {
     const bytes = new TextEncoder().encode(`data: ${JSON.stringify(everything())}\n\n`);
     const pieces = new ReadableStream({
       start(controller) {

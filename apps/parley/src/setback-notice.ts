@@ -5,9 +5,11 @@ import type { Store } from '@parley/store';
 import type { DataFolder } from './data-folder.ts';
 import { setbackText } from './database-mark.ts';
 
-/** Asks nothing of the database while nothing has happened. In ms. */
+/**
+ * How often the state in memory is checked. The database is queried only after a setback. In ms.
+ */
 const POLL_INTERVAL_MS = 5_000;
-/** A gateway that starts later than this after a setback does not notify the owner again. In ms. */
+/** A gateway that starts later than this after a setback does not notify the owner, in ms. */
 const NOTIFIED_WITHIN_MS = 7 * 24 * 60 * 60_000;
 
 interface Deps {
@@ -19,8 +21,8 @@ interface Deps {
 }
 
 /**
- * Notifies the owner when the database has gone back in time, once however many gateways there are; returns what
- * ends that.
+ * Notifies the owner when the database has gone back in time, only once even with several gateways.
+ * The returned function stops it.
  */
 export function notifyOfSetbacks(deps: Deps, everyMs = POLL_INTERVAL_MS): () => Promise<void> {
   const { store, clock, log, folder } = deps;

@@ -19,7 +19,9 @@ import { checkAs, type checkSettings } from './settings.ts';
 
 type Deps = Pick<StartOptions, 'folder' | 'env' | 'clock'> & Pick<OpenLog, 'secrets'>;
 
-/** The settings file for operations. What they write is taken over by the watch of the file (D12). */
+/**
+ * Access to the settings file for operations. The watch on the file picks up what they write (D12).
+ */
 export function settingsEditor(
   { folder, env, clock, secrets }: Deps,
   channels: readonly ChannelDefinition[],
@@ -27,7 +29,7 @@ export function settingsEditor(
 ): OperatorSettings {
   const file = folder.settingsFile;
   const check = checkAs({ folder, env, channels });
-  /** Nothing is written where the file has changed since the print was made. */
+  /** Writes nothing if the file has changed since its fingerprint was taken. */
   const write = (
     print: string,
     edit: (options: Parameters<typeof replaceSettings>[2]) => SettingsEdited,
@@ -40,7 +42,7 @@ export function settingsEditor(
   return {
     show() {
       const result = check(file);
-      // The watch of the file may not have seen yet what was just saved.
+      // The watch on the file may not have seen the latest changes yet.
       secrets.add(result.secrets);
       const problems = result.kind === 'invalid' ? result.problems : brokenIn(result.channels);
       const shown = [...problems, ...result.warnings].map(shownProblem);
@@ -69,7 +71,7 @@ function changeOf({ path, value }: ValueChange): SettingsChange {
     : { kind: 'set', path, value: writable(value) };
 }
 
-/** JSON knows null, settings do not: a key without a value is absent. */
+/** JSON has null, settings do not: a key without a value is omitted. */
 function writable(value: Json): SettingsValue {
   if (Array.isArray(value)) return value.flatMap((one) => (one === null ? [] : [writable(one)]));
   if (typeof value !== 'object') return value;

@@ -19,7 +19,7 @@ let lines: z.infer<typeof Line>[];
 let watch: SettingsWatch;
 let log: ReturnType<typeof openLog>['log'];
 let applied: LoadedSettings[];
-/** The result of using other settings. */
+/** Applies new settings; tests replace it to fail. */
 let apply: () => Promise<void>;
 beforeEach(() => {
   path = mkdtempSync(join(tmpdir(), 'parley-watch-'));
@@ -44,7 +44,7 @@ afterEach(async () => {
   rmSync(path, { recursive: true });
 });
 
-/** As editors do: another file takes the place of the old one. Resolves when it was looked at. */
+/** Replaces the file with a new one, as editors do. Resolves once the change was processed. */
 async function save(text: string): Promise<void> {
   writeFileSync(join(path, 'new.yaml'), text);
   renameSync(join(path, 'new.yaml'), join(path, 'parley.yaml'));
@@ -53,7 +53,7 @@ async function save(text: string): Promise<void> {
 }
 
 describe('settings that change while Parley runs', () => {
-  it('[D12] change the log at once, and nothing else with it', async () => {
+  it('[D12] change the log level immediately and nothing else with it', async () => {
     const child = log.child({ part: 'x' });
     child.info({}, 'not said');
     await save(BEFORE.replace('warn', 'info'));
@@ -65,7 +65,7 @@ describe('settings that change while Parley runs', () => {
     expect(applied).toEqual([]);
   });
 
-  it('[D12] are used at once, and named without their values', async () => {
+  it('[D12] are applied immediately, and logged without their values', async () => {
     await save(
       `${BEFORE.replace('telegram:1', 'telegram:2').replace('warn', 'info')}limits: { turnSteps: 3 }\n${TELEGRAM}`,
     );
@@ -81,7 +81,7 @@ describe('settings that change while Parley runs', () => {
     expect(watch.state).toEqual({ afterRestart: [], problems: [] });
   });
 
-  it('[D12] keep what counts from a start as it was, and name it, until they are as before', async () => {
+  it('[D12] keep and report the values that need a restart, until the file has the old ones again', async () => {
     const moved = 'http: { port: 7500 }\nagent: { id: other }\nmedia: { maxFileMb: 3 }\n';
     await save(`${BEFORE.replace('telegram:1', 'telegram:2')}${moved}`);
     const afterRestart = ['agent.id', 'http.port', 'media.maxFileMb'];
@@ -95,7 +95,7 @@ describe('settings that change while Parley runs', () => {
     expect(applied.at(-1)?.settings.owners).toEqual(['telegram:1']);
   });
 
-  it('[D12] may be those of the profile that they name', async () => {
+  it('[D12] may come from the profile that they name', async () => {
     const profile = join(path, 'profiles/mine.yaml');
     mkdirSync(join(path, 'profiles'));
     writeFileSync(profile, 'layout: lab\n');
@@ -111,7 +111,7 @@ describe('settings that change while Parley runs', () => {
     await expect.poll(() => applied.at(-1)?.settings.agent.layout).toBe('parley');
   });
 
-  it('[D12] [F14] may be those of one agent of several, whose workspace stays until the next start', async () => {
+  it('[D12] [F14] may be those of one of several agents, whose workspace stays until a restart', async () => {
     const agents = 'agents: { b: { heartbeat: { steps: 4 }, profile: mine } }\n';
     const profile = join(path, 'profiles/mine.yaml');
     mkdirSync(join(path, 'profiles'));
@@ -131,7 +131,7 @@ describe('settings that change while Parley runs', () => {
     ]);
   });
 
-  it('[D12] may be in a file of their own: a secret that is replaced there is used without a start', async () => {
+  it('[D12] may refer to a separate file: a secret that is replaced there is used without a restart', async () => {
     const secret = join(path, 'token-of-the-bot');
     const token = (letter: string) => `123456:${letter.repeat(35)}`;
     const reference = '$' + '{file:token-of-the-bot}';
@@ -149,7 +149,7 @@ describe('settings that change while Parley runs', () => {
     expect(JSON.stringify(lines)).not.toContain('aaaa');
   });
 
-  it('[D12] are reported as at a start where they are wrong, and those from before stay', async () => {
+  it('[D12] are reported as at startup when invalid, and the previous ones stay in use', async () => {
     await save('log: { level: loud }\n');
     const problems = [expect.stringContaining('log.level has a value that does not fit')];
     expect(lines).toMatchObject([{ level: 'error', problems }]);
@@ -159,7 +159,7 @@ describe('settings that change while Parley runs', () => {
     expect(applied).toEqual([]);
   });
 
-  it('[D12] of which nothing can be made are reported, and used as soon as they are mended', async () => {
+  it('[D12] that cannot be applied are reported, and used as soon as they are fixed', async () => {
     apply = () => Promise.reject(new Error('the workspace is away'));
     await save(BEFORE.replace('telegram:1', 'telegram:2'));
     expect(lines).toMatchObject([{ level: 'error', reason: 'the workspace is away' }]);
@@ -171,8 +171,8 @@ describe('settings that change while Parley runs', () => {
   });
 });
 
-describe('what has changed', () => {
-  it('[D12] is nothing where only comments changed', () => {
+describe('the list of changed settings', () => {
+  it('[D12] is empty when only comments changed', () => {
     const folder = locateDataFolder(path, {});
     const before = readSettings(folder, {});
     writeFileSync(folder.settingsFile, `# mine\n\n${BEFORE}`);

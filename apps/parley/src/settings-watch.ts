@@ -12,8 +12,8 @@ import { checkSettings, type LoadedSettings } from './settings.ts';
 type Settings = LoadedSettings['settings'];
 
 /**
- * The sections that a process keeps as it was started: where it is found, what it is built on, and the code it has
- * loaded.
+ * The sections that are read only at startup: they define the address of the process, what it is
+ * built on, and the code it has loaded.
  */
 const FROM_THE_START = ['store', 'queue', 'http', 'telemetry', 'plugins', 'media'] as const;
 const POLL_INTERVAL_MS = 500;
@@ -26,28 +26,29 @@ interface SettingsWatchDeps {
   readonly loaded: LoadedSettings;
   readonly useLevel: (level: LogLevel) => void;
   readonly secrets: Pick<Secrets, 'add'>;
-  /** `POLL_INTERVAL_MS` when absent. */
+  /** The polling interval; `POLL_INTERVAL_MS` by default. */
   readonly everyMs?: number;
 }
 
 /**
- * Looks whether the settings file, a profile or a file behind `${file:…}` has changed (D12). A good one is used at once, but for what counts from a start,
- * which is named; a broken one is reported as at a start, and nothing changes. Looking at the time of the files
- * works wherever they lie, also below a mount.
+ * Watches the settings file, its profiles and the files behind `${file:…}` for changes (D12). Valid
+ * settings are applied immediately, except for sections that need a restart, which are logged.
+ * Invalid ones are reported as at startup, and nothing changes. Polling the modification times
+ * works everywhere, even below a mount.
  */
 export class SettingsWatch {
   readonly #deps: SettingsWatchDeps;
   /** The settings in use. */
   #loaded: LoadedSettings;
   #state: SettingsState = { afterRestart: [], problems: [] };
-  /** Files that hold values of the settings. */
+  /** The files that hold values of the settings. */
   #files: readonly string[];
   #timer: NodeJS.Timeout | undefined;
   #taken: string;
   #seen: string;
   #looking: Promise<void> | undefined;
 
-  /** The file counts as read with `loaded`. */
+  /** Assumes that `loaded` was read from the current file. */
   constructor(deps: SettingsWatchDeps) {
     this.#deps = deps;
     this.#loaded = deps.loaded;
@@ -56,16 +57,16 @@ export class SettingsWatch {
     this.#seen = this.#taken;
   }
 
-  /** The difference of the file from the settings in use. */
+  /** How the file differs from the settings in use. */
   get state(): SettingsState {
     return this.#state;
   }
 
-  /** `apply` uses other settings, or rejects and leaves everything as it was. */
+  /** `apply` switches to new settings, or rejects and leaves everything unchanged. */
   start(apply: (loaded: LoadedSettings) => Promise<void>): void {
     this.#timer = setInterval(() => {
       const print = printOfAll(this.#deps.folder, this.#files);
-      // One that is still being written has another print the next time.
+      // A file that is still being written has a different fingerprint at the next check.
       if (print !== this.#taken && print === this.#seen && this.#looking === undefined) {
         this.#taken = print;
         this.#looking = this.#look(apply).finally(() => {
@@ -76,7 +77,7 @@ export class SettingsWatch {
     }, this.#deps.everyMs ?? POLL_INTERVAL_MS).unref();
   }
 
-  /** Ends it, and waits for settings that are being taken over. */
+  /** Stops watching, and waits for settings that are being applied. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#looking;
@@ -121,26 +122,27 @@ export class SettingsWatch {
     else
       log.warn(
         { changed, afterRestart },
-        'the settings were read again; some count from the next start',
+        'the settings were read again; some apply only after a restart',
       );
   }
 }
 
-/** A fingerprint of the settings, of the profiles beside them, and of files with values. */
+/** A fingerprint of the settings file, the profiles beside it, and the files that hold values. */
 function printOfAll({ settingsFile, profiles }: DataFolder, values: readonly string[]): string {
   let names: readonly string[] = [];
   try {
     names = readdirSync(profiles);
   } catch {
-    // There are none. A profile that is named and cannot be read is reported with the settings.
+    // There are no profiles. If a profile is named but unreadable, the check of the settings
+    // reports it.
   }
   const files = [settingsFile, ...names.map((name) => join(profiles, name)), ...values];
   return files.map((file) => `${file} ${printOf(file)}`).join('\n');
 }
 
-const KEPT = 'the settings have changed, but cannot be used; those from before stay';
+const KEPT = 'the changed settings cannot be used; the previous ones stay in effect';
 
-/** Says what in the settings has no effect, or not the one that was meant. */
+/** Logs the settings that have no effect, or not the intended one. */
 export function logWarnings(log: Logger, { warnings }: Pick<LoadedSettings, 'warnings'>): void {
   for (const warning of warnings) log.warn({ problem: describeProblem(warning) }, 'settings');
 }
@@ -156,7 +158,7 @@ function logBroken(log: Logger, { channels }: LoadedSettings): void {
   );
 }
 
-/** Other settings, with what counts from a start as it was at the start. */
+/** The new settings, with the sections that need a restart taken from the old ones. */
 function withStartOf(
   { settings: start, agents: agentsAtStart }: LoadedSettings,
   now: LoadedSettings,
@@ -178,7 +180,9 @@ function withStartOf(
 
 type Compared = Pick<LoadedSettings, 'settings' | 'agents' | 'channels'>;
 
-/** Names of what differs, never values: `log.level`, `model`, `channels.telegram/default`. */
+/**
+ * The names of what differs, never the values: `log.level`, `model`, `channels.telegram/default`.
+ */
 export function changedSettings(before: Compared, now: Compared): readonly string[] {
   const changed = namesThatDiffer(before.settings, now.settings, 2);
   return [
@@ -188,7 +192,7 @@ export function changedSettings(before: Compared, now: Compared): readonly strin
   ];
 }
 
-/** Those in which more differs than what they inherit, as their profile. */
+/** The agents that differ in more than what they inherit, for example in their profile. */
 function changedAgents(
   before: Compared,
   now: Compared,

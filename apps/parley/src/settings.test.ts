@@ -14,16 +14,19 @@ describe('the role of a process', () => {
     ['gateway', { store: {}, queue }, 'store.url (PostgreSQL) and queue.url (Redis)'],
     ['worker', { store: postgres, queue }, 'Set queue.url (Redis) in the settings'],
     ['gateway', { store: {}, queue: redis }, 'Set store.url (PostgreSQL) in the settings'],
-  ])('[D09] of a %s alone needs servers, and says which are missing', (role, places, words) => {
-    expect(() => checkRole(role, places)).toThrow(
-      expect.objectContaining({
-        code: 'role-needs-servers',
-        message: expect.stringContaining(words),
-      }),
-    );
-  });
+  ])(
+    '[D09] requires servers for a %s on its own, and says which are missing',
+    (role, places, words) => {
+      expect(() => checkRole(role, places)).toThrow(
+        expect.objectContaining({
+          code: 'role-needs-servers',
+          message: expect.stringContaining(words),
+        }),
+      );
+    },
+  );
 
-  it('[D09] needs nothing where one process does everything', () => {
+  it('[D09] needs no servers when one process does everything', () => {
     checkRole('all', { store: {}, queue });
     checkRole('worker', { store: postgres, queue: redis });
   });

@@ -8,13 +8,13 @@ import { describeProblem, loadSettings, nearestWord, type SettingsResult } from 
 import type { ProcessRole, RetentionAges } from '@parley/store';
 import { CliError, commandLine, type DataFolder } from './data-folder.ts';
 
-/** Settings that passed every check but those of single channels. */
+/** Settings that passed every check except those of individual channels. */
 export type LoadedSettings = Extract<SettingsResult<ModelSettings>, { kind: 'ok' }>;
 
-/** Channels that need no settings and are always there. */
+/** Channels that are always available without settings. */
 const ALWAYS = ['web', 'terminal'];
 
-/** Reads and checks the settings with every channel's and the models' own schema (D12). */
+/** Reads and checks the settings with the schemas of every channel and of the models (D12). */
 export function checkSettings(
   folder: DataFolder,
   env: NodeJS.ProcessEnv,
@@ -34,7 +34,7 @@ export function checkSettings(
   });
 }
 
-/** Checks any file as the settings of this installation, for `editSettings`. */
+/** Checks any file as if it held the settings of this installation, for `editSettings`. */
 export function checkAs({ folder, env, channels }: CheckedInstallation) {
   return (settingsFile: string) => checkSettings({ ...folder, settingsFile }, env, channels);
 }
@@ -42,11 +42,14 @@ export function checkAs({ folder, env, channels }: CheckedInstallation) {
 interface CheckedInstallation {
   readonly folder: DataFolder;
   readonly env: NodeJS.ProcessEnv;
-  /** All there are, those of plugins too. */
+  /** All channels, including those of plugins. */
   readonly channels: readonly ChannelDefinition[];
 }
 
-/** As `checkSettings`, for those who cannot go on without: throws CliError that lists every problem. */
+/**
+ * Like `checkSettings`, for callers that cannot continue without settings: throws a CliError that
+ * lists every problem.
+ */
 export function readSettings(
   folder: DataFolder,
   env: NodeJS.ProcessEnv,
@@ -58,11 +61,14 @@ export function readSettings(
   const problems = result.problems.map(describeProblem).join('\n\n');
   throw new CliError(
     'settings-invalid',
-    `The settings in ${folder.settingsFile} have ${countOf(result.problems.length, 'problem')}:\n\n${problems}\n\nMend the file and start again; "${commandLine('config check', folder)}" checks it without starting.`,
+    `The settings in ${folder.settingsFile} have ${countOf(result.problems.length, 'problem')}:\n\n${problems}\n\nFix the file and start again. "${commandLine('config check', folder)}" checks it without starting.`,
   );
 }
 
-/** An agent of the settings. `name`: as in the ids of its conversations; undefined: the default one (F14). */
+/**
+ * An agent of the settings. `name` is the one used in its conversation ids; undefined for the
+ * default agent (F14).
+ */
 export interface ChosenAgent {
   readonly name: string | undefined;
   readonly settings: LoadedSettings['settings'];
@@ -79,7 +85,10 @@ export function allAgents({
   ];
 }
 
-/** The agent that a person names; without a name the default one. Throws CliError `no-agent`. */
+/**
+ * Returns the agent that the user names, or the default one without a name. Throws CliError
+ * `no-agent`.
+ */
 export function chosenAgent(
   loaded: Pick<LoadedSettings, 'settings' | 'agents'>,
   asked: string | undefined,
@@ -93,7 +102,7 @@ export function chosenAgent(
   const meant = nearestWord(asked, names);
   throw new CliError(
     'no-agent',
-    `The settings have no agent ${JSON.stringify(asked)}.${meant === undefined ? '' : ` Did you mean ${meant}?`} There is ${names.join(', ')}.`,
+    `The settings have no agent ${JSON.stringify(asked)}.${meant === undefined ? '' : ` Did you mean ${meant}?`} The agents are ${names.join(', ')}.`,
   );
 }
 
@@ -115,18 +124,21 @@ export function retentionAges({
 }
 
 type Settings = LoadedSettings['settings'];
-/** The places of database and queue, which decide. */
+/** The settings of database and queue, as far as they matter here. */
 interface Places {
   readonly store: Pick<Settings['store'], 'url'>;
   readonly queue: Pick<Settings['queue'], 'url'>;
 }
 
-/** Whether other processes work on the same database, so that what only one may do needs a lease. */
+/** Whether other processes use the same database, so that exclusive work needs a lease. */
 export function isSharedStore({ store }: Pick<Places, 'store'>): boolean {
   return store.url !== undefined;
 }
 
-/** Throws CliError `role-needs-servers` where a part of Parley could not meet the others anywhere. */
+/**
+ * Throws CliError `role-needs-servers` if a process in this role would have no servers through
+ * which to meet the others.
+ */
 export function checkRole(role: ProcessRole, { store, queue }: Places): void {
   if (role === 'all') return;
   const missing = [
@@ -136,7 +148,7 @@ export function checkRole(role: ProcessRole, { store, queue }: Places): void {
   if (missing.length === 0) return;
   throw new CliError(
     'role-needs-servers',
-    `"parley ${role}" works together with other processes and meets them in PostgreSQL and Redis. ` +
+    `"parley ${role}" works with other processes through PostgreSQL and Redis. ` +
       `Set ${missing.join(' and ')} in the settings, or run everything in one process with "parley start".`,
   );
 }
@@ -148,7 +160,7 @@ export function scrubOf(folder: DataFolder, env: NodeJS.ProcessEnv): Scrub {
   try {
     ({ secrets } = checkSettings(folder, env));
   } catch {
-    // A file that cannot be read is reported by the command itself.
+    // If the file cannot be read, the command itself reports that.
   }
   return openSecrets([...token, ...secrets]).scrub;
 }

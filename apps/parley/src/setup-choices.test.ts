@@ -7,13 +7,13 @@ const SERVERS: ReadonlyMap<string, string> = new Map([
   ['http://127.0.0.1:8080/v1/models', 'gemma'],
 ]);
 
-describe('the model servers of the setup', () => {
+describe('the model servers offered by the setup', () => {
   const readJson = async (url: string) => {
     const id = SERVERS.get(url);
     return id === undefined ? null : { data: [{ id }] };
   };
 
-  it('[U02] begin with all that answer on this machine, each with its model and once', async () => {
+  it('[U02] start with those running on this machine, each with its model and listed once', async () => {
     const providers = await setupProviders({ ollamaHost: undefined, readJson });
     const found = providers.filter(({ model }) => model !== undefined);
     expect(providers.slice(0, 3)).toEqual(found);
@@ -25,7 +25,7 @@ describe('the model servers of the setup', () => {
     expect(providers.map(({ name }) => name)).not.toContain('Ollama');
   });
 
-  it('[U02] are the services alone where none answers', async () => {
+  it('[U02] are only the known services when no server answers here', async () => {
     const providers = await setupProviders({ ollamaHost: undefined, readJson: async () => null });
     expect(providers.filter(({ model }) => model !== undefined)).toEqual([]);
     expect(providers.map(({ name }) => name)).toContain('Ollama');

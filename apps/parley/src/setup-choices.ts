@@ -1,7 +1,10 @@
 import type { SetupPlatform, SetupProvider } from '@parley/gateway/api';
 import { detectLocalServers, usualServerAt } from '@parley/models/probe';
 
-/** The names of settings in the forms of the page and of the terminal, for their problems. */
+/**
+ * The labels of settings in the setup forms of the page and the terminal, used to describe
+ * problems.
+ */
 export const SETUP_FIELDS: ReadonlyMap<string, string> = new Map([
   ['baseUrl', 'Address'],
   ['apiKey', 'Key'],
@@ -15,41 +18,41 @@ const SERVICES: readonly SetupProvider[] = [
     name: 'OpenAI',
     provider: 'openai',
     hasKey: true,
-    needs: 'A key of platform.openai.com, under API keys.',
+    needs: 'Create a key at platform.openai.com, under API keys.',
   },
   {
     name: 'Anthropic',
     provider: 'anthropic',
     hasKey: true,
-    needs: 'A key of console.anthropic.com, under API keys.',
+    needs: 'Create a key at console.anthropic.com, under API keys.',
   },
   {
     name: 'Gemini',
     provider: 'openai-compatible',
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
     hasKey: true,
-    needs: 'A key of aistudio.google.com, under Get API key.',
+    needs: 'Create a key at aistudio.google.com, under Get API key.',
   },
   {
     name: 'OpenRouter',
     provider: 'openai-compatible',
     baseUrl: 'https://openrouter.ai/api/v1',
     hasKey: true,
-    needs: 'A key of openrouter.ai, under Keys.',
+    needs: 'Create a key at openrouter.ai, under Keys.',
   },
   {
     name: 'DeepSeek',
     provider: 'openai-compatible',
     baseUrl: 'https://api.deepseek.com/v1',
     hasKey: true,
-    needs: 'A key of platform.deepseek.com, under API keys.',
+    needs: 'Create a key at platform.deepseek.com, under API keys.',
   },
   {
     name: 'Mistral',
     provider: 'openai-compatible',
     baseUrl: 'https://api.mistral.ai/v1',
     hasKey: true,
-    needs: 'A key of console.mistral.ai, under API keys.',
+    needs: 'Create a key at console.mistral.ai, under API keys.',
   },
   {
     name: 'Ollama',
@@ -70,11 +73,14 @@ const SERVICES: readonly SetupProvider[] = [
     provider: 'openai-compatible',
     hasAddress: true,
     hasKey: true,
-    needs: 'The address of any server with the API of OpenAI, and a key where it wants one.',
+    needs: 'The base URL of any OpenAI-compatible server, and an API key if it needs one.',
   },
 ];
 
-/** All model servers that can be chosen, those first that were found on this machine: each has a `model`. */
+/**
+ * All model servers that can be chosen, starting with those found on this machine, which have a
+ * `model`.
+ */
 export async function setupProviders(
   where: Parameters<typeof detectLocalServers>[0],
 ): Promise<readonly SetupProvider[]> {
@@ -82,33 +88,38 @@ export async function setupProviders(
   const here = found.map(({ baseUrl, model }): SetupProvider => {
     const { host } = new URL(baseUrl);
     const name = `${usualServerAt(baseUrl) ?? 'A server'}, found at ${host}`;
-    return { name, provider: 'openai-compatible', baseUrl, needs: 'It runs. No key.', model };
+    return {
+      name,
+      provider: 'openai-compatible',
+      baseUrl,
+      needs: 'It is running and needs no key.',
+      model,
+    };
   });
   const isHere = ({ baseUrl }: SetupProvider) => found.some((one) => one.baseUrl === baseUrl);
   return [...here, ...SERVICES.filter((service) => !isHere(service))];
 }
 
-/** The platforms whose accounts can be set up without opening the file. */
+/** The platforms whose accounts can be set up without editing the settings file. */
 export const SETUP_PLATFORMS: readonly SetupPlatform[] = [
   {
     id: 'telegram',
     name: 'Telegram',
     asks: 'token',
-    needs:
-      'Write to @BotFather in Telegram, send /newbot, and copy the token that it answers with.',
+    needs: 'Message @BotFather in Telegram, send /newbot, and copy the token from its reply.',
   },
   {
     id: 'discord',
     name: 'Discord',
     asks: 'token',
     needs:
-      'Open discord.com/developers/applications, make an application, and under Bot press Reset Token and switch the Message Content Intent on. With the token you get the link that invites the bot.',
+      'Open discord.com/developers/applications, create an application, then under Bot press Reset Token and turn on the Message Content Intent. Once the token is entered, you get the link that invites the bot.',
   },
   {
     id: 'whatsapp',
     name: 'WhatsApp',
     asks: 'phone',
     needs:
-      'The phone of the account that the bot is to have. It scans a code that is shown here; or give its number, and type the code on it.',
+      'The phone of the WhatsApp account for the bot. Scan a code shown here, or enter the phone number and type the code on the phone.',
   },
 ];

@@ -39,7 +39,7 @@ describe('the steps of the setup', () => {
     },
   ];
 
-  /** `file`: a settings file outside of the data folder. */
+  /** `file` is a settings file outside the data folder. */
   function steps(file?: string): Setup {
     const located = locateDataFolder(path, {});
     const folder = file === undefined ? located : { ...located, settingsFile: file };
@@ -82,7 +82,7 @@ describe('the steps of the setup', () => {
     },
   );
 
-  it('[U02] put a new secret in the place of the old one', async () => {
+  it('[U02] replace the old secret with a new one', async () => {
     await steps().saveChannel({ channel: 'telegram', token: TOKEN });
     const before = written();
     const answer = await steps().saveChannel({ channel: 'telegram', token: OTHER_TOKEN });
@@ -92,7 +92,7 @@ describe('the steps of the setup', () => {
     expect(readdirSync(join(path, 'secrets'))).toEqual(['telegram-token']);
   });
 
-  it('[U02] leave no secret behind where the settings are refused', async () => {
+  it('[U02] leave no secret behind when the settings are refused', async () => {
     const wrong = { channel: 'telegram', token: 'no token' } as const;
     expect(await steps().saveChannel(wrong)).toMatchObject({ kind: 'problem' });
     expect(readdirSync(join(path, 'secrets'))).toEqual([]);
@@ -101,7 +101,7 @@ describe('the steps of the setup', () => {
     expect(secret('telegram-token')).toBe(`${TOKEN}\n`);
   });
 
-  it('[U02] name the whole path where the settings file lies elsewhere', async () => {
+  it('[U02] use an absolute path when the settings file is outside the data folder', async () => {
     const elsewhere = mkdtempSync(join(tmpdir(), 'parley-settings-'));
     const file = join(elsewhere, 'mine.yaml');
     try {
@@ -131,7 +131,7 @@ describe('the steps of the setup', () => {
     expect(answer.reason).not.toMatch(/baseUrl|apiKey|channels\.|line \d/);
   });
 
-  it('[U02] leave no request for access of a new owner', async () => {
+  it("[U02] remove the new owner's pending request for access", async () => {
     expect((await steps().state()).waiting).toMatchObject([{ person: 'telegram:42' }]);
     expect(await steps().addOwner('telegram:42')).toMatchObject({ kind: 'done' });
     expect(settled).toEqual(['telegram:42']);

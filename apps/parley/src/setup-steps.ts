@@ -21,14 +21,14 @@ import { replaceSecret, secretReference } from './secret-files.ts';
 import { checkAs, type LoadedSettings } from './settings.ts';
 import { SETUP_FIELDS, SETUP_PLATFORMS, setupProviders } from './setup-choices.ts';
 
-/** A server or a platform that takes longer is asked again by hand. In ms. */
+/** How long a server or platform may take to respond. After that, the user can try again. In ms. */
 const ANSWER_WITHIN_MS = 20_000;
-/** Asks for a list alone, where no model is chosen yet. */
+/** Stands for no model; the server is only asked for its list of models. */
 const NO_MODEL = 'none';
 /** The file in `secrets/` that holds the key of the model. */
 const MODEL_KEY = 'model-key';
 
-/** A key or token, and the file in `secrets/` that holds it. */
+/** A key or token, and the name of its file in `secrets/`. */
 interface NewSecret {
   readonly name: string;
   readonly text: string;
@@ -43,7 +43,9 @@ interface Deps
   readonly store: { readonly pairing: Pick<Store['pairing'], 'pending' | 'settle'> };
 }
 
-/** The guided setup: model, channel, owner. What it writes is taken over by the watch of the file. */
+/**
+ * The guided setup: model, channel, owner. The watch on the settings file picks up what it writes.
+ */
 export class Setup implements SetupSteps {
   readonly #deps: Deps;
 
@@ -71,7 +73,8 @@ export class Setup implements SetupSteps {
         .map(({ channel, account, senderId, senderName: name }) => {
           return { channel, account, person: `${channel}:${senderId}`, name };
         })
-        // Someone who was made an owner in the file has access, whatever was asked before.
+        // People made owners in the settings have access, even if an earlier request is still
+        // pending.
         .filter(({ person }) => !settings.owners.includes(person)),
     };
   }
@@ -135,7 +138,7 @@ export class Setup implements SetupSteps {
   async saveChannel({ channel, token, phone }: SetupChannel): Promise<SetupAnswer> {
     const { folder } = this.#deps;
     const path = accountPath(folder.settingsFile, { channel, account: 'default' });
-    const done = 'Saved; it connects in a moment.';
+    const done = 'Saved. Connecting…';
     if (token !== undefined) {
       const secret = { name: `${channel}-token`, text: token };
       const value = secretReference(folder, secret.name);
@@ -154,7 +157,7 @@ export class Setup implements SetupSteps {
     return setupProblem(reason, 'Correct that and try again.');
   }
 
-  /** The problems for which nothing was written. */
+  /** Edits the settings, or returns the problems because of which nothing was written. */
   #edit(change: SettingsChange, before?: SettingsResult): readonly SettingsProblem[] {
     const { folder, clock } = this.#deps;
     const file = folder.settingsFile;
@@ -164,8 +167,9 @@ export class Setup implements SetupSteps {
   }
 
   /**
-   * The secret is in its file before the settings refer to it: they are checked with it, and judged by what was wrong with
-   * them before it. Where they are refused, the secret from before comes back.
+   * Writes the secret before the settings that refer to it, because they are checked together with
+   * it. Only problems that did not exist before count. If the settings are refused, the previous
+   * secret is restored.
    */
   #editWithSecret(change: SettingsChange, secret: NewSecret): readonly SettingsProblem[] {
     const { folder } = this.#deps;
@@ -174,7 +178,7 @@ export class Setup implements SetupSteps {
     let isKept = false;
     try {
       const refused = this.#edit(change, before);
-      // Settings that named the file already are not written, and not checked.
+      // If the settings already refer to the file, the edit changes nothing and checks nothing.
       const problems =
         refused.length > 0 ? refused : newProblems(before, this.#check(folder.settingsFile));
       isKept = problems.length === 0;
@@ -190,7 +194,10 @@ export class Setup implements SetupSteps {
   }
 }
 
-/** Whether a server that was asked for no model in particular takes the key; some list their models without one. */
+/**
+ * Whether the server accepts the key even though no model was requested. Some servers list their
+ * models without checking it.
+ */
 function isOnlyModelMissing(probe: ModelProbe): boolean {
   if (probe.kind === 'works') return true;
   const { failure, models } = probe;
@@ -200,7 +207,7 @@ function isOnlyModelMissing(probe: ModelProbe): boolean {
 
 const FILL_IN = 'Fill it in and try again.';
 
-/** The fields of a model that are missing or do not fit, as the form names them. */
+/** Reports the fields of a model that are missing or invalid, by the labels of the form. */
 function unfitModel({ issues }: z.ZodError): SetupAnswer {
   const reasons = issues.map(({ path, code, message }) => {
     const key = String(path.at(-1) ?? '');
@@ -213,7 +220,10 @@ function unfitModel({ issues }: z.ZodError): SetupAnswer {
 
 const ADDRESS = 'it must be a URL such as http://127.0.0.1:8080/v1';
 
-/** A problem of a setting that a form has a field for is named by the field; any other by its place in the file. */
+/**
+ * Describes a problem by the label of its field in the form, or by its path in the settings file if
+ * it has none.
+ */
 function describeFieldProblem(problem: SettingsProblem): string {
   const field = SETUP_FIELDS.get(problem.path.split('.').at(-1) ?? '');
   return field === undefined ? describeProblem(problem) : `${field}: expected ${problem.expected}.`;
@@ -248,7 +258,7 @@ function channelAnswer(probe: ChannelProbe): SetupAnswer {
   }
 }
 
-/** `telegram:42` as a channel and the id of a person there. */
+/** Splits a person such as `telegram:42` into the channel and the person's id there. */
 function channelAndId(person: string): [channel: string, senderId: string] {
   const at = person.indexOf(':');
   return [person.slice(0, at), person.slice(at + 1)];
@@ -258,7 +268,7 @@ function base64Of(bytes: Uint8Array | undefined): string | null {
   return bytes === undefined ? null : Buffer.from(bytes).toString('base64');
 }
 
-/** A server of one's own that the file names already. */
+/** The self-hosted API server that the settings already name. */
 function serverOf(values: object | null, channel: string): { readonly apiRoot?: string } {
   const all: unknown = values !== null && 'channels' in values ? values.channels : undefined;
   const block: unknown = isSettingsBlock(all) ? all[channel] : undefined;

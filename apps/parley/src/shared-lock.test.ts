@@ -30,7 +30,7 @@ describe('a lock that processes share', () => {
       ...change,
     });
 
-  it('[D09] admits one at a time, of this process and of others, and returns the result of the work', async () => {
+  it('[D09] admits one holder at a time, in this process and in others, and returns the result of the work', async () => {
     const locks = [lockOf('one'), lockOf('two'), lockOf('three')];
     let inside = 0;
     let most = 0;
@@ -49,13 +49,13 @@ describe('a lock that processes share', () => {
     expect(given).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
   });
 
-  it('is free again when the work failed', async () => {
+  it('is released when the work fails', async () => {
     const [one, two] = [lockOf('one'), lockOf('two')];
     await expect(one.hold(() => Promise.reject(new Error('full')))).rejects.toThrow('full');
     expect(await two.hold(async () => 'next')).toBe('next');
   });
 
-  it('is kept as long as the work takes, and does not wait for ever', async () => {
+  it('is kept as long as the work takes, while waiting for it is limited', async () => {
     let end = (): void => {};
     const over = new Promise<void>((resolve) => {
       end = resolve;
@@ -73,7 +73,7 @@ describe('a lock that processes share', () => {
     expect(isMine).toBe(true);
   });
 
-  it('[D09] notifies the holder that lost it before anything is written', async () => {
+  it('[D09] tells a holder that has lost it, before anything is written', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'parley-shared-'));
     const { log, lines } = recordingLogger();
     const lock = lockOf('one', {
@@ -82,7 +82,7 @@ describe('a lock that processes share', () => {
     });
     const workspace = await openWorkspace({ folder, templates: WORKSPACE_TEMPLATES, lock });
     const view = workspace.for({ kind: 'owner', conversationId: 'c' });
-    // As long as a machine that was put to sleep.
+    // Simulates a machine that was suspended for a while.
     const written = view.change('notes.md', () => {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 4_600);
       return 'from long ago';
@@ -94,8 +94,8 @@ describe('a lock that processes share', () => {
   });
 });
 
-describe('work that one of all processes does', () => {
-  it('[D09] is done by the first process, and by no other meanwhile', async () => {
+describe('work that only one of all processes does', () => {
+  it('[D09] is done by the first process, and by no other at the same time', async () => {
     const store = await openMemoryStore({ clock: Date.now });
     const deps = {
       leases: store.leases,

@@ -13,11 +13,17 @@ import { type Hold, localLock, openWorkspace, type WorkspaceLock } from '@parley
 import { CliError, WORKSPACE_TEMPLATES } from './data-folder.ts';
 import type { LoadedSettings } from './settings.ts';
 
-/** The time for which a writer waits for the lock: more than twice the life of a dead one. In ms. */
+/**
+ * How long a writer waits for the lock, in ms: more than twice the lifetime of a dead holder's
+ * lease.
+ */
 const TIMEOUT_MS = 20_000;
 const RECHECK_MS = { first: 5, last: 200 };
 
-/** The lock that lets one process at a time write to the workspace; undefined where no other process can be there. */
+/**
+ * The lock that allows only one process at a time to write to the workspace; undefined if there can
+ * be no other process.
+ */
 export function workspaceLock(
   { agent, store: { url } }: LoadedSettings['settings'],
   deps: Pick<SharedLockDeps, 'clock' | 'monotonic' | 'random' | 'log'> & {
@@ -31,7 +37,7 @@ export function workspaceLock(
   return sharedLock({ ...around, leases: store.leases, name, owner });
 }
 
-/** The workspace for a command, which works on its files beside running processes. */
+/** Opens the workspace for a command, which works on its files beside running processes. */
 export async function workspaceForCommand(
   settings: LoadedSettings['settings'],
   store: Pick<Store, 'leases'>,
@@ -51,11 +57,14 @@ export async function workspaceForCommand(
 
 export interface SharedLockDeps extends LeaseDeps {
   readonly random: () => number;
-  /** The longest wait, in ms; shorter in tests. */
+  /** The longest wait, in ms. Tests use a shorter one. */
   readonly patienceMs?: number;
 }
 
-/** A lock among processes: a lease in the database. A process that lost it learns that before it writes. */
+/**
+ * A lock across processes, implemented as a lease in the database. A process that has lost the
+ * lease learns so before it writes.
+ */
 export function sharedLock(deps: SharedLockDeps): WorkspaceLock {
   const here = localLock();
   return { hold: (work) => here.hold(() => holdAmongAll(deps, work)) };
@@ -73,34 +82,44 @@ async function holdAmongAll<T>(deps: SharedLockDeps, work: (hold: Hold) => Promi
         `Another process (${held.owner}) has kept ${name} for ${patienceMs / 1_000} s; try again later.`,
       );
     }
-    // Not all at the same moment; the lease names its end if its holder has died.
+    // The pause is random so that waiting processes do not retry together. The lease tells when it
+    // expires if its holder has died.
     await sleep(pause * (0.5 + random()));
   }
 }
 
-/** The lease of a dead process ends after this. In ms. */
+/** The lease of a dead process expires after this time, in ms. */
 const LEASE_MS = 6_000;
 const RENEW_MS = 2_000;
-/** So long before its end a lease is no longer relied on: clocks differ, and a renaming takes time. In ms. */
+/**
+ * How long before its expiry a lease is no longer relied on, because clocks differ and renaming a
+ * file takes time. In ms.
+ */
 const RESERVE_MS = 1_500;
 
 export interface LeaseDeps {
   readonly leases: LeaseRepository;
   readonly name: string;
-  /** Its holder, for people. */
+  /** The holder as shown to people. */
   readonly owner: string;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
   readonly log: Logger;
 }
 
-/** When a lease was asked for, on both clocks: one may be put back, the other stops while a machine sleeps. */
+/**
+ * The time at which a lease was requested, on both clocks: one may be set back, the other stops
+ * while a machine is suspended.
+ */
 interface LeaseMoment {
   readonly at: number;
   readonly ticks: number;
 }
 
-/** Runs `work` if the lease is free now; busy says who has it. Throws what the database and `work` throw. */
+/**
+ * Runs `work` if the lease is free now; otherwise the result `busy` names the holder. Throws the
+ * errors of the database and of `work`.
+ */
 export async function whileHeld<T>(
   deps: LeaseDeps,
   work: (hold: Hold) => Promise<T>,
@@ -144,7 +163,7 @@ function renewLease(
   };
 }
 
-/** A lease that cannot be released runs out by itself. */
+/** A lease that cannot be released simply expires. */
 async function releaseLease({ leases, name, log }: LeaseDeps, lease: NamedLease): Promise<void> {
   try {
     await leases.release(lease);

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(path, { recursive: true, force: true }));
 
-/** Turns a skill on or off; what the settings file says then. */
+/** Turns a skill on or off and returns the new text of the settings file. */
 async function turned(
   settings: string,
   name: string,
@@ -44,11 +44,11 @@ describe('a skill that is turned on or off', () => {
       'skills: {allow: [kiln], block: []}\n',
     ],
     ['agent: { name: Ada }\n', 'tea', true, 'agent: { name: Ada }\n'],
-  ])('[S09] [D12] changes its lists alone: %j', async (before, name, isOn, after) => {
+  ])('[S09] [D12] changes only its lists: %j', async (before, name, isOn, after) => {
     expect(await turned(before, name, isOn)).toBe(after);
   });
 
-  it('[F14] [S09] of a named agent changes the lists of that agent, which begin as what it inherits', async () => {
+  it("[F14] [S09] of a named agent changes that agent's own lists, which start with the inherited ones", async () => {
     const before = 'skills: { block: [kiln] }\nagents:\n  support: {}\n';
     const after = await turned(before, 'tea', false, 'support');
     expect(after).toMatch(/^skills: \{ block: \[kiln\] \}\nagents:\n +support:/);

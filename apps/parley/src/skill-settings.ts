@@ -5,16 +5,25 @@ import type { LoadedSettings } from './settings.ts';
 
 interface SkillSettingsDeps extends SettingsFileDeps {
   readonly settings: Pick<LoadedSettings['settings'], 'skills'>;
-  /** The name of the agent; undefined: the default one, whose lists are those of the installation (F14). */
+  /**
+   * The name of the agent; undefined for the default one, whose lists are those of the installation
+   * (F14).
+   */
   readonly name: string | undefined;
 }
 
-/** Lets a skill be used or not, by `skills.allow` and `skills.block` of the settings, or of the agent's own (S09). */
+/**
+ * Turns a skill on or off in `skills.allow` and `skills.block` of the settings, or in the agent's
+ * own lists (S09).
+ */
 export function turnSkill(deps: SkillSettingsDeps, name: string, isOn: boolean): void {
   changeSettings(deps, changesFor(name, isOn, deps), 'The settings stay as they are');
 }
 
-/** A list that comes from elsewhere, as a profile, is written whole: the agent's own list takes its place. */
+/**
+ * An inherited list, such as that of a profile, is written out completely, because the agent's own
+ * list replaces it.
+ */
 function changesFor(
   name: string,
   isOn: boolean,
@@ -41,7 +50,7 @@ function changesFor(
   return [...change('block', false), ...(isLimited ? change('allow', true) : [])];
 }
 
-/** The lists as they are written in the file. */
+/** The lists as written in the file. */
 const Lists = z.object({
   skills: z.object({
     allow: z.array(z.string()).optional(),

@@ -8,7 +8,10 @@ import { turnSkill } from './skill-settings.ts';
 
 const OWNER: Reader = { kind: 'owner', conversationId: 'terminal' };
 
-/** The skills of an agent for a command, read from the disk. `atEnd`: what the command calls when it has ended. */
+/**
+ * The skills of an agent for a command, read from disk. `atEnd` registers what to call when the
+ * command has finished.
+ */
 export async function skillsHere(
   first: LoadedSettings,
   asked: string | undefined,

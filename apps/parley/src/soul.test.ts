@@ -47,7 +47,7 @@ async function openProposing(settings: object) {
     propose.run({ soul, newId }, proposal, { caller });
 }
 
-describe('SOUL.md as the settings say', () => {
+describe('SOUL.md under different settings', () => {
   it.each([
     ['a configured model judges', { model: NAMED }, 'proposed'],
     ['a model that judges by name', { model: NAMED, soul: { judge: 'other' } }, 'proposed'],
@@ -69,7 +69,7 @@ describe('SOUL.md as the settings say', () => {
     expect(await propose(proposal)).toMatchObject({ state });
   });
 
-  it('[W06] where a person writes only the seed, the page keeps their text and offers nothing', async () => {
+  it('[W06] if only people edit the file, the page keeps their text for reference and offers no changes', async () => {
     const propose = await openProposing({ model: NAMED, soul: { humanEdits: 'seed-only' } });
     const proposal = { text: `${FIRST}\nLove the sea.`, reason: 'the sea' };
     expect(await propose(proposal)).toMatchObject({

@@ -29,20 +29,23 @@ const SCENARIOS = configPath('soul-scenarios');
 interface OpenSoulDeps {
   readonly folder: Pick<DataFolder, 'settingsFile'>;
   readonly store: Pick<Store, 'souls' | 'spend'>;
-  /** The lock of the workspace, where several processes share it. */
+  /** The lock of the workspace when several processes share it. */
   readonly lock?: WorkspaceLock | undefined;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
   readonly log: Logger;
-  /** For trying texts out; without it they are left for the gateway that runs. */
+  /** The models that evaluate proposals. If absent, evaluation is left to the running gateway. */
   readonly models?: { readonly model: () => ChatModel; readonly meter: Meter } | undefined;
-  /** For an agent besides the default one: its name, and the caps that hold for all together (F14). */
+  /**
+   * Set for an agent other than the default one: its name, and the caps that apply to all agents
+   * together (F14).
+   */
   readonly named?: { readonly name: string; readonly ofAll: Spend } | undefined;
 }
 
 type Spend = LoadedSettings['settings']['spend'];
 
-/** Opens who the agent is, and the one way to change it (W06). */
+/** Opens the agent's SOUL.md and the service through which all changes to it go (W06). */
 export function openSoul(
   settings: LoadedSettings['settings'],
   { folder, store, lock, clock, monotonic, log, models, named }: OpenSoulDeps,
@@ -65,14 +68,14 @@ export function openSoul(
   return {
     service,
     command: soulCommand(service, localTime),
-    /** The tool with which the agent makes proposals; none where proposals have no effect. */
+    /** The tool with which the agent makes proposals; absent when proposals have no effect. */
     tool: soul.apply === 'never' ? {} : { soul: { service, localTime } },
   };
 }
 
 /**
- * Tries texts out where a judge is named, by default where a model is; undefined: the rules decide alone. The model
- * of an installation without one cannot judge.
+ * Evaluates proposals with a judge model: the one in the settings, or by default the configured
+ * model. Undefined if only the rules decide, as without a configured model.
  */
 function soulTrial(
   settings: LoadedSettings['settings'],
@@ -83,7 +86,7 @@ function soulTrial(
   if (!isWanted || chosen.model === 'offline') return undefined;
   const known = new Map<string, string | null>();
   return async () => {
-    if (models === undefined) throw new Error('the gateway that runs asks the models');
+    if (models === undefined) throw new Error('only the running gateway calls models');
     const model = models.model();
     if (model.id === OFFLINE_MODEL) return null;
     const judge = judgeFor(settings, model, { folder, clock, monotonic, log });
@@ -93,7 +96,10 @@ function soulTrial(
   };
 }
 
-/** The spending of questions outside of turns: it counts in the total of the day and is bound by its cap. */
+/**
+ * The spending of model calls outside turns. It counts toward the daily total and is limited by its
+ * cap.
+ */
 export function spendingOf(
   { agent, spend }: LoadedSettings['settings'],
   {
@@ -104,7 +110,7 @@ export function spendingOf(
     purpose = 'soul',
   }: Pick<OpenSoulDeps, 'clock' | 'log' | 'named'> & {
     readonly store: Pick<Store, 'spend'>;
-    /** Names it in the log of a refusal. */
+    /** Identifies the purpose in the log of a refusal. */
     readonly purpose?: string;
   },
 ): Pick<ScenarioServices, 'mayAsk' | 'spent'> {
@@ -123,7 +129,7 @@ export function spendingOf(
   };
 }
 
-/** The model that the settings name as judge; `true`: the one that answers. */
+/** The judge model named in the settings; with `true`, the model that answers. */
 function judgeFor(
   { model: chosen, soul }: LoadedSettings['settings'],
   model: ChatModel,
@@ -133,7 +139,7 @@ function judgeFor(
   if (typeof chosen.model === 'string') {
     log.warn(
       { judge: soul.judge },
-      'soul.judge names a model, but the settings name no provider: the model that answers judges',
+      'soul.judge names a model, but the settings name no provider: the model that answers is used as the judge',
     );
     return model;
   }
@@ -142,7 +148,7 @@ function judgeFor(
     .model;
 }
 
-/** SOUL.md where nothing runs. */
+/** SOUL.md when no gateway is running. */
 export async function offlineSoul(
   store: Store,
   { name, settings }: ChosenAgent,

@@ -23,21 +23,25 @@ export interface RunningParley {
   readonly token: string;
   /** Resolves once it is known which model answers. */
   banner(): Promise<Running>;
-  /** Stops taking, finishes or releases what runs, closes everything; within 10 s (D11). */
+  /**
+   * Stops accepting work, finishes or releases what is running, and closes everything within 10 s
+   * (D11).
+   */
   close(): Promise<void>;
 }
 
-/** Starts everything, or one role of it. Throws errors whose message says what to do. */
+/** Starts everything, or one role of it. The messages of its errors say what to do. */
 export async function startParley(options: StartOptions): Promise<RunningParley> {
   const { folder, env, role = 'all' } = options;
-  // What is opened is closed in the opposite order, also when a later step fails.
+  // Everything is closed in the opposite order of opening, even when a later step fails.
   await using opened = new AsyncDisposableStack();
   createDataFolder(folder);
   if (hasUnfinishedWork(folder)) await cleanUpAfterKill(folder);
   const channels = [...CHANNEL_DEFINITIONS, ...(options.channels ?? [])];
   const first = readSettings(folder, env, channels);
   checkRole(role, first.settings);
-  // Processes that share a database may share the folder as well; a database in it is for one alone.
+  // Processes that share a database may also share the folder. A database inside the folder is for
+  // a single process.
   if (!isSharedStore(first.settings)) {
     const lock = lockDataFolder(folder);
     opened.defer(() => lock.release());
@@ -61,7 +65,10 @@ export async function startParley(options: StartOptions): Promise<RunningParley>
   return { ...parley, close: () => everything.disposeAsync() };
 }
 
-/** Removes the leftovers of a killed backup or restore. Throws BackupError while a restore is half done. */
+/**
+ * Removes the leftovers of a killed backup or restore. Throws BackupError if a restore is only half
+ * done.
+ */
 async function cleanUpAfterKill(folder: DataFolder): Promise<void> {
   const { refuseInterruptedRestore } = await import('./commands/backup/put-in-place.ts');
   const { removeLeftovers } = await import('./commands/backup/work-folder.ts');
@@ -80,7 +87,7 @@ async function compose(
   const { shared } = services;
   const runtime = await ReloadableRuntime.open(options, plugins, services);
   opened.defer(() => runtime.close());
-  // Before any work is taken.
+  // The deployment is checked before any work is accepted.
   const deployment = isSharedStore(settings) ? await import('./deployment.ts') : null;
   const facts = await deployment?.checkStrangers(shared, plugins.loaded, folder);
   services.watchdog.use(settings.limits.hangSeconds);
@@ -90,7 +97,7 @@ async function compose(
     opened.defer(() => runtime.stopWorkers());
     await runtime.startWorker();
   }
-  // The first thing that ends; whatever was taken before is still worked on.
+  // Receiving stops first; messages accepted before that are still processed.
   if (gateway !== null) opened.defer(() => gateway.stopReceiving());
   const server = gateway ?? (await composeHealth(options, settings.http, services, opened));
   const address = reachableAddress(server.address);

@@ -6,10 +6,12 @@ import { commandLine } from './data-folder.ts';
 import type { OpenLog, StartOptions } from './process-options.ts';
 import type { LoadedSettings } from './settings.ts';
 
-/** Channels are connected by then; nothing waits for the audit. In ms. */
+/**
+ * The delay after the start, by which channels are connected. Nothing waits for the audit. In ms.
+ */
 const AFTER_START_MS = 5_000;
 
-/** The audit of the installation of this process (U05); its code is loaded when it is used. */
+/** The audit of this process's installation (U05). Its code is loaded on first use. */
 export async function auditInstallation(
   options: Pick<StartOptions, 'folder' | 'env' | 'clock' | 'monotonic'>,
   { loaded, shared: { store }, main, named }: AuditedAgents,
@@ -40,7 +42,7 @@ interface AuditedAgent {
   readonly agent: { readonly promptFiles: PromptFiles };
 }
 
-/** Audits once, a little after the start, and logs the short form; returns a function that cancels it. */
+/** Runs one audit shortly after the start and logs a summary. The returned function cancels it. */
 export function startAudit(
   audit: () => Promise<AuditReport>,
   { folder, log }: Pick<StartOptions & OpenLog, 'folder' | 'log'>,
@@ -58,7 +60,7 @@ export function startAudit(
         `audit: ${countOf(counts.warning, 'warning')}, run "${commandLine('audit', folder)}"`,
       );
     } catch (error) {
-      log.warn({ reason: reasonOf(error) }, 'audit: it could not be done');
+      log.warn({ reason: reasonOf(error) }, 'audit: it failed');
     }
   }, afterMs);
   timer.unref();

@@ -60,9 +60,9 @@ export async function statusReport(
   }
 }
 
-/** A setback is reported for so long; the dead letters stay. In ms. */
+/** How long a setback is reported, in ms. Its dead letters stay. */
 const SETBACK_REPORTED_MS = 7 * DAY_MS;
-/** Rounds of retention come every few minutes, at most once a day. In ms. */
+/** A delay of retention beyond this is reported, in ms. Regular rounds are at most a day apart. */
 const HELD_REPORTED_MS = DAY_MS + 60 * 60_000;
 
 async function databaseNotes(
@@ -85,7 +85,7 @@ async function databaseNotes(
   return notes;
 }
 
-/** Most installations are one process and load none of this. */
+/** Loaded on demand, because most installations consist of a single process. */
 async function described(processes: readonly RunningProcess[]): Promise<StatusReport['processes']> {
   if (processes.length === 0) return [];
   const { describeStrangers } = await import('./deployment.ts');
@@ -105,12 +105,15 @@ export interface GaugeDeps {
 
 export type ReadGauges = ReturnType<typeof openGauges>;
 
-/** A scrape waits no longer than this for database and queue, in ms. */
+/** How long a scrape waits for the database and the queue, in ms. */
 const TIMEOUT_MS = 2_000;
-/** More accounts than anyone has. */
+/** No real installation has this many accounts. */
 const MAX_ACCOUNTS = 100;
 
-/** Reads what is only known at a scrape (D10). What does not answer is left out and logged. */
+/**
+ * Reads the gauges whose values are determined at each scrape (D10). Sources that do not respond in
+ * time are left out and logged.
+ */
 export function openGauges(deps: GaugeDeps) {
   const lag = openLoopLag();
   return async (
@@ -187,7 +190,8 @@ async function databaseGauges({
     singleGauge('parley_turns_running', backlog.turns),
     ...outboxGauges(backlog.outgoing, now),
     countsBy('parley_dead_letters', 'kind', Object.entries(dead)),
-    // `account:telegram/default`: what is behind the colon names a chat account.
+    // Counts are grouped by what precedes the colon, because the rest of `account:telegram/default`
+    // names a chat account.
     countsBy(
       'parley_leases_held',
       'kind',
@@ -197,7 +201,7 @@ async function databaseGauges({
   ];
 }
 
-/** Rounds come every few minutes; what they hold back is more than that. */
+/** How long retention has been held back. Regular rounds come every few minutes. */
 function heldSeconds(last: RetentionRun | null, now: number): number {
   return last === null ? 0 : Math.max(0, now - last.countedTo) / 1_000;
 }

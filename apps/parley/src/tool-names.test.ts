@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest';
 import type { LoadedSettings } from './settings.ts';
 import { unknownTools } from './tool-names.ts';
 
-/** Settings with these sections alone. */
+/** Returns settings that consist only of these sections. */
 const settings = (of: object): Pick<LoadedSettings, 'settings'> => ({
   settings: { mcp: {}, agents: {}, ...of } as unknown as LoadedSettings['settings'],
 });
 
-describe('[D12] tools that the settings name', () => {
-  it('are known, whatever an installation has of them', () => {
-    // Tools are only made here, never run, so what they need can be empty.
+describe('tools that the settings name', () => {
+  it('are recognized even if the installation has not enabled them', () => {
+    // The tools are only created, never run, so their dependencies can be empty.
     const web = { fetch: { enabled: true, ports: [443] }, search: { searxng: { baseUrl: 'x' } } };
     const deps = {
       ...{
@@ -28,7 +28,7 @@ describe('[D12] tools that the settings name', () => {
     expect([...BUILT_IN_TOOLS].sort()).toEqual([...new Set(names)].sort());
   });
 
-  it('have no effect where there is none of that name, with the nearest one', () => {
+  it('are reported if no tool has that name, with the nearest one', () => {
     const of = settings({
       tools: { block: ['exec', 'web-fetch', 'github_search', 'ours'] },
       approvals: { ask: [], auto: ['exce:git *', 'write'] },

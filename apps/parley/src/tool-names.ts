@@ -4,16 +4,16 @@ import { z } from 'zod';
 import type { LoadedSettings } from './settings.ts';
 
 const Names = z.array(z.string()).optional();
-/** The lists of tools, of the installation and of an agent alike. */
+/** The lists of tools in the settings, which an agent can have as well. */
 const Lists = z.object({
   tools: z.object({ allow: Names, block: Names }).optional(),
   approvals: z.object({ ask: Names, auto: Names }).optional(),
 });
 
 /**
- * Tools that the settings name and no part of this Parley has: a rule about them never has an effect, also one that was
- * meant to block something (D12). `added`: tools of plugins. Those of MCP servers begin with the name of the server, and
- * come and go.
+ * Finds tools that the settings name but no part of this Parley has. A rule about such a tool never
+ * applies, even one meant to block something (D12). `added` are the tools of plugins. Tools of MCP
+ * servers start with the name of their server, and come and go.
  */
 export function unknownTools(
   { settings }: Pick<LoadedSettings, 'settings'>,
@@ -37,7 +37,7 @@ export function unknownTools(
     };
     return Object.entries(lists).flatMap(([list, written = []]) =>
       written.flatMap((entry, nth) => {
-        // A rule of `approvals.auto` may name the first argument behind a colon.
+        // A rule of `approvals.auto` may name the first argument after a colon.
         const tool = entry.replace(/:.*$/s, '');
         return isKnown(tool)
           ? []

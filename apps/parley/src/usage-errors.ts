@@ -2,8 +2,8 @@ import { nearestWord } from '@parley/settings';
 import type { Command } from 'commander';
 
 /**
- * Has every command end a usage error with where its help is, and every group of commands refuse an unknown one:
- * Commander's own guesses are too far off.
+ * Makes every usage error point to the help of its command, and every group of commands reject
+ * unknown ones. Commander's own suggestions are too far off.
  */
 export function explainUsageErrors(command: Command, path = command.name()): void {
   command.showHelpAfterError(`See "${path} --help".`);
@@ -14,7 +14,7 @@ export function explainUsageErrors(command: Command, path = command.name()): voi
   for (const one of command.commands) explainUsageErrors(one, `${path} ${one.name()}`);
 }
 
-/** Has a group of commands that does something itself take another word for an unknown command. */
+/** Makes a group that has an action of its own treat any other word as an unknown command. */
 function refuseWords(group: Command): void {
   group.allowExcessArguments().hook('preAction', (_group, running) => {
     const [word] = group.args;
@@ -22,7 +22,7 @@ function refuseWords(group: Command): void {
   });
 }
 
-/** Words that other programs have for commands of ours. */
+/** Names that other programs use for some of our commands. */
 const OTHER_WORDS: Readonly<Record<string, string>> = {
   delete: 'remove',
   edit: 'change',
@@ -32,25 +32,31 @@ const OTHER_WORDS: Readonly<Record<string, string>> = {
   validate: 'check',
 };
 
-/** Refuses a word that is no command of this group. Suggests one only if it is spelled much like that word. */
+/**
+ * Rejects a word that is no command of this group. Suggests a command only if it is spelled
+ * similarly.
+ */
 export function refuseWord(parent: Command, word: string): never {
   const path = parent.parent === null ? '' : `${parent.name()} `;
   const names = parent.commands.map((known) => known.name());
   const others = parent.commands.flatMap((known) => known.aliases());
   const meant = meantWord(word, names) ?? nearestWord(word, [...names, ...others, 'help']);
-  const all = path === '' ? '' : `\n(It is one of ${names.join(', ')}.)`;
+  const all = path === '' ? '' : `\n(Available commands: ${names.join(', ')}.)`;
   const hint = meant === undefined ? all : `\n(Did you mean ${path}${meant}?)`;
   return parent.error(`error: unknown command '${path}${word}'${hint}`);
 }
 
-/** The command that a word of another program means, or an id or number of which `show` is left out. */
+/**
+ * The command that the word of another program means, or `show` if an id or number follows without
+ * it.
+ */
 function meantWord(word: string, names: readonly string[]): string | undefined {
   const other = OTHER_WORDS[word];
   if (other !== undefined && names.includes(other)) return other;
   return /\d/.test(word) && names.includes('show') ? `show ${word}` : undefined;
 }
 
-/** Commander's error of an invalid argument, in the words of the usage line. */
+/** Rewrites Commander's error for an invalid argument in the terms of the usage line. */
 function plainUsageError(text: string): string {
   return text.replace(
     /^error: command-argument value '(.*)' is invalid for argument '(.*?)'\. /s,

@@ -1,7 +1,7 @@
 import { BUILT_FROM, isBundle } from '@parley/core/installation';
 import manifest from '../package.json' with { type: 'json' };
 
-/** The oldest major version of Node that runs Parley; the launcher in `bin/` looks for one. */
+/** The oldest major version of Node that runs Parley. The launcher in `bin/` looks for one. */
 export const NODE_NEEDED = 24;
 
 export function versionFacts() {
@@ -9,7 +9,7 @@ export function versionFacts() {
   return { parley: manifest.version, node, sqlite, from: builtFrom() };
 }
 
-/** The origin of this program, in brackets; empty where the build did not know. */
+/** The origin of this build in parentheses; empty if the build did not record it. */
 function builtFrom(): string {
   if (!isBundle) return ' (run from its sources)';
   return BUILT_FROM === '' ? '' : ` (commit ${BUILT_FROM})`;

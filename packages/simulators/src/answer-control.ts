@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** An action of `/control/`; its result is the answer. */
+/** Handles one action of `/control/`; the return value becomes the response body. */
 type ControlAction<Double> = (double: Double, body: unknown, query: URLSearchParams) => unknown;
 
-/** Actions by method and name, for example `POST say`. */
+/** Actions keyed by method and name, for example `POST say`. */
 type ControlActions<Double> = Readonly<Record<string, ControlAction<Double>>>;
 
 const MAX_WAIT_MS = 60_000;
 
-/** Answers `/control/<action>` with JSON: 404 for an unknown action, 400 for a body it cannot use. */
+/** Answers `/control/<action>` with JSON: 404 for an unknown action, 400 for an invalid body. */
 export function answersControl<Double>(actions: ControlActions<Double>) {
   return async (double: Double, request: IncomingMessage, response: ServerResponse, url: URL) => {
     const action = actions[`${request.method} ${url.pathname.slice('/control/'.length)}`];
@@ -26,7 +26,7 @@ export function answersControl<Double>(actions: ControlActions<Double>) {
   };
 }
 
-/** The entries after `?after=` (a `seq`), waiting up to `?wait=` ms until there is something. */
+/** The entries after `?after=` (a `seq`). Waits up to `?wait=` ms for the first one. */
 export function newest<T>(
   double: {
     waitFor<S>(look: () => S | undefined | false, timeoutMs: number): Promise<S>;

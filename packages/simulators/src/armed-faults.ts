@@ -1,31 +1,31 @@
 import { z } from 'zod';
 
-/** When a fault strikes. */
+/** Which of the matching calls a fault hits. */
 export const FAULT_AIM = {
-  /** The number of times it strikes, `Infinity` for ever; 1 when absent. */
+  /** How many calls it hits, `Infinity` for all of them; 1 when absent. */
   times: z.number().or(z.literal(Number.POSITIVE_INFINITY)).optional(),
-  /** Let this many matching calls pass first. */
+  /** The number of matching calls to let through first. */
   skip: z.number().optional(),
 };
 type FaultAim = z.infer<z.ZodObject<typeof FAULT_AIM>>;
 
-/** The faults of any call over http; each has the aim of its platform. */
+/** The faults that any call over HTTP can have; `aim` adds the platform's own conditions. */
 export function callFaults<Aim extends z.core.$ZodLooseShape>(aim: Aim) {
   return [
-    /** Any status and body, for example a 502 with a page of HTML. */
+    /** Any status and body, for example a 502 with an HTML page. */
     z.strictObject({
       kind: z.literal('status'),
       status: z.number(),
       body: z.string().optional(),
       ...aim,
     }),
-    /** The connection is reset instead of an answer. */
+    /** Resets the connection instead of answering. */
     z.strictObject({ kind: z.literal('reset'), ...aim }),
     /** No answer until the client gives up or the double closes. */
     z.strictObject({ kind: z.literal('hang'), ...aim }),
-    /** The right answer, `ms` later. */
+    /** The correct answer, `ms` later. */
     z.strictObject({ kind: z.literal('delay'), ms: z.number(), ...aim }),
-    /** 200 with half a JSON document. */
+    /** Status 200 with a truncated JSON document. */
     z.strictObject({ kind: z.literal('garbage'), ...aim }),
   ] as const;
 }
@@ -36,7 +36,7 @@ interface Armed<Fault> {
   left: number;
 }
 
-/** The faults not yet used up; the oldest one that matches is taken. */
+/** The faults that are still armed; the oldest match is used first. */
 export class ArmedFaults<Fault extends FaultAim> {
   #armed: Armed<Fault>[] = [];
 
@@ -49,8 +49,8 @@ export class ArmedFaults<Fault extends FaultAim> {
   }
 
   /**
-   * The fault for this call, counted as used.
-   * @param match gives a fault back, perhaps as a narrower type, if it is meant for this.
+   * Returns the fault for this call and counts it as used.
+   * @param match returns the fault, perhaps narrowed, when it applies to this call
    */
   take<T>(match: (fault: Fault) => T | undefined): T | undefined {
     for (const armed of this.#armed) {

@@ -1,14 +1,14 @@
-/** Tells those who watch that something is different. */
+/** Notifies listeners that something has changed. */
 export class Changes {
   readonly #listeners = new Set<() => void>();
   readonly #summary: () => string;
 
-  /** @param summary says what there is to see, for someone who waited in vain. */
+  /** @param summary describes the current state for the error of a wait that timed out */
   constructor(summary: () => string) {
     this.#summary = summary;
   }
 
-  /** Calls `listener` at each change. */
+  /** Calls `listener` on every change. */
   onChange(listener: () => void): void {
     this.#listeners.add(listener);
   }
@@ -18,8 +18,9 @@ export class Changes {
   }
 
   /**
-   * Resolves with the first answer of `look` that is neither undefined nor false; asks again at each change.
-   * @throws Error after `timeoutMs`, with what there is to see.
+   * Resolves with the first result of `look` that is neither undefined nor false; calls it again on
+   * every change.
+   * @throws Error after `timeoutMs`, with the summary
    */
   waitFor<T>(look: () => T | undefined | false, timeoutMs: number): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -31,7 +32,7 @@ export class Changes {
       };
       const timer = setTimeout(() => {
         finish();
-        reject(new Error(`Nothing within ${timeoutMs} ms. ${this.#summary()}`));
+        reject(new Error(`Timed out after ${timeoutMs} ms. ${this.#summary()}`));
       }, timeoutMs);
       const finish = () => {
         clearTimeout(timer);

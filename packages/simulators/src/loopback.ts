@@ -1,7 +1,7 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The answer to a call over http. */
+/** An HTTP response. */
 export interface Answer {
   readonly status: number;
   readonly body: string;
@@ -13,13 +13,13 @@ export function json(status: number, body: unknown): Answer {
   return { status, type: 'application/json', body: JSON.stringify(body) };
 }
 
-/** The answer to a call that broke the double; no platform answers so. */
+/** The response when the double itself failed; no platform sends this. */
 export function broken(error: unknown): Answer {
   const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { status: 500, type: 'text/plain', body: `The double itself failed: ${reason}` };
 }
 
-/** Answers, unless the client went away. */
+/** Writes a response, unless the client has disconnected. */
 export function write(response: ServerResponse, { status, type, body, headers }: Answer): void {
   if (response.destroyed) return;
   response.writeHead(status, {
@@ -30,7 +30,7 @@ export function write(response: ServerResponse, { status, type, body, headers }:
   response.end(body);
 }
 
-/** Waits, at the longest until the client goes away. */
+/** Waits for `ms`, or until the client disconnects. */
 export function sleep(ms: number, response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
@@ -41,7 +41,7 @@ export function sleep(ms: number, response: ServerResponse): Promise<void> {
   });
 }
 
-/** Listens on loopback; resolves with the port, a free one for 0. */
+/** Listens on loopback and resolves with the port; 0 picks a free one. */
 export async function listen(server: Server, port: number): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -50,7 +50,7 @@ export async function listen(server: Server, port: number): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Ends a server and all its connections. */
+/** Stops a server and closes all its connections. */
 export function end(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());

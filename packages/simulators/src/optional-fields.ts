@@ -1,10 +1,10 @@
-/** The forms in which a platform sends optional fields: with a value, as null, or not at all. */
+/** How a platform sends optional fields: with a value, as null, or not at all. */
 export const OPTIONAL = ['present', 'null', 'absent'] as const;
 export type Optional = (typeof OPTIONAL)[number];
 
 /**
- * A document with fields of these names, wherever they are in it, sent that way; those in `neverNull` are left out
- * instead of being null.
+ * A copy of a document in which fields with these names, at any depth, are sent in that form; those
+ * in `neverNull` are omitted instead of null.
  */
 export function sentWith(
   how: Optional,

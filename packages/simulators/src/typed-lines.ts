@@ -1,7 +1,10 @@
 import { createInterface } from 'node:readline';
 import type { Changes } from './changes.ts';
 
-/** A double in a terminal: each line is carried out, news are shown as they come, Ctrl-C ends it. */
+/**
+ * Runs a double in a terminal: executes each line, prints new messages as they arrive, and stops on
+ * Ctrl-C.
+ */
 export function inTerminal(
   double: { readonly transcript: { readonly changes: Changes }; close(): Promise<void> },
   run: (line: string) => unknown,

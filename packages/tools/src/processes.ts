@@ -1,7 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** A number in a file of `/proc`, by its path or open; 0 once the process has ended, and where there is no `/proc`. */
+/**
+ * A number in a `/proc` file, given by path or descriptor; 0 once the process has ended, and
+ * without `/proc`.
+ */
 export function readProcNumber(path: string | number, line: RegExp): number {
   try {
     return Number(line.exec(readFileSync(path, 'utf8'))?.[1] ?? 0);
@@ -10,20 +13,20 @@ export function readProcNumber(path: string | number, line: RegExp): number {
   }
 }
 
-/** Signals a process that was started `detached`, and all that it has started itself. */
+/** Signals a process that was started `detached`, with its whole process group. */
 export function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   if (pid === undefined) return;
   try {
     process.kill(process.platform === 'win32' ? pid : -pid, signal);
   } catch {
-    // No process of the group is left.
+    // The group has no processes left.
   }
 }
 
 /**
- * Ends every process whose environment has `name=value`: one that was started with it, and all that they
- * have started, also in a group of their own or after their parent has ended. Does nothing where there is
- * no `/proc`.
+ * Kills every process whose environment contains `name=value`: those started with it, and their
+ * descendants, even in other process groups or after their parent has ended. Does nothing without
+ * `/proc`.
  */
 export function killByEnvironment(name: string, value: string): void {
   const entry = `${name}=${value}`;
@@ -32,7 +35,7 @@ export function killByEnvironment(name: string, value: string): void {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It has ended meanwhile.
+      // The process has ended in the meantime.
     }
   }
 }
@@ -41,7 +44,7 @@ function processIds(): readonly number[] {
   try {
     return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
   } catch {
-    return []; // No Linux.
+    return []; // This is not Linux.
   }
 }
 
@@ -49,6 +52,6 @@ function environmentOf(pid: number): readonly string[] {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
   } catch {
-    return []; // It has ended, or is of another user.
+    return []; // The process has ended, or belongs to another user.
   }
 }

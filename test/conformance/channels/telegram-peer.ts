@@ -57,7 +57,7 @@ export async function telegramPeer(): Promise<Peer> {
     promote: (place, person) => double.promote(chatOf(place).chat, Number(person)),
     say: async (place, saying) => say(double, place, saying),
     edit: async (place, id, text) => double.reword(chatOf(place).chat, Number(id), text),
-    erase: () => Promise.reject(new Error('Telegram tells bots of no deletions')),
+    erase: () => Promise.reject(new Error('Telegram does not notify bots of deletions')),
     press: (place, id, label, from) =>
       double.press({ chat: chatOf(place).chat, message: Number(id), label, from: Number(from) }),
     seen: (place) => seen(double, place),

@@ -25,15 +25,16 @@ import { buildPage, type PageBuild } from '@parley/console/build';
 import { bundleModules } from './bundle-modules.ts';
 import { bundledLibraries, licenseText } from './licenses.ts';
 
-/** The bundles that are kept besides those that a process runs: one may be about to start. */
+/** The number of bundles kept besides those in use; a process may be about to start one. */
 const KEPT = 2;
-/** The kernel's clock, which dates files, may be this much behind. */
+/** How far the kernel's clock, which dates files, may lag behind, in ms. */
 const CLOCK_STEP_MS = 100;
 const TRIES = 3;
 
 /**
- * Makes the bundle of the sources under `root` in `dist/<hash>/`, unless there is one of them. Its folder
- * takes its name when it is complete: no start and no other build ever sees a part of one.
+ * Builds the bundle of the sources under `root` into `dist/<hash>/`, unless it exists already. The
+ * folder gets its final name only once it is complete, so that no start and no other build ever
+ * sees a partial bundle.
  */
 export async function buildBundle(root: string): Promise<'built' | 'there'> {
   if (findProgram(root).folder !== null) return 'there';
@@ -70,8 +71,9 @@ function writeBundle(root: string, part: string): Promise<Manifest> {
 }
 
 /**
- * Builds again when a source has changed meanwhile, as the bundle may be of what it was before. Throws
- * after `TRIES`: something writes all the time, or the clock was put back and a file dates from the future.
+ * Repeats a build when a source has changed during it, because the bundle may contain the older
+ * version. Throws after `TRIES`, when something keeps writing, or when a file is dated in the
+ * future because the clock was set back.
  */
 export async function untilUnchanged<Built>(
   write: () => Promise<Built>,
@@ -85,11 +87,14 @@ export async function untilUnchanged<Built>(
     if (changed === undefined) return built;
   }
   throw new Error(
-    `${changed} changed during each of ${TRIES} builds, or its date lies in the future; check the clock and build again.`,
+    `${changed} changed during each of ${TRIES} builds, or its date is in the future; check the clock and build again.`,
   );
 }
 
-/** The sources of the bundle. Libraries change only when npm installs them, which it notes in a file. */
+/**
+ * The sources of the bundle. For libraries, the file that npm writes on every install stands for
+ * all of them.
+ */
 function sourcesOf(root: string, inputs: readonly string[]): string[] {
   const own = inputs.filter((file) => /^(apps|packages)\//.test(file));
   const build = filesIn(root, 'apps/parley/src/build');
@@ -115,7 +120,7 @@ function writePage(folder: string, { page }: PageBuild): void {
   }
 }
 
-/** Removes all bundles but the current one, the one before it, and those that run. */
+/** Removes all bundles except the current one, the previous one, and those in use. */
 export function removeOld(dist: string, current: string): void {
   const others = readdirSync(dist, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && entry.name !== current)
@@ -125,7 +130,10 @@ export function removeOld(dist: string, current: string): void {
   for (const { path } of old) rmSync(path, { recursive: true, force: true });
 }
 
-/** Leaves the current bundle alone in `dist`, as `npm pack` takes all. Throws if a process runs another one. */
+/**
+ * Removes all bundles except the current one from `dist`, because `npm pack` includes everything.
+ * Throws an error if a process runs another one.
+ */
 export function removeOthers(root: string): void {
   const dist = join(root, 'dist');
   const current = readManifest(root)?.hash;
@@ -133,15 +141,18 @@ export function removeOthers(root: string): void {
     if (!entry.isDirectory() || entry.name === current) continue;
     const path = join(dist, entry.name);
     if (isRunning(path)) {
-      throw new Error(`A process runs the older bundle ${path}. Stop it, and pack again.`);
+      throw new Error(`A process runs the older bundle ${path}. Stop it and pack again.`);
     }
     rmSync(path, { recursive: true, force: true });
   }
 }
 
-/** A start that takes longer has failed, and the first one fills the cache itself. */
+/**
+ * The deadline for a start that fills the cache, in ms. If it fails, the first real start fills the
+ * cache.
+ */
 const WITHIN_MS = 20_000;
-/** No server listens at this port: the library of Telegram is loaded and connects to nothing. */
+/** No server listens at this port, so the Telegram library is loaded but connects to nothing. */
 const SETTINGS = {
   model: 'offline',
   http: { port: 0 },
@@ -149,8 +160,8 @@ const SETTINGS = {
 };
 
 /**
- * Starts the program once and ends it, on a data folder of its own: Node then keeps what it compiled
- * beside the bundle, so that the first start is as fast as those after it.
+ * Starts and stops the program once with a temporary data folder. Node then stores its compiled
+ * code next to the bundle, so that even the first real start is fast.
  */
 async function fillCache(root: string): Promise<void> {
   const data = mkdtempSync(join(tmpdir(), 'parley-build-'));

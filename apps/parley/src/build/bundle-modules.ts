@@ -3,7 +3,10 @@ import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { build, type Metafile, type Plugin } from 'esbuild';
 
-/** Modules that something names: the bin, plugins, threads and processes. By their names in the bundle. */
+/**
+ * Modules that are referred to by name: the bin, plugins, threads and processes. Keyed by their
+ * names in the bundle.
+ */
 const ENTRIES = {
   main: 'apps/parley/src/main.ts',
   index: 'apps/parley/src/index.ts',
@@ -19,7 +22,7 @@ const ENTRIES = {
   prompt: 'packages/prompt/src/index.ts',
   workspace: 'packages/workspace/src/index.ts',
   zod: 'zod',
-  // Loaded at their first use, and at once (`require`).
+  // Loaded synchronously on first use, with `require`.
   'decode-bytes': 'packages/core/src/encoding/decode-bytes.ts',
   render: 'packages/markup/src/render.ts',
   'tools-sandbox': 'packages/tools/src/sandbox/index.ts',
@@ -27,9 +30,9 @@ const ENTRIES = {
 };
 
 /**
- * Modules that are loaded late: those that BullMQ requires with Redis, the library and its scripts, which are half a
- * megabyte; the detector of encodings, which is more; and the messages of zod in other languages, which only a plugin
- * may want.
+ * Modules that are loaded on first use: the Redis library and scripts that BullMQ requires, which
+ * are half a megabyte; the encoding detector, which is larger; and zod's messages in other
+ * languages, which only a plugin may need.
  */
 const LATE = {
   ioredis: 'late:ioredis',
@@ -37,15 +40,15 @@ const LATE = {
   jschardet: 'late:jschardet',
   'zod-locales': 'late:zod-locales',
 };
-/** The modules behind late names that no package has. */
+/** The modules behind names in `LATE` that are not packages. */
 const LATE_MODULES: Readonly<Record<string, string>> = {
   'bullmq-scripts': './node_modules/bullmq/dist/cjs/scripts/index.js',
   'zod-locales': 'zod/v4/locales',
 };
 
 /**
- * The optional packages of an installation: the platforms' libraries, pictures, traces. Each is loaded at its first
- * use.
+ * Optional packages of an installation: the platforms' libraries, image processing, traces. Each is
+ * loaded on first use.
  */
 const OPTIONAL = [
   '@opentelemetry/*',
@@ -57,12 +60,12 @@ const OPTIONAL = [
   'telegraf',
 ];
 
-/** Asked for by libraries if they are installed, which Parley does not do. */
+/** Optional dependencies of libraries that Parley does not install. */
 const ABSENT = ['@napi-rs/canvas', 'bufferutil', 'pg-native', 'utf-8-validate'];
 
 /**
- * Writes the bundle: what is imported when it is used lies in files of its own. Names stay, for stack
- * traces; the maps are read by `node --enable-source-maps` alone.
+ * Writes the bundle. Modules imported on first use get their own files. Names are kept for stack
+ * traces; only `node --enable-source-maps` reads the maps.
  */
 export async function bundleModules(root: string, outdir: string): Promise<Metafile> {
   const { metafile } = await build({
@@ -76,7 +79,7 @@ export async function bundleModules(root: string, outdir: string): Promise<Metaf
     platform: 'node',
     target: 'node24',
     define: { PARLEY_BUNDLE: 'true', PARLEY_COMMIT: JSON.stringify(commitOf(root)) },
-    // CommonJS libraries ask for Node's own modules.
+    // CommonJS libraries require Node's built-in modules.
     banner: {
       js: "import{createRequire as makeRequire}from'node:module';const require=makeRequire(import.meta.url);",
     },
@@ -95,8 +98,8 @@ export async function bundleModules(root: string, outdir: string): Promise<Metaf
 }
 
 /**
- * The commit of the sources, with `+` where they were changed since; empty where this is no repository of its own, as
- * in an image, unless the variable PARLEY_COMMIT says it.
+ * The commit of the sources, with `+` when they have local changes. Without a repository, as in an
+ * image, the variable PARLEY_COMMIT is used; empty when it is not set.
  */
 export function commitOf(root: string, env: NodeJS.ProcessEnv = process.env): string {
   const git = (...args: readonly string[]): string | null => {
@@ -108,7 +111,7 @@ export function commitOf(root: string, env: NodeJS.ProcessEnv = process.env): st
     return status === 0 ? stdout.trim() : null;
   };
   const given = env.PARLEY_COMMIT ?? '';
-  // A repository around an installed package is another one's.
+  // A repository that merely contains an installed package is not Parley's.
   if (given !== '' || git('rev-parse', '--show-prefix') !== '') return given;
   const commit = git('rev-parse', '--short=12', 'HEAD') ?? '';
   const isChanged =
@@ -116,22 +119,28 @@ export function commitOf(root: string, env: NodeJS.ProcessEnv = process.env): st
   return commit !== '' && isChanged ? `${commit}+` : commit;
 }
 
-/** A repository that takes longer is on a network; the build goes on without its commit. */
+/**
+ * The deadline for git, in ms. A slow repository is on a network drive; the build then continues
+ * without a commit.
+ */
 const GIT_MS = 5_000;
 
 const MAKES_REQUIRE = /^const require = createRequire\(import\.meta\.url\);$/m;
 
-/** Keeps a source's `require` late: a module of ours in a file of its own, a library as it is used. */
+/**
+ * Keeps `require` calls in the sources lazy: own modules get their own file, libraries stay as they
+ * are.
+ */
 const bundledRequire: Plugin = {
   name: 'bundled-require',
   setup({ onLoad, onResolve, initialOptions }) {
     onResolve({ filter: /^(@parley\/|\.)/ }, ({ kind, path, importer }) => {
-      // Seen from the root: a folder above it may be called `apps`, too.
+      // Relative to the root, because a folder above it may also be called `apps`.
       const from = relative(initialOptions.absWorkingDir ?? '', importer);
       if (kind !== 'require-call' || !/^(apps|packages)\//.test(from)) return undefined;
       const name = path.replace(/^(@parley|\.)\/|\.ts$/g, '').replaceAll('/', '-');
       if (Object.hasOwn(ENTRIES, name)) return { path: `./${name}.mjs`, external: true };
-      return { errors: [{ text: `${path} is required and is no entry of the bundle.` }] };
+      return { errors: [{ text: `${path} is required but is not an entry of the bundle.` }] };
     });
     onLoad({ filter: /\/(apps|packages)\/.*\.ts$/ }, ({ path }) => {
       const source = readFileSync(path, 'utf8');
@@ -141,13 +150,16 @@ const bundledRequire: Plugin = {
         .replace('createRequire(import.meta.url)(', 'require(');
       if (!contents.includes('createRequire(')) return { contents, loader: 'ts' };
       return {
-        errors: [{ text: `${path} makes a require in a form that the build does not know.` }],
+        errors: [{ text: `${path} calls require in a form that the build does not support.` }],
       };
     });
   },
 };
 
-/** A file of its own for each, which `require` gives as the library itself would be. */
+/**
+ * Gives each of these libraries its own file, from which `require` returns what the library itself
+ * would export.
+ */
 const lateLibraries: Plugin = {
   name: 'late-libraries',
   setup({ onLoad, onResolve, initialOptions }) {
@@ -155,7 +167,8 @@ const lateLibraries: Plugin = {
     onLoad({ filter: /.*/, namespace: 'late' }, ({ path }) => {
       const library = LATE_MODULES[path] ?? path;
       return {
-        // `require` gives the whole; a default import is undefined for BullMQ's scripts, which have none.
+        // `require` returns the whole module; the default import of BullMQ's scripts would be
+        // undefined.
         contents: `const it = require('${library}'); export { it as 'module.exports' };`,
         resolveDir: initialOptions.absWorkingDir ?? '',
       };
@@ -181,25 +194,28 @@ const lateLibraries: Plugin = {
         ],
       ]),
     }));
-    // BullMQ’s queues in PostgreSQL: Parley has them in Redis or SQLite.
+    // Removes BullMQ’s PostgreSQL queues, because Parley's queues are in Redis or SQLite.
     onLoad({ filter: /bullmq\/dist\/cjs\/postgres\/index\.js$/ }, () => ({
       contents: 'module.exports = {};',
     }));
-    // Of gray-matter, whose own way to read YAML is never used: this part would load a parser of JavaScript.
+    // Removes the part of gray-matter's YAML parser that would load a JavaScript parser; it is
+    // never used.
     onLoad({ filter: /js-yaml\/type\/js\/function\.js$/ }, ({ path }) => ({
       contents: replacePassages(path, [["esprima = _require('esprima');", '']]),
     }));
   },
 };
 
-/** The text of a library's file with a replaced passage, which must be in it. */
+/**
+ * Reads a library's file and replaces passages in it; throws an error when a passage is missing.
+ */
 function replacePassages(
   path: string,
   changes: readonly (readonly [from: string, to: string])[],
 ): string {
   return changes.reduce(
     (text, [from, to]) => {
-      if (!text.includes(from)) throw new Error(`${path} has no ${from} any more.`);
+      if (!text.includes(from)) throw new Error(`${path} no longer contains ${from}.`);
       return text.replace(from, to);
     },
     readFileSync(path, 'utf8'),

@@ -26,12 +26,12 @@ afterEach(() => rmSync(root, { recursive: true }));
 
 const folder = () => join(root, 'dist', hashOf(root, FILES));
 
-describe('which program runs', () => {
-  it('[U06] the bundle, when it was made of these sources', () => {
+describe('the program that is started', () => {
+  it('[U06] is the bundle when it was built from these sources', () => {
     expect(findProgram(root)).toEqual({ folder: folder(), note: '' });
   });
 
-  it('[U06] the bundle, when the files are copies, and their stamp is kept for the next start', () => {
+  it('[U06] is the bundle when the sources are identical copies; their stamp is stored for the next start', () => {
     for (const file of FILES) write(file, 'one');
     const manifest = readManifest(root);
     expect(findProgram(root).folder).toBe(folder());
@@ -42,32 +42,32 @@ describe('which program runs', () => {
   it.each<[what: string, change: () => void]>([
     ['a source has changed', () => write('apps/parley/src/main.ts', 'two')],
     [
-      'a source has changed and says that it is as old as before',
+      'a source has changed but kept its modification time',
       () => {
         write('apps/parley/src/main.ts', 'two');
         utimesSync(join(root, 'apps/parley/src/main.ts'), 0, 0);
       },
     ],
-    ['a source is gone', () => rmSync(join(root, 'apps/parley/src/main.ts'))],
-    ['other libraries are asked for', () => write('package-lock.json', 'two')],
-    ['the bundle is gone', () => rmSync(folder(), { recursive: true })],
-    ['what the bundle was made of is unknown', () => write('dist/bundle.json', '{')],
-    ['there never was a bundle', () => rmSync(join(root, 'dist'), { recursive: true })],
-  ])('[U06] the sources, when %s', (_what, change) => {
+    ['a source is missing', () => rmSync(join(root, 'apps/parley/src/main.ts'))],
+    ['other library versions are required', () => write('package-lock.json', 'two')],
+    ['the bundle is missing', () => rmSync(folder(), { recursive: true })],
+    ["the bundle's sources are unknown", () => write('dist/bundle.json', '{')],
+    ['there was never a bundle', () => rmSync(join(root, 'dist'), { recursive: true })],
+  ])('[U06] is the sources when %s', (_what, change) => {
     change();
     const { folder: found, note } = findProgram(root);
     expect(found).toBeNull();
     expect(note).not.toBe('');
   });
 
-  it('[U06] the bundle of an installed package, which has no sources', () => {
+  it('[U06] is the bundle in an installed package, which has no sources', () => {
     const manifest = readManifest(root);
     rmSync(join(root, 'apps'), { recursive: true });
     expect(findProgram(root).folder).toBe(join(root, 'dist', manifest?.hash ?? ''));
   });
 });
 
-describe('bundles of earlier sources', () => {
+describe('older bundles', () => {
   const made = (name: string, at: number, pid?: number) => {
     write(`dist/${name}/main.mjs`, '');
     if (pid !== undefined) write(`dist/${name}/running/${pid}`, '');
@@ -75,7 +75,7 @@ describe('bundles of earlier sources', () => {
   };
   const isKept = (name: string) => existsSync(join(root, 'dist', name));
 
-  it('[U06] are removed by a build, but for the one before and those that a process runs', () => {
+  it('[U06] are removed by a build, except the previous one and those in use', () => {
     made('before', 4);
     made('ended', 3, 2 ** 30);
     made('running', 2, process.pid);
@@ -88,7 +88,7 @@ describe('bundles of earlier sources', () => {
 });
 
 describe('a build while sources change', () => {
-  it('[U06] is done again until none has changed meanwhile', async () => {
+  it('[U06] is repeated until no source changes during it', async () => {
     const changes = ['main.ts', undefined];
     let builds = 0;
     const built = untilUnchanged(
@@ -101,7 +101,7 @@ describe('a build while sources change', () => {
     expect(await built).toBe(2);
   });
 
-  it('[U06] ends where a file dates from the future, and names it', async () => {
+  it('[U06] fails when a file is dated in the future, and names the file', async () => {
     const inAnHour = Date.now() + 3_600_000;
     const built = untilUnchanged(
       async () => {},
@@ -119,7 +119,7 @@ describe('the commit of a bundle', () => {
     }).trim();
 
   it.runIf(inject('gitPath'))(
-    '[U02] is that of the repository of the sources, with + for one with changes',
+    "[U02] is that of the sources' repository, with + for local changes",
     () => {
       git('init', '-q');
       git('add', 'apps', 'package-lock.json');
@@ -133,7 +133,7 @@ describe('the commit of a bundle', () => {
     },
   );
 
-  it('[U02] is given where there is no repository', () => {
+  it('[U02] comes from the environment when there is no repository', () => {
     expect(commitOf(root, { PARLEY_COMMIT: 'abc' })).toBe('abc');
     expect(commitOf(root, {})).toBe('');
   });

@@ -8,17 +8,21 @@ const Manifest = z.object({
   license: z.string().default('see its text'),
 });
 
-/** A library that the bundle contains. */
+/** A library contained in the bundle. */
 export interface BundledLibrary {
   readonly name: string;
   readonly version: string;
-  /** As SPDX writes it. */
+  /** The SPDX expression of its license. */
   readonly license: string;
-  /** The notice that its authors want passed on with it; empty where the package has no such file. */
+  /**
+   * The notice that its authors want distributed with it; empty when the package has no such file.
+   */
   readonly text: string;
 }
 
-/** The libraries that these files are of, by name; `inputs` are esbuild's, absolute. */
+/**
+ * The libraries that contain these files, sorted by name; `inputs` are esbuild's absolute paths.
+ */
 export function bundledLibraries(inputs: readonly string[]): BundledLibrary[] {
   const folders = inputs.map((file) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0]);
   const found = [...new Set(folders)].filter((folder) => folder !== undefined).map(readLibrary);
@@ -35,7 +39,7 @@ function readLibrary(folder: string): BundledLibrary {
   return { ...manifest, text: texts.join('\n\n') };
 }
 
-/** The licenses of all of them as one text, for people. */
+/** The licenses of all libraries as one readable text. */
 export function licenseText(libraries: readonly BundledLibrary[]): string {
   const parts = libraries.map(({ name, version, license, text }) =>
     `${name} ${version}, ${license}\n\n${text}`.trim(),

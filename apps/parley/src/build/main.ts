@@ -3,16 +3,17 @@ import { buildBundle, removeOthers } from './build.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');
 
-// `npm run build`, and part of `npm ci`. Without a bundle the sources run, so a failure fails no install.
-// With `--pack`, for `npm pack`, the bundle is all there is: a failure ends that, and `dist` has it alone.
+// Run by `npm run build` and as part of `npm ci`. Without a bundle the sources run, so a failed
+// build does not fail an install. With `--pack`, for `npm pack`, only the bundle is shipped, so a
+// failed build fails the packing, and `dist` contains nothing else.
 try {
   const done = await buildBundle(ROOT);
   if (process.argv.includes('--pack')) removeOthers(ROOT);
-  const text = done === 'built' ? 'The bundle is built' : 'The bundle is of these sources already';
+  const text = done === 'built' ? 'The bundle is built' : 'The bundle is up to date';
   process.stderr.write(`${text}: dist/\n`);
 } catch (error) {
   if (process.argv.includes('--pack')) throw error;
   process.stderr.write(
-    `No bundle could be built, so the sources run, which start slower: ${error}\n`,
+    `The bundle could not be built, so Parley runs from its sources, which start more slowly: ${error}\n`,
   );
 }

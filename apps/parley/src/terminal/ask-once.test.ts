@@ -19,19 +19,19 @@ const part = (text: string, by: { turnId?: string; answers?: string } = {}) =>
 
 describe('the answer to one message', () => {
   it.each<[string, ChatHistory, string | null]>([
-    ['is not there before the message', [], null],
+    ['does not exist before the message', [], null],
     [
-      'is not there while its turn runs',
+      'does not exist while its turn runs',
       [asked('m', null, 't'), part('earlier', { turnId: 't0' })],
       null,
     ],
     [
-      'is all parts of its turn',
+      'consists of all parts of its turn',
       [asked('m', 'answered', 't'), part('a', { turnId: 't' }), part('b', { turnId: 't' })],
       'a\n\nb',
     ],
     [
-      'is not that of a question before or behind it, in any order',
+      'is not the answer to an earlier or later question, in any order',
       [
         asked('before', 'answered', 't0'),
         asked('m', 'answered', 't'),
@@ -44,7 +44,7 @@ describe('the answer to one message', () => {
       'a',
     ],
     [
-      'of a command is all of its parts and no notice',
+      'to a command consists of all its parts and no notice',
       [
         asked('m', 'command'),
         part('help', { answers: 'm' }),
@@ -55,9 +55,9 @@ describe('the answer to one message', () => {
       ],
       'help\n\nmore help',
     ],
-    ['is empty when its turn was silent', [asked('m', 'silent', 't')], ''],
+    ['is empty when the turn produced no text', [asked('m', 'silent', 't')], ''],
     [
-      'says what happened when it was stopped before its turn',
+      'is a notice when the message was stopped before its turn',
       [asked('m', 'stopped'), part('Stopped.', { answers: 'stop' })],
       'The message got no answer: it was stopped.',
     ],
@@ -79,7 +79,7 @@ describe('a message from a script', () => {
     expect(findAnswer([asked('m', outcome)], 'm')?.isAnswered).toBe(isAnswered);
   });
 
-  it('[F03] [D13] gets the answer that came while the history was read for the event before', async () => {
+  it('[F03] [D13] gets the answer that arrived while the history was being read for the previous event', async () => {
     const reads: ((history: ChatHistory) => void)[] = [];
     const ended = new AbortController();
     let tell: GatewayListener['event'] = () => {};
@@ -101,7 +101,7 @@ describe('a message from a script', () => {
     expect(await asking).toEqual({ text: 'a', isAnswered: true });
   });
 
-  it('[U01] fails where the gateway is of another version, whose history says less', async () => {
+  it('[U01] fails with a gateway of another version, whose history lacks a field', async () => {
     const gateway = await startTerminalDouble('{"entries":[{"type":"inbound","messageId":"m"}]}');
     const ended = new AbortController();
     const client = createGatewayClient(async () => gateway.found(), ended.signal, {
@@ -115,7 +115,7 @@ describe('a message from a script', () => {
     gateway.end();
   });
 
-  it('[D13] is given up when the gateway ends while it waits and does not come back', async () => {
+  it('[D13] is abandoned when the gateway ends during the wait and does not come back', async () => {
     const gateway = await startTerminalDouble();
     const ended = new AbortController();
     const client = createGatewayClient(async () => gateway.found(), ended.signal, {
@@ -129,7 +129,7 @@ describe('a message from a script', () => {
     await expect(asking).rejects.toMatchObject({ code: 'gateway-gone' });
   });
 
-  it('[D13] is given up when no gateway takes it', async () => {
+  it('[D13] is abandoned when no gateway processes it', async () => {
     const ended = new AbortController();
     const client = createGatewayClient(async () => null, ended.signal, {
       downloads: '/nowhere',
@@ -140,7 +140,7 @@ describe('a message from a script', () => {
   });
 });
 
-/** The terminal channel of a gateway that takes a message and never answers it. */
+/** The terminal channel of a gateway that accepts a message and never answers it. */
 async function startTerminalDouble(history = '{"entries":[]}') {
   const watched = Promise.withResolvers<void>();
   const server = createServer((request, response) => {

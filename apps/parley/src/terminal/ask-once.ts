@@ -2,18 +2,21 @@ import { ParleyError } from '@parley/core';
 import { CliError } from '../data-folder.ts';
 import type { ChatHistory, GatewayClient } from '../running-gateway.ts';
 
-/** After this long without an answer, standard error says that the command waits. In ms. */
+/** How long to wait before standard error says that the command is waiting, in ms. */
 const QUIET_WAIT_MS = 10_000;
 
 export interface Answer {
   readonly text: string;
-  /** False when the turn failed or was stopped; `text` is then the notice about it. */
+  /** False when the turn failed or was stopped; `text` is then a notice. */
   readonly isAnswered: boolean;
 }
 
 const NO_ANSWER: Answer = { text: '', isAnswered: true };
 
-/** Sends one message and waits for its answer. Throws CliError when it is refused or the gateway is gone. */
+/**
+ * Sends one message and waits for the answer. Throws CliError when the message is refused or the
+ * gateway is gone.
+ */
 export async function askOnce(
   client: Pick<GatewayClient, 'send' | 'history' | 'watch'>,
   ended: AbortController,
@@ -24,7 +27,10 @@ export async function askOnce(
   try {
     const sent = await client.send(message.trimEnd());
     if (sent.kind === 'refused' || sent.kind === 'ignored') {
-      throw new CliError('chat-refused', `The message was not taken: ${sent.reason ?? sent.kind}.`);
+      throw new CliError(
+        'chat-refused',
+        `The message was not accepted: ${sent.reason ?? sent.kind}.`,
+      );
     }
     return await waitForAnswer(client, ended, sent.id);
   } finally {
@@ -34,7 +40,7 @@ export async function askOnce(
 
 function sayThatItWaits(): void {
   process.stderr.write(
-    'Waiting for the answer. Ctrl-C ends the wait; a gateway that keeps running answers all the same.\n',
+    'Waiting for the answer. Ctrl-C stops waiting; a running gateway still answers.\n',
   );
 }
 
@@ -47,7 +53,7 @@ async function waitForAnswer(
   let looking = false;
   let isStale = false;
   const look = async (): Promise<void> => {
-    // What happens while the history is read may be missing in it, and there may be no other event.
+    // The history being read may miss this change, and no other event may follow.
     isStale = true;
     if (looking) return;
     looking = true;
@@ -73,17 +79,17 @@ async function waitForAnswer(
   return answer ?? NO_ANSWER;
 }
 
-/** Outcomes of a message that leave it without the agent's answer. */
+/** Outcomes that leave a message without an answer. */
 const UNANSWERED: ReadonlySet<string> = new Set(['failed', 'stopped', 'withdrawn', 'replaced']);
 
-/** The answer to a message once its turn has ended, '' for none; null while it is still to come. */
+/** The answer to a message whose turn has ended, '' for a silent turn; null while it is pending. */
 export function findAnswer(history: ChatHistory, messageId: string): Answer | null {
   const asked = history
     .filter((entry) => entry.type === 'inbound')
     .find((entry) => entry.messageId === messageId);
   if (asked === undefined || asked.outcome === null) return null;
   const { outcome, turnId } = asked;
-  // Others may write to the chat at the same time, and the answers come in any order.
+  // Others may write to the chat at the same time, and answers arrive in any order.
   const own = history
     .filter((entry) => entry.type === 'part')
     .filter((part) => (turnId === null ? part.answers === messageId : part.turnId === turnId));

@@ -4,11 +4,11 @@ import type { ChatEvent, ChatHistory, GatewayClient, GatewayListener } from '../
 import { converse } from './converse.ts';
 import { FakeTerminal } from './testing/fake-terminal.ts';
 
-// Node shows no line while it is typed where the terminal is `dumb`, as in editors and without one.
+// On a `dumb` terminal, as in editors, Node does not echo the line being typed.
 beforeEach(() => void vi.stubEnv('TERM', 'xterm'));
 afterEach(() => void vi.unstubAllEnvs());
 
-/** A chat on a small terminal whose gateway does what a test says. */
+/** A chat on a small terminal with a scripted gateway. */
 async function scene(options: { history?: ChatHistory; columns?: number; rows?: number } = {}) {
   const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => input });
   const terminal = new FakeTerminal(options.columns, options.rows);
@@ -32,7 +32,7 @@ async function scene(options: { history?: ChatHistory; columns?: number; rows?: 
   };
   const running = converse({
     client,
-    // The parts of a terminal that reading and writing use are all there.
+    // The parts of a stream that `readline` uses are all implemented.
     input: input as unknown as NodeJS.ReadStream,
     output: terminal as unknown as NodeJS.WriteStream,
     colour: false,
@@ -58,7 +58,7 @@ async function scene(options: { history?: ChatHistory; columns?: number; rows?: 
     answerWith(next: typeof answers) {
       answers = next;
     },
-    /** The text below the welcome. */
+    /** The text after the welcome message. */
     said: () => terminal.text.split('he chat.\n\n')[1] ?? terminal.text,
   };
 }
@@ -67,7 +67,7 @@ const part = (text: string, turnId: string | null = 't1', partId = text) =>
 const stream = (text: string) => ({ type: 'stream', turnId: 't1', text }) as const;
 
 describe('a chat in the terminal', () => {
-  it('[F03] [F12] shows the answer as it grows above what is typed, and leaves its final text', async () => {
+  it('[F03] [F12] shows the answer as it grows above the typed text, and leaves the final text', async () => {
     const { type, tell, said, sent } = await scene();
     await type('hello\r');
     expect(sent).toEqual(['hello']);
@@ -84,7 +84,7 @@ describe('a chat in the terminal', () => {
     expect(said()).toBe('› hello\nIt grew.\n\n› next question');
   });
 
-  it('[F12] a long answer never garbles what was said before it', async () => {
+  it('[F12] keeps earlier output intact below a long answer', async () => {
     const { type, tell, terminal } = await scene({ rows: 8 });
     await type('tell me\r');
     const lines = Array.from({ length: 40 }, (_, index) => `line ${index}`);
@@ -95,7 +95,7 @@ describe('a chat in the terminal', () => {
     expect(text.endsWith(`${lines.join('\n')}\n\n›`)).toBe(true);
   });
 
-  it('keeps a typed line that wraps in order while things are written above it', async () => {
+  it('keeps a wrapped input line intact while output is written above it', async () => {
     const { type, tell, said } = await scene();
     const long = 'words that wrap over several rows '.repeat(3).trim();
     await type(long);
@@ -111,7 +111,7 @@ describe('a chat in the terminal', () => {
     expect(said().match(/› words/g)).toHaveLength(1);
   });
 
-  it('shows an answer once, although the history has it again after a restart', async () => {
+  it('shows an answer once, even if the history contains it again after a restart', async () => {
     const { tell, lose, comeBack, said, type } = await scene({ history: [part('old', 't0')] });
     tell(part('first'));
     lose();
@@ -121,7 +121,7 @@ describe('a chat in the terminal', () => {
     expect(said()).toBe('first\n\nmeanwhile\n\n›');
   });
 
-  it('[F09] Ctrl-C stops a running answer; when nothing runs it ends the chat', async () => {
+  it('[F09] Ctrl-C stops a running answer, or ends the chat when nothing runs', async () => {
     const { type, tell, sent, running } = await scene();
     await type('long\r');
     await type('\u0003');
@@ -143,7 +143,7 @@ describe('a chat in the terminal', () => {
     expect(sent).toEqual(['one', '/stop']);
   });
 
-  it('[D02] sends what is written while the gateway is away in its order', async () => {
+  it('[D02] sends messages written while the gateway is away in order', async () => {
     const { type, sent, answerWith } = await scene();
     const { promise, resolve } = Promise.withResolvers<string>();
     answerWith(() => promise);
@@ -155,7 +155,7 @@ describe('a chat in the terminal', () => {
     expect(sent).toEqual(['one', 'two']);
   });
 
-  it('[D01] says at its end what could not be sent, so that it is not lost', async () => {
+  it('[D01] prints unsent messages when it ends, so that they are not lost', async () => {
     const { type, running, answerWith, terminal } = await scene();
     answerWith(() => new Promise(() => undefined));
     await type('important\r');
@@ -166,7 +166,7 @@ describe('a chat in the terminal', () => {
 
   it.each([
     ['marked by the terminal', '\u001b[200~one\rtwo\rthree\u001b[201~', '\r'],
-    ['that comes all at once', 'one\rtwo\rthree\r', ''],
+    ['that arrives all at once', 'one\rtwo\rthree\r', ''],
   ])('a paste of several lines %s is one message', async (_how, paste, enter) => {
     const { type, sent } = await scene();
     await type(paste);
@@ -174,7 +174,7 @@ describe('a chat in the terminal', () => {
     expect(sent).toEqual(['one\ntwo\nthree']);
   });
 
-  it('shows nothing of a command in an answer', async () => {
+  it('ignores terminal commands in an answer', async () => {
     const { tell, terminal } = await scene();
     tell(part('before\u001b[2J\u001b[1;1Hafter'));
     expect(terminal.text).toContain('beforeafter');

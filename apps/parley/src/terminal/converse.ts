@@ -14,15 +14,18 @@ export interface ConverseOptions {
 }
 
 const WELCOME = 'Write and press Enter. /help shows the commands, Ctrl-D ends the chat.\n\n';
-/** Typing is repeated every 4 s; a lost end must not leave it for good. */
+/**
+ * The gateway repeats the typing state every 4 s; the indicator must disappear even if its end is
+ * lost.
+ */
 const TYPING_FADES_MS = 6_500;
-/** At the end, messages that are on their way get this long; in ms. */
+/** How long messages in transit are waited for at the end, in ms. */
 const LAST_SENDS_MS = 3_000;
-/** The terminal marks what is pasted (and stops to). */
+/** Enables and disables bracketed paste mode. */
 const MARK_PASTES = '\u001b[?2004h';
 const LEAVE_PASTES = '\u001b[?2004l';
 
-/** Talks until the person ends it. Rejects with CliError when the gateway refuses. */
+/** Runs the chat until the person ends it. Rejects with CliError when the gateway refuses. */
 export async function converse(options: ConverseOptions): Promise<void> {
   const { client, input, output, ended } = options;
   const seen = partsOf(await client.history());
@@ -69,7 +72,7 @@ function createTalk(client: GatewayClient, screen: ChatScreen, seen: Set<string>
     try {
       const { kind, reason } = await client.send(message);
       change({ type: 'sent', kind });
-      if (kind === 'refused' || kind === 'ignored') screen.say(`Not taken: ${reason ?? kind}.`);
+      if (kind === 'refused' || kind === 'ignored') screen.say(`Not accepted: ${reason ?? kind}.`);
     } catch (error) {
       change({ type: 'sent', kind: 'failed' });
       screen.say(`Not sent: ${reasonOf(error)}`);
@@ -78,7 +81,8 @@ function createTalk(client: GatewayClient, screen: ChatScreen, seen: Set<string>
   return {
     send(message: string): void {
       change({ type: 'sending' });
-      // One after the other, or their order would be lost with the gateway; /stop overtakes.
+      // Messages are sent one at a time, because a failing gateway would otherwise lose their
+      // order; /stop overtakes them.
       const turn = message === '/stop' ? Promise.resolve() : lastSent;
       const sending: Promise<void> = turn
         .then(() => deliver(message))
@@ -107,7 +111,7 @@ function createTalk(client: GatewayClient, screen: ChatScreen, seen: Set<string>
       }
       change(event);
     },
-    /** Waits for messages on their way, not for ever. */
+    /** Waits for messages in transit, up to a deadline. */
     async lastSends(): Promise<void> {
       clearTimeout(fading);
       const patience = sleep(LAST_SENDS_MS, undefined, { ref: false });
@@ -137,7 +141,7 @@ function readInput(
     stopping = false;
   });
   line.on('SIGINT', () => {
-    // The second one means it: the gateway may be away, and /stop with it.
+    // A second Ctrl-C ends the chat, because /stop may not reach a gateway that is away.
     if (!talk.busy() || stopping) return line.close();
     stopping = true;
     talk.send('/stop');

@@ -2,17 +2,20 @@ import { systemTime } from '@parley/core';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** A terminal sends Ctrl-C to the launcher and to this process, and the launcher passes its own on. In ms. */
+/**
+ * A terminal sends Ctrl-C both to the launcher, which forwards it, and to this process. Signals
+ * within this many ms count as one.
+ */
 const SAME_KEYSTROKE_MS = 1_000;
 
 export interface Interruption extends Disposable {
-  /** Whether a signal came. */
+  /** Whether a signal was received. */
   readonly yes: boolean;
 }
 
 /**
- * Aborts `ended` at the first signal that asks the process to end, so that a command can clean up; a later
- * one ends the process at once. Listens until it is disposed of.
+ * Aborts `ended` at the first signal that asks the process to exit, so that a command can clean up.
+ * A later signal ends the process immediately. Listens until disposed.
  */
 export function abortOnSignal(ended: AbortController): Interruption {
   let since: number | null = null;

@@ -13,29 +13,32 @@ export const PROMPT = '› ';
 
 const CLEAR_DOWN = '\u001b[0J';
 
-/** The screen of a chat: what was said, below it what is being written, below that the typed line. */
+/**
+ * The screen of a chat: the conversation, below it the growing answer, and below that the input
+ * line.
+ */
 export function createChatScreen(out: Terminal, line: Interface, colour: boolean) {
   let answer = '';
   let status = '';
-  /** Rows of the live part, as on the screen above the typed line. */
+  /** The rows of the live part currently on the screen above the input line. */
   let drawn = 0;
   let isOpen = true;
   const dim = (text: string): string => (colour ? `\u001b[2m${text}\u001b[22m` : text);
 
-  /** Goes to the first row of the live part; `below` rows of typed text are under it. */
+  /** Moves to the first row of the live part, which has `below` rows of input under it. */
   const toTop = (below: number): string => {
     const up = drawn + below;
     return `\r${up > 0 ? `\u001b[${up}A` : ''}${CLEAR_DOWN}`;
   };
 
-  /** Takes the live part and the typed line away, adds what is to stay, draws both again. */
+  /** Erases the live part and the input line, prints the permanent text, and draws both again. */
   const draw = (stays: string, below: number): void => {
     if (!isOpen) return;
     const top = toTop(below);
     const rows = liveRows();
     drawn = rows.length;
     out.write(`${top}${stays}${rows.map((row) => `${row}\n`).join('')}`);
-    // The editor would go up by the rows of its last drawing first, which are gone.
+    // Otherwise the editor would move up by the rows of its last drawing, which no longer exist.
     Object.assign(line, { prevRows: 0 });
     line.prompt(true);
   };
@@ -53,20 +56,20 @@ export function createChatScreen(out: Terminal, line: Interface, colour: boolean
     say(text: string): void {
       draw(`${wrapWords(visible(text).trimEnd(), out.columns - 1)}\n\n`, line.getCursorPos().rows);
     },
-    /** Shows the growing answer and one line of status; '' takes them away. */
+    /** Shows the growing answer and one status line; empty strings remove them. */
     live(nextAnswer: string, nextStatus: string): void {
       if (answer === nextAnswer && status === nextStatus) return;
       answer = nextAnswer;
       status = nextStatus;
       draw('', line.getCursorPos().rows);
     },
-    /** Call when a line was entered: it stays, as something said. */
+    /** Call when a line was entered: it stays as part of the conversation. */
     entered(text: string): void {
-      // The editor has gone to the next row; what it wrote is between it and the live part.
+      // The editor has moved to the next row; what it wrote stands between it and the live part.
       const own = rowsOf(`${PROMPT}${text}`, out.columns).length;
       draw(`${PROMPT}${visible(text)}\n`, own);
     },
-    /** Leaves the screen in order at the end; what comes later is not shown. */
+    /** Leaves the screen in a clean state at the end; later output is not shown. */
     close(): void {
       out.write(toTop(line.getCursorPos().rows));
       isOpen = false;
@@ -74,12 +77,12 @@ export function createChatScreen(out: Terminal, line: Interface, colour: boolean
   };
 }
 
-/** Lines closer together than this were pasted, not typed; in ms. */
+/** Lines that arrive within this many ms of each other were pasted, not typed. */
 const PASTE_GAP_MS = 25;
 
 /**
- * Makes messages of lines: those of one paste belong together. Where the terminal marks pastes, all of it waits
- * for the Enter after it; else lines that come faster than anyone types are one message.
+ * Joins the lines of one paste into one message. If the terminal marks pastes, the paste waits for
+ * the next Enter. Otherwise, lines that arrive faster than anyone types form one message.
  */
 export function createLineJoiner(deliver: (message: string) => void) {
   let held: string[] = [];
@@ -98,12 +101,12 @@ export function createLineJoiner(deliver: (message: string) => void) {
       clearTimeout(timer);
       if (!isPasting) timer = setTimeout(flush, PASTE_GAP_MS);
     },
-    /** The terminal says that a paste begins or ends. */
+    /** Call when the terminal reports the start or end of a paste. */
     pasting(on: boolean): void {
       isPasting = on;
       if (on) clearTimeout(timer);
     },
-    /** Hands over at once what is held back. */
+    /** Delivers the buffered lines immediately. */
     flush,
   };
 }

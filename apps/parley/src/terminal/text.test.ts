@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { rowsOf, tableText, visible, wrapWords } from './text.ts';
 
-describe('text of others on the terminal', () => {
+describe('text of other people on the terminal', () => {
   it.each([
     ['clears the screen', 'a\u001b[2Jb', 'ab'],
     ['renames the window', 'a\u001b]0;owned\u0007b', 'ab'],
-    ['answers as if typed', 'a\u001b[6nb', 'ab'],
-    ['goes back over what was said', 'good\rbad\b!', 'good\nbad!'],
+    ['sends input as if typed', 'a\u001b[6nb', 'ab'],
+    ['overwrites earlier output', 'good\rbad\b!', 'good\nbad!'],
     ['rings', 'a\u0007b', 'ab'],
-    ['uses eight-bit orders', 'a\u009b2Jb', 'ab'],
-    ['turns the writing direction', 'Pay \u202e001\u202c now', 'Pay 001 now'],
-    ['has line ends of Windows and tabs', 'a\r\n\tb', 'a\n    b'],
-  ])('[U03] cannot command it: %s', (_what, text, shown) => {
+    ['uses eight-bit control characters', 'a\u009b2Jb', 'ab'],
+    ['changes the writing direction', 'Pay \u202e001\u202c now', 'Pay 001 now'],
+    ['has Windows line ends and tabs', 'a\r\n\tb', 'a\n    b'],
+  ])('[U03] cannot control it: %s', (_what, text, shown) => {
     expect(visible(text)).toBe(shown);
   });
 
-  it('[U03] stays in its cell of a table, whatever it is named', () => {
+  it('[U03] stays inside its table cell, whatever a person is called', () => {
     const rows = [
       ['Bo\u202e\n', 'owner'],
       ['\u2067Ann', 'guest'],
@@ -35,7 +35,7 @@ describe('text of others on the terminal', () => {
     expect(rowsOf(text, columns)).toEqual(rows);
   });
 
-  it('breaks between words, and leaves a long address whole so that it can be copied', () => {
+  it('breaks between words, and keeps a long URL whole so that it can be copied', () => {
     expect(wrapWords('one two three', 8)).toBe('one two\nthree');
     expect(wrapWords('see https://example.com/long/path ok', 10)).toBe(
       'see\nhttps://example.com/long/path\nok',

@@ -1,8 +1,9 @@
 import { visibleLine, visibleText } from '@parley/core';
 
 /**
- * A text that a stranger or a model wrote, without what would command the terminal: move, erase,
- * rename the window, send an answer as if it was typed. Tabs are spaces, since columns are counted here.
+ * Removes everything from text of strangers and models that would control the terminal: move the
+ * cursor, erase, rename the window, send input as if typed. Tabs become spaces, because columns are
+ * counted here.
  */
 export function visible(text: string): string {
   return visibleText(text.replaceAll('\r\n', '\n').replaceAll('\t', '    '));
@@ -12,7 +13,9 @@ const NO_WIDTH = /^(?:\p{M}|\p{Cf})/u;
 const TWO_COLUMNS =
   /^[\p{Emoji_Presentation}\p{Extended_Pictographic}\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u;
 
-/** Breaks long lines between words; a word that is too long stays whole, so that it can be copied. */
+/**
+ * Breaks long lines between words. A word that is too long stays whole, so that it can be copied.
+ */
 export function wrapWords(text: string, columns: number): string {
   return text
     .split('\n')
@@ -40,7 +43,7 @@ function columnsOf(text: string): number {
   return [...text].reduce((sum, character) => sum + widthOf(character), 0);
 }
 
-/** The rows a text takes on a screen of so many columns, cut as a terminal cuts them. */
+/** Splits text into the rows it takes on a screen of this width, as a terminal does. */
 export function rowsOf(text: string, columns: number): string[] {
   return text.split('\n').flatMap((line) => cutLine(line, Math.max(2, columns)));
 }
@@ -62,15 +65,18 @@ function cutLine(line: string, columns: number): string[] {
   return [...rows, row];
 }
 
-/** Columns of one code point; in doubt more, since a row cut early does no harm. */
+/**
+ * The width of a code point in columns; overestimated in doubt, because breaking a row early does
+ * no harm.
+ */
 function widthOf(character: string): number {
   if (NO_WIDTH.test(character)) return 0;
   return TWO_COLUMNS.test(character) ? 2 : 1;
 }
 
 /**
- * Columns that line up, those at `right` with their ends; a row of one cell goes across. Cells may hold
- * what strangers wrote: nothing of it moves the cursor.
+ * Formats rows as aligned columns; those in `right` are right-aligned, and a row with a single cell
+ * spans all columns. Cells may contain text of strangers, which cannot move the cursor.
  */
 export function tableText(
   rows: readonly (readonly string[])[],
@@ -90,12 +96,12 @@ export function tableText(
     .join('\n');
 }
 
-/** `2026-11-21 14:05`, in UTC. */
+/** Formats a time as `2026-11-21 14:05`, in UTC. */
 export function minuteText(ms: number): string {
   return new Date(ms).toISOString().slice(0, 16).replace('T', ' ');
 }
 
-/** `2026-11-21 14:05:09Z`. */
+/** Formats a time as `2026-11-21 14:05:09Z`. */
 export function secondText(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')}Z`;
 }

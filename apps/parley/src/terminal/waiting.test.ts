@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { afterChange, IDLE, isWaiting, statusLine, type WaitingChange } from './waiting.ts';
 
-describe('what the terminal waits for', () => {
+describe('the state of waiting in the terminal', () => {
   const after = (...changes: WaitingChange[]) => changes.reduce(afterChange, IDLE);
   const sending: WaitingChange = { type: 'sending' };
   const accepted: WaitingChange = { type: 'sent', kind: 'accepted' };
@@ -20,14 +20,14 @@ describe('what the terminal waits for', () => {
   describe('what the terminal waits for', () => {
     it.each<[string, WaitingChange[], string]>([
       ['nothing', [], ''],
-      ['a message on its way', [sending], 'sending'],
+      ['a message in transit', [sending], 'sending'],
       ['an answer', [sending, accepted], 'thinking'],
       [
-        'an answer to a message that was known already',
+        'an answer to a message that was accepted before',
         [sending, { type: 'sent', kind: 'duplicate' }],
         'thinking',
       ],
-      ['work that somebody else asked for', [typing], 'thinking'],
+      ['work that another person requested', [typing], 'thinking'],
       ['a gateway that is away', [sending, { type: 'lost' }], 'away'],
       ['an answer that was started before a restart', [{ type: 'lost' }, linked(null)], 'thinking'],
       ['an answer while a command was answered', [accepted, part(null)], 'thinking'],
@@ -36,15 +36,15 @@ describe('what the terminal waits for', () => {
     });
 
     it.each<[string, WaitingChange[]]>([
-      ['the answer is there', [sending, accepted, typing, part('t')]],
+      ['the answer has arrived', [sending, accepted, typing, part('t')]],
       [
-        'the turn ends in silence or is stopped',
+        'the turn ends silently or is stopped',
         [sending, accepted, typing, { type: 'stream-end', turnId: 't' }],
       ],
       ['the message is refused', [sending, { type: 'sent', kind: 'refused' }]],
       ['it cannot be sent', [sending, { type: 'sent', kind: 'failed' }]],
       ['it was a command', [sending, { type: 'sent', kind: 'command' }]],
-      ['typing is not told again', [typing, { type: 'typing-faded' }]],
+      ['typing is no longer reported', [typing, { type: 'typing-faded' }]],
       [
         'it was answered while the gateway could not be reached',
         [accepted, { type: 'lost' }, linked('answered')],

@@ -1,18 +1,18 @@
 import type { ChatEvent, ChatHistory } from '../running-gateway.ts';
 
 export interface Waiting {
-  /** Messages that the gateway has not confirmed. */
+  /** The number of messages that the gateway has not confirmed. */
   readonly sending: number;
-  /** A message was taken and its turn has not ended. */
+  /** Whether a message was accepted and its turn has not ended. */
   readonly asked: boolean;
-  /** The agent works; fades unless it is repeated. */
+  /** Whether the agent is working; expires unless repeated. */
   readonly typing: boolean;
   readonly linked: boolean;
 }
 
 export type WaitingChange =
   | { readonly type: 'sending' }
-  /** `kind` is the outcome of ingress, or `failed`. */
+  /** `kind` is the outcome reported by the gateway, or `failed`. */
   | { readonly type: 'sent'; readonly kind: string }
   | { readonly type: 'linked'; readonly history: ChatHistory }
   | { readonly type: 'lost' }
@@ -21,7 +21,7 @@ export type WaitingChange =
 
 export const IDLE: Waiting = { sending: 0, asked: false, typing: false, linked: true };
 
-/** The waiting after a change; every path ends in an end of it (F12). */
+/** The state after a change. Every waiting state is eventually left (F12). */
 export function afterChange(now: Waiting, change: WaitingChange): Waiting {
   switch (change.type) {
     case 'sending':
@@ -37,7 +37,7 @@ export function afterChange(now: Waiting, change: WaitingChange): Waiting {
     case 'typing':
       return { ...now, typing: true };
     case 'part':
-      // An answer to a command ends nothing but itself.
+      // The answer to a command does not end a turn.
       return change.turnId === null ? now : { ...now, asked: false, typing: false };
     case 'stream-end':
       return { ...now, asked: false, typing: false };
@@ -53,9 +53,9 @@ export function isWaiting({ asked, typing }: Waiting): boolean {
   return asked || typing;
 }
 
-/** The status line; '' when there is nothing to wait for. */
+/** The status line; '' when nothing is pending. */
 export function statusLine(now: Waiting): string {
-  if (!now.linked) return '… the gateway is away; what you write is sent when it is back';
+  if (!now.linked) return '… the gateway is away; your messages are sent when it is back';
   if (isWaiting(now)) return '… thinking (Ctrl-C stops)';
   return now.sending > 0 ? '… sending' : '';
 }

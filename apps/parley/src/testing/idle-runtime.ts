@@ -15,7 +15,7 @@ import { openLog } from '../process-options.ts';
 import { openProcessServices } from '../process-services.ts';
 import { readSettings } from '../settings.ts';
 
-/** The answer of a model to a request, at that time (ms). */
+/** Returns the model's answer to a request at a given time (ms). */
 export type Script = (request: ModelRequest, now: number) => string;
 
 export type IdleRuntime = Awaited<ReturnType<typeof openIdleRuntime>>;
@@ -38,9 +38,10 @@ const ROUTE: ReplyRoute = {
 const NEVER = new AbortController().signal;
 
 /**
- * For tests and benches: everything of an installation but its gateway and its timers, at a time that
- * the test sets. What would run by itself is run by hand. `shared`: the folder of another one, which shares its
- * database; `pass` is called at points of a heartbeat, and what it throws ends the process there.
+ * An installation without gateway and timers for tests and benchmarks, at a time that the test
+ * sets. What would run by itself has to be called. `shared` is the folder of another runtime whose
+ * database this one shares. `pass` is called at points of a heartbeat; if it throws, the process
+ * ends there.
  */
 export async function openIdleRuntime(
   settings: object,
@@ -70,7 +71,7 @@ export async function openIdleRuntime(
   const all = { ...options, ...log };
   const { settings: chosen } = plugged.loaded;
   const foundation = await openProcessServices(all, chosen, opened);
-  // Before agents take what they need of it.
+  // This must happen before the agents read the store's members.
   mortal(foundation.shared.store, pass);
   const servers = await openMcpServices(chosen, all, foundation);
   opened.defer(() => servers.mcp.close());
@@ -102,13 +103,13 @@ export async function openIdleRuntime(
       now = ms;
     },
     put: (name: string, text: string): void => writeFileSync(join(folder.workspace, name), text),
-    /** Looks at the heartbeat, and runs what began; when to look again (ms). */
+    /** Runs the heartbeat if it is due; returns when it is due next (ms). */
     async runDue(): Promise<number | null> {
       const next = await parts.main.proactive.heartbeat.runDue();
       await run('beat:main');
       return next;
     },
-    /** The owner writes on the web page and is answered. */
+    /** Simulates a message of the owner on the web page and runs the turn that answers it. */
     async say(text: string): Promise<void> {
       made += 1;
       const message = messageOf(`m${made}`, text, now);
@@ -123,7 +124,7 @@ export async function openIdleRuntime(
   };
 }
 
-/** Passes a point before and after each write of a heartbeat. */
+/** Calls `pass` before and after each write of a heartbeat. */
 function mortal(store: Store, pass: (point: string) => void): void {
   const { heartbeats } = store;
   const guarded = {
@@ -174,7 +175,7 @@ function scripted(clock: () => number, script: Script, asked: Asked[]): ChatMode
   };
 }
 
-/** About what a request costs, its tools included. */
+/** The approximate token cost of a request, including its tools. */
 function tokensOf({ system, messages, tools = [] }: ModelRequest): number {
   const texts = [
     ...system.map(({ text }) => text),

@@ -18,41 +18,41 @@ const answered = (work: number | null) =>
   noteStall(null) + noteStall(JSON.stringify({ work, stack: 'Error: stands still\n  at spin' }));
 const all = starts(1, INGRESS) + starts(2, CLAIM) + starts(3, ONE) + starts(4, OTHER);
 
-describe('the work to blame for the end of a process', () => {
+describe('the work blamed for the end of a process', () => {
   it.each<readonly [string, string, { hung: readonly Work[]; died: readonly Work[] }]>([
     ['an orderly end, or none', '', { hung: [], died: [] }],
-    ['work that had ended', starts(1, ONE) + ends(1), { hung: [], died: [] }],
+    ['work that was completed', starts(1, ONE) + ends(1), { hung: [], died: [] }],
     ['a kill', all + ends(3), { hung: [], died: [INGRESS, CLAIM, OTHER] }],
-    ['a hang that could say where', all + answered(4), { hung: [OTHER], died: [] }],
-    ['a hang of the ingress that could say so', all + answered(1), { hung: [INGRESS], died: [] }],
+    ['a hang whose main thread named its work', all + answered(4), { hung: [OTHER], died: [] }],
     [
-      'a hang that could not: turns run the code of others',
+      'a hang of the ingress whose main thread named its work',
+      all + answered(1),
+      { hung: [INGRESS], died: [] },
+    ],
+    [
+      "a hang without an answer: turns run other people's code",
       all + noteStall(null),
       { hung: [ONE, OTHER], died: [] },
     ],
     [
-      'the same without a turn',
+      'a hang without an answer and without a turn',
       starts(1, INGRESS) + starts(2, CLAIM) + noteStall(null),
       { hung: [INGRESS, CLAIM], died: [] },
     ],
-    ['a hang of nothing that is recorded', all + answered(null), { hung: [], died: [] }],
+    ['a hang with no recorded work', all + answered(null), { hung: [], died: [] }],
     [
-      'a hang of what ended work has left behind',
+      'a hang of something that completed work left behind',
       all + ends(4) + answered(4),
       { hung: [], died: [] },
     ],
+    ['an unreadable answer', all + noteStall('{"work":'), { hung: [ONE, OTHER], died: [] }],
     [
-      'an answer that cannot be read',
-      all + noteStall('{"work":'),
-      { hung: [ONE, OTHER], died: [] },
-    ],
-    [
-      'a kill after a stall that was over',
+      'a kill after a stall that had recovered',
       all + answered(3) + noteRecovery(),
       { hung: [], died: [INGRESS, CLAIM, ONE, OTHER] },
     ],
     [
-      'a line that was cut off before the stall',
+      'a truncated line before the stall',
       `${all}["+",5,"tu${answered(3)}`,
       { hung: [ONE], died: [] },
     ],
@@ -60,7 +60,7 @@ describe('the work to blame for the end of a process', () => {
     expect(blameFor(readRecord(text))).toEqual(blame);
   });
 
-  it('[D13] is found in whatever a killed process has left of its record', () => {
+  it('[D13] is found in any partial record that a killed process leaves', () => {
     const whole = all + ends(1) + answered(3);
     fc.assert(
       fc.property(fc.nat(whole.length), fc.string(), (length, junk) => {
@@ -71,13 +71,13 @@ describe('the work to blame for the end of a process', () => {
   });
 });
 
-describe('the counts of ends', () => {
+describe('the counts of fatal ends', () => {
   const now = 40 * 24 * 60 * 60_000;
   const count = (text: string) => [...countEnds(readRecord(text), now)];
   const counted = (work: Work, hangs: number, deaths: number, at: number) =>
     `${JSON.stringify(['ends', `${work.kind} ${work.key}`, hangs, deaths, at])}\n`;
 
-  it('[D13] grow with each end, by its kind; the database counts those of turns', () => {
+  it('[D13] grow with each end by kind, except for turns, which the database counts', () => {
     const before = counted(CLAIM, 1, 2, now - 1);
     expect(count(before + all)).toEqual([
       ['ingress web default main m1', { hangs: 0, deaths: 1, at: now }],
@@ -91,7 +91,7 @@ describe('the counts of ends', () => {
     ]);
   });
 
-  it('[D13] are cleared by work that ends well, and forgotten after a month', () => {
+  it('[D13] are reset by work that completes, and forgotten after a month', () => {
     const cleared = `${JSON.stringify(['cleared', 'claim web:default:main'])}\n`;
     expect(count(counted(CLAIM, 1, 0, now - 1) + cleared)).toEqual([]);
     expect(count(counted(CLAIM, 1, 0, 0))).toEqual([]);

@@ -1,28 +1,31 @@
 import { type FatalEnds, NO_ENDS, type Work } from '@parley/core';
 import { z } from 'zod';
 
-/** The record of an ended process. */
+/** The record left by an ended process. */
 export interface EndedProcess {
-  /** The work in progress when it ended, by number. */
+  /** The work in progress when the process ended, by number. */
   readonly inProgress: ReadonlyMap<number, Work>;
-  /** The number of times earlier work had ended processes, by `workName`. */
+  /** How often earlier work has ended processes, by `workName`. */
   readonly ends: ReadonlyMap<string, CountedEnds>;
-  /** Present: its event loop stood still. */
+  /** Present when the event loop was blocked at the end. */
   readonly stall?: Stall;
 }
 
-/** `at`: when the last of these ends was counted, in ms. */
+/** `at` is when the last of these ends was counted, in ms since 1970. */
 export interface CountedEnds extends FatalEnds {
   readonly at: number;
 }
 
-/** The work of the main thread: the number of that work, null for none, undefined where it could not answer. */
+/**
+ * What the main thread was working on: the number of that work, null for none, undefined when the
+ * thread could not answer.
+ */
 export interface Stall {
   readonly work: number | null | undefined;
   readonly stack: string | undefined;
 }
 
-/** Which work to blame for the end of a process. */
+/** The work that is blamed for the end of a process. */
 export interface Blame {
   readonly hung: readonly Work[];
   readonly died: readonly Work[];
@@ -34,7 +37,10 @@ export function workName({ kind, key }: Work): string {
 
 const Kind = z.enum(['ingress', 'claim', 'turn']);
 
-/** Work starts (+) and is done (-), counts of earlier ends, and what the watchdog's thread adds. */
+/**
+ * Work that starts (+) and completes (-), counts of earlier ends, and the lines of the watchdog's
+ * thread.
+ */
 const Line = z.union([
   z.tuple([z.literal('+'), z.int(), Kind, z.string()]),
   z.tuple([z.literal('-'), z.int()]),
@@ -45,7 +51,7 @@ const Line = z.union([
 ]);
 export type Line = z.infer<typeof Line>;
 
-/** Reads a record. A line that was cut off is skipped: what it would have said is not known. */
+/** Parses a record. Truncated lines are skipped, because their content is unknown. */
 export function readRecord(text: string): EndedProcess {
   const inProgress = new Map<number, Work>();
   const ends = new Map<string, CountedEnds>();
@@ -74,7 +80,7 @@ export function readRecord(text: string): EndedProcess {
   return { inProgress, ends, ...(stall && { stall }) };
 }
 
-/** In a list, which `flatMap` takes apart again. */
+/** Returns a list of one line for `flatMap`, or undefined. */
 function parseRecordLine(text: string): readonly [Line] | undefined {
   const line = text === '' ? undefined : Line.safeParse(parseRecordJson(text)).data;
   return line && [line];
@@ -96,9 +102,11 @@ function parseRecordJson(text: string): unknown {
 }
 
 /**
- * Decides what ended a process. Of a hang that is what its main thread ran; where that could not answer it is every
- * turn in progress, as turns alone run the code of plugins and programs, and without one all that was in progress.
- * A process that was killed or died counts against all of it, because any of it may have taken the memory.
+ * Decides which work to blame for the end of a process. After a hang, it is the work that the main
+ * thread was running. If the thread could not answer, it is every turn in progress, because only
+ * turns run the code of plugins and programs; without a turn it is all work in progress. When a
+ * process was killed or crashed, it is all work in progress, because any of it may have used up the
+ * memory.
  */
 export function blameFor({ inProgress, stall }: EndedProcess): Blame {
   const all = [...inProgress.values()];
@@ -108,16 +116,20 @@ export function blameFor({ inProgress, stall }: EndedProcess): Blame {
     const turns = all.filter(({ kind }) => kind === 'turn');
     return { hung: turns.length > 0 ? turns : all, died: [] };
   }
-  // Null, or work that had ended: what it left behind stood still, and is not started again.
+  // Null, or work that had completed: what it left behind blocked the loop and will not be started
+  // again.
   const running = work === null ? undefined : inProgress.get(work);
   return { hung: running === undefined ? [] : [running], died: [] };
 }
 
-/** Counts that did not change for this long are forgotten, in ms. */
+/** How long unchanged counts are kept, in ms. */
 const KEPT_MS = 30 * 24 * 60 * 60_000;
 const MAX_COUNTED = 1_000;
 
-/** The counts after the end of a process, newest last. Turns are not among them: the database counts those. */
+/**
+ * The counts after the end of a process, newest last. Turns are not included, because the database
+ * counts them.
+ */
 export function countEnds(ended: EndedProcess, now: number): ReadonlyMap<string, CountedEnds> {
   const counts = new Map(ended.ends);
   const add = (work: Work, end: keyof FatalEnds): void => {

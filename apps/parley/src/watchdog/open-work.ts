@@ -16,8 +16,8 @@ interface WorkOptions extends Pick<StartOptions, 'clock' | 'role' | 'endsWhenSti
 }
 
 /**
- * Opens the record of what this process works on, counts what ended the processes before it, and makes the watchdog,
- * which is not started yet. Leaves in `opened` how they are closed.
+ * Opens the record of this process's work, counts the ends of earlier processes, and creates the
+ * watchdog, which is not started yet. Registers their cleanup in `opened`.
  */
 export async function openWork(
   { folder, clock, log, isShared, role = 'all', endsWhenStill = false }: WorkOptions,
@@ -40,7 +40,7 @@ export async function openWork(
   return { work, watchdog };
 }
 
-/** Whether a record belongs to an ended process; unknown for another machine. */
+/** Whether the process of a record has ended; unknown for processes on another machine. */
 function isOfEndedProcess(name: string, host: string): boolean {
   const [, pid] = /-(\d+)$/.exec(name) ?? [];
   const roles = (['all', 'gateway', 'worker'] as const).map((role) =>
@@ -58,12 +58,12 @@ async function countEnd(
   const names = [...hung, ...died].slice(0, MAX_NAMED).map(workName);
   if (ended.stall !== undefined) {
     const facts = { work: names, at: ended.stall.stack };
-    log.error(facts, 'the process before this one stood still until it was ended');
+    log.error(facts, 'the previous process was blocked until it was killed');
   } else if (died.length > 0) {
-    log.warn({ work: names }, 'the process before this one ended in the middle of its work');
+    log.warn({ work: names }, 'the previous process ended in the middle of its work');
   }
   for (const { kind, key } of hung) if (kind === 'turn') await store.turns.countHang(key);
 }
 
-/** A log line names no more of what was in progress. */
+/** The most works in progress named in one log line. */
 const MAX_NAMED = 20;

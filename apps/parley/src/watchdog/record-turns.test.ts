@@ -7,14 +7,14 @@ type Turn = Parameters<RunTurn>[0];
 
 const LEASE = { conversationId: 'web:default:main', epoch: 1 };
 
-/** A turn that hung its process this many times. */
+/** A turn that has hung its process this many times. */
 function turn(turnId: string, hangs?: number): Turn {
   const nothing = { messages: [], groupContext: [], steps: [] };
   const base = { conversationId: `web:default:${turnId}`, session: 0, resumed: true, attempts: 1 };
   return { turnId, ...base, ...nothing, ...(hangs !== undefined && { hangs }) };
 }
 
-/** Turns that run until they are ended, and what the record has seen. */
+/** Turns that run until the test ends them, and the record's entries. */
 function scene() {
   const recorded: string[] = [];
   const started: string[] = [];
@@ -39,7 +39,7 @@ function scene() {
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-it('[D13] records each turn, and runs those without a hang side by side', async () => {
+it('[D13] records each turn, and runs turns that never hung concurrently', async () => {
   const { recorded, started, begin } = scene();
   begin(turn('a'));
   begin(turn('b', 0));
@@ -48,7 +48,7 @@ it('[D13] records each turn, and runs those without a hang side by side', async 
   expect(recorded).toEqual(['turn a', 'turn b']);
 });
 
-it('[D13] runs turns that were running in a hang one after another, beside all others', async () => {
+it('[D13] runs turns that were running during a hang one at a time, next to all others', async () => {
   const { recorded, started, begin, end } = scene();
   const first = begin(turn('a', 1));
   begin(turn('b', 1));
@@ -62,7 +62,7 @@ it('[D13] runs turns that were running in a hang one after another, beside all o
   expect(started).toContain('b');
 });
 
-it('[D11] lets a turn go that is to end while it waits for another', async () => {
+it('[D11] releases a turn that is aborted while it waits for another', async () => {
   const { started, begin, end } = scene();
   const first = begin(turn('a', 1));
   const second = begin(turn('b', 1));

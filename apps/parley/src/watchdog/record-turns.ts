@@ -3,8 +3,9 @@ import type { WorkRecord } from '@parley/core';
 import type { RunTurn } from '@parley/queue';
 
 /**
- * Records each turn while it runs. Those that were running when a process stood still run one after another: where
- * it was not known which of them it was, the next hang then counts against that one alone.
+ * Records each turn while it runs. Turns that were running when a process hung are run one at a
+ * time: if it was unknown which of them caused the hang, the next hang then counts only against the
+ * one that runs.
  */
 export function recordTurns(work: WorkRecord, run: RunTurn): RunTurn {
   let suspects: Promise<unknown> = Promise.resolve();
@@ -12,7 +13,7 @@ export function recordTurns(work: WorkRecord, run: RunTurn): RunTurn {
     const recorded = () =>
       work.run({ kind: 'turn', key: turn.turnId }, () => run(turn, lease, signal));
     if (turn.hangs === undefined || turn.hangs === 0) return recorded();
-    // A turn that is to end while it waits has nothing to end; the next run resumes it.
+    // A turn that is aborted while it waits has not started; the next run resumes it.
     const running = unlessAborted(suspects, signal).then((isMine) =>
       isMine ? recorded() : undefined,
     );
@@ -21,7 +22,7 @@ export function recordTurns(work: WorkRecord, run: RunTurn): RunTurn {
   };
 }
 
-/** Whether the wait was over before the signal fired. */
+/** Resolves with whether the wait ended before the signal fired. */
 async function unlessAborted(wait: Promise<unknown>, signal: AbortSignal): Promise<boolean> {
   if (!signal.aborted) await Promise.race([wait, once(signal, 'abort')]);
   return !signal.aborted;

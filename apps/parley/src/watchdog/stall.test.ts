@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { afterLook, type StallVerdict, stallLimits, type Watched } from './stall.ts';
 
 const LIMITS = { tickMs: 2_000, noteMs: 5_000, endMs: 10_000 };
-/** A look: whether the event loop has come round since the last one, and how long that is ago (ms). */
+/**
+ * One check: whether the event loop has turned since the last one, and how long ago that check was
+ * (ms).
+ */
 type Look = readonly [moved: boolean, sinceLastMs: number];
 const still: Look = [false, 2_000];
 const moves: Look = [true, 2_000];
@@ -19,7 +22,7 @@ function verdicts(looks: readonly Look[]): readonly StallVerdict[] {
 
 describe('the watchdog', () => {
   it.each<readonly [string, readonly Look[], readonly StallVerdict[]]>([
-    ['a loop that moves', [moves, moves], ['fine', 'fine']],
+    ['a running loop', [moves, moves], ['fine', 'fine']],
     ['a short stall', [still, still, moves], ['still', 'still', 'fine']],
     [
       'a long stall that ends',
@@ -28,7 +31,7 @@ describe('the watchdog', () => {
     ],
     ['a hang', [still, still, still, still, still], ['still', 'still', 'note', 'still', 'end']],
     [
-      'stalls with a move between them',
+      'stalls with a turn of the loop in between',
       [still, still, moves, still, still],
       ['still', 'still', 'fine', 'still', 'still'],
     ],
@@ -38,12 +41,12 @@ describe('the watchdog', () => {
       ['fine', 'still', 'fine'],
     ],
     [
-      'a laptop that sleeps again and again',
+      'a laptop that sleeps repeatedly',
       [[false, 3_600_000], moves, [false, 3_600_000], moves],
       ['still', 'fine', 'still', 'fine'],
     ],
     [
-      'looks that come faster than planned',
+      'checks that come faster than planned',
       [[false, 500], [false, 500], [false, 500], moves],
       ['still', 'still', 'still', 'fine'],
     ],
@@ -51,7 +54,7 @@ describe('the watchdog', () => {
     expect(verdicts(looks)).toEqual(expected);
   });
 
-  it('[D13] looks several times before it notes or ends anything, whatever the limit', () => {
+  it('[D13] checks several times before it notes a stall or ends the process, whatever the limit', () => {
     for (const endMs of [1_000, 5_000, 30_000, 600_000]) {
       const { tickMs, noteMs } = stallLimits(endMs);
       expect(noteMs / tickMs).toBeGreaterThan(2);

@@ -1,29 +1,33 @@
-/** The time for which an event loop may stand still, in ms: until it is noted, and until its process is ended. */
+/**
+ * How long an event loop may be blocked until the stall is noted, and until its process is ended,
+ * in ms.
+ */
 export interface StallLimits {
   readonly tickMs: number;
   readonly noteMs: number;
   readonly endMs: number;
 }
 
-/** The state of the watchdog after a look at the event loop. */
+/** The state of the watchdog after a check of the event loop. */
 export interface Watched {
-  /** The number of turns of the event loop. */
+  /** How often the event loop has turned. */
   readonly beats: number;
-  /** For how long it has not, in ms that the watchdog itself was awake. */
+  /** How long the loop has been blocked, in ms during which the watchdog itself was running. */
   readonly stillMs: number;
   readonly isNoted: boolean;
 }
 
 /**
- * The decision after a look: `note` on disk that the event loop stands still, so that a supervisor which kills the
- * process now is not taken for the reason; `end` the process; or note that the loop has `recovered`.
+ * The decision after a check. `note`: record on disk that the event loop is blocked, so that a
+ * supervisor that kills the process now is not taken for the cause. `end`: end the process.
+ * `recovered`: record that the loop runs again.
  */
 export type StallVerdict = 'fine' | 'still' | 'note' | 'recovered' | 'end';
 
 /**
- * Decides by what a look has found. A look counts for one tick however long the one before it is ago: a laptop that
- * slept, a process that was stopped, or a machine without a free processor kept the watchdog from its own looks as
- * well, and says nothing about the event loop.
+ * Decides what to do after a check. A check counts for at most one tick, however long ago the
+ * previous one was: a sleeping laptop, a stopped process, or a machine without a free processor
+ * also delays the watchdog, which says nothing about the event loop.
  */
 export function afterLook(
   before: Watched,
@@ -44,7 +48,7 @@ export function afterLook(
 const MAX_TICK_MS = 2_000;
 const MAX_NOTE_MS = 5_000;
 
-/** Looks often enough for a limit, and seldom enough to cost nothing. */
+/** Chooses a check interval that is short enough for the limit and long enough to cost nothing. */
 export function stallLimits(endMs: number): StallLimits {
   const tickMs = Math.min(MAX_TICK_MS, endMs / 12);
   return { tickMs, noteMs: Math.min(MAX_NOTE_MS, endMs / 3), endMs };

@@ -5,8 +5,9 @@ import { afterLook, stallLimits, type Watched } from './stall.ts';
 import type { WatchOrder } from './watchdog.ts';
 import { noteRecovery, noteStall, WORK_IN_PROGRESS } from './work-lines.ts';
 
-// Runs in a thread of its own, because an event loop that stands still notices nothing. It writes to the file of the
-// process while the main thread cannot, and ends the process; the next start reads what it wrote.
+// Runs in a separate thread, because a blocked event loop notices nothing. It writes to the
+// process's record while the main thread cannot, and ends the process; the next start reads what it
+// wrote.
 
 const { shared, path }: WatchOrder = workerData;
 const numbers = new Int32Array(shared);
@@ -33,8 +34,9 @@ function checkBeats(): void {
 }
 
 /**
- * Notes the stall, then what the main thread runs: V8 answers an inspector in the middle of a loop, and in most
- * regular expressions. Code outside JavaScript, such as a command that is waited for, does not answer.
+ * Notes the stall, then what the main thread is running. V8 answers an inspector in the middle of a
+ * loop and in most regular expressions, but not inside native code, for example during a
+ * synchronous child process.
  */
 function noteWork(): void {
   appendNote(noteStall(null));
@@ -54,10 +56,10 @@ function endProcess(): never {
   try {
     writeSync(
       2,
-      `Parley stood still for ${seconds} s, so its watchdog ends this process; the next start says what it was doing, and goes on.\n`,
+      `Parley stood still for ${seconds} s, so its watchdog ends this process; the next start reports what it was doing, and continues.\n`,
     );
   } catch {
-    // Standard error is closed, or its reader is as stuck as this process.
+    // Standard error is closed, or its reader is blocked like this process.
   }
   process.kill(process.pid, 'SIGKILL');
   throw new Error('A killed process goes on.');
@@ -68,6 +70,6 @@ function appendNote(line: string): void {
   try {
     appendFileSync(path, line);
   } catch {
-    // On a full disk the process is ended without a note.
+    // On a full disk, the process is ended without a note.
   }
 }

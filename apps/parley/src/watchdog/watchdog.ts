@@ -4,28 +4,34 @@ import { type Logger, reasonOf } from '@parley/core';
 import { moduleUrl } from '@parley/core/installation';
 import { stallLimits } from './stall.ts';
 
-/** The input of the thread: two shared integers (beats of the event loop, limit in ms), and the file it writes to. */
+/**
+ * The input of the thread: two shared integers (beats of the event loop, limit in ms), and the path
+ * of the record.
+ */
 export interface WatchOrder {
   readonly shared: SharedArrayBuffer;
-  /** Null: what was being done cannot be recorded, as on a full disk. */
+  /** Null when the work cannot be recorded, for example on a full disk. */
   readonly path: string | null;
 }
 
-/** Ends this process when its event loop stands still. */
+/** Ends this process when its event loop is blocked for too long. */
 export interface Watchdog {
-  /** After how many seconds; it takes effect at once. */
+  /** Sets the limit in seconds; takes effect immediately. */
   use(limit: number | 'off'): void;
   close(): void;
 }
 
-/** No process of its own: a test, or a program around Parley. */
+/** For code that does not own its process: a test, or a program that embeds Parley. */
 export const noWatchdog: Watchdog = { use() {}, close() {} };
 
 const SOURCE = new URL('./watchdog-thread.ts', import.meta.url);
-/** As small as Node allows, because the thread is there as long as the process. In MB. */
+/** The smallest limits Node allows, because the thread lives as long as the process. In MB. */
 const MEMORY = { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 16, stackSizeMb: 1 };
 
-/** Starts nothing yet. A process with a debugger is not watched: it stands still at each breakpoint. */
+/**
+ * Creates a watchdog without starting it. Processes with a debugger are not watched, because they
+ * stop at every breakpoint.
+ */
 export function openWatchdog({
   path,
   log,
@@ -50,7 +56,10 @@ export function openWatchdog({
     });
     thread.unref();
     thread.once('error', (error) => {
-      log.warn({ reason: reasonOf(error) }, 'the watchdog has failed; a hang does not end Parley');
+      log.warn(
+        { reason: reasonOf(error) },
+        'the watchdog has failed; Parley will not be restarted after a hang',
+      );
       stop();
     });
     running = { thread, numbers };
@@ -59,7 +68,7 @@ export function openWatchdog({
   return {
     use(limit) {
       const limitMs = limit === 'off' ? 0 : limit * 1_000;
-      // The thread looks as often as its limit wants, so another limit means another thread.
+      // The check interval depends on the limit, so a new limit needs a new thread.
       if (running !== undefined && Atomics.load(running.numbers, 1) === limitMs) return;
       stop();
       if (limitMs > 0 && inspectorUrl() === undefined) start(limitMs);

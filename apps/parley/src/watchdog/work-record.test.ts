@@ -23,7 +23,10 @@ afterEach(() => {
   rmSync(join(folder, '..'), { recursive: true });
 });
 
-/** As a process that starts: the records of others have ended unless `running` names them. */
+/**
+ * Opens a record like a starting process; other processes count as ended unless `running` names
+ * them.
+ */
 function open(name = 'all-host-1', running: readonly string[] = []): OpenWorkRecord {
   const hasEnded = (one: string) => !running.includes(one);
   const record = openWorkRecord({ folder, name, hasEnded, clock: () => 1_000, log });
@@ -31,12 +34,12 @@ function open(name = 'all-host-1', running: readonly string[] = []): OpenWorkRec
   opened.push(record);
   return record;
 }
-/** Work that is never done, as in a process that dies in it. */
+/** Work that never completes, as in a process that dies during it. */
 const never = () => new Promise<never>(() => {});
 const blamed = (record: OpenWorkRecord) => record.ended.map(blameFor);
 
 describe('the record of work', () => {
-  it('[D13] tells the next start what was in progress, and only that', async () => {
+  it('[D13] reports to the next start what was in progress, and nothing else', async () => {
     const first = open();
     await first.run(INGRESS, async () => {});
     await expect(first.run(INGRESS, async () => Promise.reject(new Error('no')))).rejects.toThrow(
@@ -49,7 +52,7 @@ describe('the record of work', () => {
     expect(second.endsOf(INGRESS)).toEqual({ hangs: 0, deaths: 0 });
   });
 
-  it('[D13] counts over starts until the work ends well', async () => {
+  it('[D13] counts ends over several starts until the work completes', async () => {
     void open().run(CLAIM, never);
     void open().run(CLAIM, never);
     const third = open();
@@ -59,20 +62,20 @@ describe('the record of work', () => {
     expect(open().endsOf(CLAIM)).toEqual({ hangs: 0, deaths: 0 });
   });
 
-  it('[D13] leaves the record of a process that still runs to that process', () => {
+  it('[D13] leaves the record of a running process alone', () => {
     void open('worker-host-1').run(CLAIM, never);
     expect(blamed(open('worker-host-2', ['worker-host-1']))).toEqual([]);
     expect(blamed(open('worker-host-1', ['worker-host-2']))).toEqual([{ hung: [], died: [CLAIM] }]);
   });
 
-  it('[D13] is counted again by the start after one that was cut off while it counted', () => {
+  it('[D13] is counted again by the next start if one was killed while counting', () => {
     void open().run(CLAIM, never);
     const options = { folder, name: 'all-host-2', hasEnded: () => true, clock: () => 1_000, log };
     expect(openWorkRecord(options).ended).toHaveLength(1);
     expect(blamed(open('all-host-3'))).toEqual([{ hung: [], died: [CLAIM] }]);
   });
 
-  it('[D13] says which of several works runs at a moment', async () => {
+  it('[D13] names the one of several works that is currently running', async () => {
     const record = open();
     // biome-ignore lint/security/noGlobalEval: the inspector evaluates it in this very way.
     const current = () => JSON.parse(eval(WORK_IN_PROGRESS)).work;
@@ -86,7 +89,7 @@ describe('the record of work', () => {
     expect(current()).toBeNull();
   });
 
-  it('keeps its file small, and leaves none after an orderly end', async () => {
+  it('keeps its file small, and removes it after an orderly exit', async () => {
     const record = open();
     const long: Work = { kind: 'ingress', key: 'x'.repeat(10_000) };
     for (let nth = 0; nth < 2_000; nth += 1) await record.run(long, async () => {});
@@ -95,7 +98,7 @@ describe('the record of work', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('[D06] works on without a record where the disk takes none', async () => {
+  it('[D06] lets work continue without a record when the disk cannot store one', async () => {
     mkdirSync(join(folder, '..'), { recursive: true });
     writeFileSync(folder, 'a file in its place');
     const record = open();

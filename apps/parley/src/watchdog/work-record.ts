@@ -23,36 +23,37 @@ import {
 } from './ended-process.ts';
 import { WORK_HOOK } from './work-lines.ts';
 
-/** The record of this process. */
+/** The record of this process's work. */
 export interface OpenWorkRecord extends WorkRecord {
-  /** Null: the disk takes no record. */
+  /** Null when the disk cannot store a record. */
   readonly path: string | null;
-  /** Ends of earlier processes that are not counted yet. */
+  /** The records of earlier processes whose ends are not counted yet. */
   readonly ended: readonly EndedProcess[];
-  /** Keeps the counts of these ends, and removes their records. */
+  /** Stores the counts of these ends and removes their records. */
   markCounted(): void;
-  /** After an orderly end nothing is to blame. */
+  /** Removes the record: after an orderly exit, no work is to blame. */
   close(): void;
 }
 
 export interface WorkRecordOptions {
   readonly folder: string;
-  /** The name of this process, unique among those that run. */
+  /** The name of this process, unique among running processes. */
   readonly name: string;
-  /** Whether the process that wrote this record has ended, so that this one counts its end. */
+  /** Whether the process that wrote this record has ended, so that this process counts its end. */
   readonly hasEnded: (name: string) => boolean;
   readonly clock: () => number;
   readonly log: Pick<Logger, 'warn'>;
 }
 
-/** A record that has grown beyond this is written again with what still counts. In bytes. */
+/** The size beyond which a record is rewritten with only what still counts, in bytes. */
 const MAX_FILE_BYTES = 500_000;
-/** Ids of platforms are far shorter. */
+/** The longest key stored, in characters; ids of platforms are far shorter. */
 const MAX_KEY_CHARACTERS = 300;
 
 /**
- * A file with a line for each work that starts and ends. A line costs some microseconds, because it is not synced to
- * disk: it survives the death of the process. The watchdog's thread adds lines of its own while this one hangs.
+ * A file with one line for each work that starts or completes. A line takes a few microseconds,
+ * because it is not synced to disk: it only has to survive the process. The watchdog's thread
+ * appends lines of its own while this process hangs.
  */
 export function openWorkRecord(options: WorkRecordOptions): OpenWorkRecord {
   return new FileRecord(options);
@@ -127,14 +128,15 @@ class FileRecord implements OpenWorkRecord {
       if (this.#size > MAX_FILE_BYTES) this.#rewrite();
     } catch (error) {
       this.#options.log.warn({ path: this.path, reason: reasonOf(error) }, OFF);
-      // A missing line must not look like work that is still in progress.
+      // If the line of completed work were missing, the work would look as if it were still in
+      // progress.
       ftruncateSync(this.#file);
       closeSync(this.#file);
       this.#file = undefined;
     }
   }
 
-  /** Writes what still counts to a new file, and exchanges the two. */
+  /** Writes what still counts to a new file and replaces the old one with it. */
   #rewrite(): void {
     const lines: Line[] = [
       ...[...this.#ends].map(
@@ -142,11 +144,11 @@ class FileRecord implements OpenWorkRecord {
       ),
       ...[...this.#inProgress].map(([number, { kind, key }]): Line => ['+', number, kind, key]),
     ];
-    // The watchdog's thread adds to its end as well.
+    // Opened for appending, because the watchdog's thread appends too.
     const next = openSync(`${this.path}.new`, 'a', 0o600);
     ftruncateSync(next);
     this.#size = writeSync(next, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-    // Counts must outlive a work that ends the machine.
+    // The counts must survive work that crashes the machine.
     fdatasyncSync(next);
     renameSync(`${this.path}.new`, this.path);
     if (this.#file !== undefined) closeSync(this.#file);
@@ -155,7 +157,7 @@ class FileRecord implements OpenWorkRecord {
 }
 
 const HOOK = Symbol.for(WORK_HOOK);
-const OFF = 'work is not recorded: what ends this process may end the next one as well';
+const OFF = 'work is not recorded: what ends this process may also end the next one';
 
 function boundWorkKey({ kind, key }: Work): Work {
   return { kind, key: key.slice(0, MAX_KEY_CHARACTERS) };

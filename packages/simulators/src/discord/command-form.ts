@@ -14,7 +14,7 @@ export const CommandForm = z.looseObject({
   description: z.string().min(1).max(100),
   type: z.number().default(1),
   options: z.array(Option).max(25).default([]),
-  /** 0: for those who are in a guild with it, 1: for those who have it on their account; both when absent. */
+  /** 0: installed in a guild, 1: installed on a user's account; both when absent. */
   integration_types: z
     .array(z.union([z.literal(0), z.literal(1)]))
     .min(1)

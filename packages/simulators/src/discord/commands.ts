@@ -6,10 +6,10 @@ import type { Json } from './wire.ts';
 import type { World } from './world.ts';
 
 const LARGEST_SET = 100;
-/** The longest command with all its options. */
+/** The largest command including all its options, in characters. */
 const MAX_CHARACTERS = 8_000;
 
-/** Registering slash commands, for all guilds and for one. */
+/** Routes that register slash commands, globally and per guild. */
 export const COMMAND_ROUTES: Routes = Object.fromEntries(
   ['/applications/:app/commands', '/applications/:app/guilds/:guild/commands'].flatMap(
     (path): [string, Handler][] => [
@@ -28,7 +28,7 @@ export const COMMAND_ROUTES: Routes = Object.fromEntries(
   ),
 );
 
-/** The commands of a guild by name, or those of all guilds. */
+/** The commands of a guild by name, or the global ones. */
 export function commandsOf(world: World, guildId: string | undefined): Map<string, Command> {
   const commands = world.commands.get(guildId ?? '') ?? new Map<string, Command>();
   world.commands.set(guildId ?? '', commands);
@@ -68,7 +68,7 @@ interface Texts {
   readonly options?: readonly Texts[] | undefined;
 }
 
-/** Names and descriptions of a command and all its options together; choices are not looked at. */
+/** The length of all names and descriptions of a command and its options; choices do not count. */
 function charactersOf({ name, description, options = [] }: Texts): number {
   return options.reduce((sum, one) => sum + charactersOf(one), name.length + description.length);
 }

@@ -40,7 +40,7 @@ describe('[U04] components of the Discord double', () => {
   it.each<[string, object]>([
     ['26 options', { content: 'a', components: [row(select(many(26, option)))] }],
     ['no option', { content: 'a', components: [row(select([]))] }],
-    ['two options of one value', { components: [row(select([option(1), option(1)]))] }],
+    ['two options with the same value', { components: [row(select([option(1), option(1)]))] }],
     ['a long label', { components: [row(select([option(1, { label: 'x'.repeat(101) })]))] }],
     ['a long value', { components: [row(select([option(1, { value: 'x'.repeat(101) })]))] }],
     [
@@ -49,15 +49,18 @@ describe('[U04] components of the Discord double', () => {
     ],
     ['more choices than options', { components: [row(select([option(1)], { max_values: 2 }))] }],
     ['a menu beside a button', { components: [row(select([option(1)]), button(1))] }],
-    ['six buttons in a row', { components: [row(...many(6, button))] }],
+    ['six buttons in one row', { components: [row(...many(6, button))] }],
     ['six rows', { components: many(6, (n) => row(button(n))) }],
     ['an empty row', { components: [row()] }],
-    ['a button of no style', { components: [row(button(1, { style: 9 }))] }],
-    ['a long label of a button', { components: [row(button(1, { label: 'x'.repeat(81) }))] }],
-    ['a text display without the flag', { components: [text('a')] }],
-    ['a button outside of a row', { flags: V2, components: [button(1)] }],
+    ['a button without a style', { components: [row(button(1, { style: 9 }))] }],
     [
-      'a container in a container',
+      'a button label that is too long',
+      { components: [row(button(1, { label: 'x'.repeat(81) }))] },
+    ],
+    ['a text display without the flag', { components: [text('a')] }],
+    ['a button outside a row', { flags: V2, components: [button(1)] }],
+    [
+      'a container inside a container',
       {
         flags: V2,
         components: [{ type: 17, components: [{ type: 17, components: [text('a')] }] }],
@@ -65,14 +68,14 @@ describe('[U04] components of the Discord double', () => {
     ],
     ['an empty text display', { flags: V2, components: [text('')] }],
     [
-      '4,001 characters over all',
+      '4,001 characters in total',
       { flags: V2, components: [text('x'.repeat(2_000)), text('x'.repeat(2_001))] },
     ],
     ['41 components', { flags: V2, components: many(41, (n) => text(`t${n}`)) }],
-    ['content beside them', { flags: V2, content: 'a', components: [text('a')] }],
-    ['embeds beside them', { flags: V2, embeds: [{ title: 'a' }], components: [text('a')] }],
+    ['content next to components', { flags: V2, content: 'a', components: [text('a')] }],
+    ['embeds next to components', { flags: V2, embeds: [{ title: 'a' }], components: [text('a')] }],
     [
-      'a poll beside them',
+      'a poll next to components',
       { flags: V2, poll: { question: { text: 'a' } }, components: [text('a')] },
     ],
   ])('refuse %s', async (_what, body) => {
@@ -83,7 +86,7 @@ describe('[U04] components of the Discord double', () => {
     });
   });
 
-  it('takes 25 options, 40 components and 4,000 characters, and shows their text', async () => {
+  it('accepts 25 options, 40 components and 4,000 characters, and shows their text', async () => {
     await send({ content: 'menu', components: [row(select(many(25, option)))] });
     await send({ flags: V2, components: many(40, (n) => text(`t${n}`)) });
     await send({
@@ -94,7 +97,7 @@ describe('[U04] components of the Discord double', () => {
     expect(shown.map(({ visible }) => visible.length)).toEqual([4, 149, 4_000]);
   });
 
-  it('keep a message of components one, and never without them', async () => {
+  it('keeps the components flag on edits and refuses to add content to such a message', async () => {
     const { id } = await send({ flags: V2, components: [text('a')] });
     await expect(edit(id, { content: 'b' })).rejects.toMatchObject({ code: 50035 });
     await expect(edit(id, { components: [] })).rejects.toMatchObject({ code: 50006 });
@@ -109,7 +112,7 @@ describe('[U04] components of the Discord double', () => {
     await edit(plain, { flags: V2, content: null, components: [text('b')] });
   });
 
-  it('let people choose only what is there, as often as is asked for', async () => {
+  it('lets people choose only existing options, and only as many as the menu allows', async () => {
     const { double, channel } = scene;
     const menu = select(many(4, option), { min_values: 1, max_values: 2 });
     const { id } = await send({ content: 'a', components: [row(menu)] });

@@ -1,10 +1,10 @@
 import { invalidForm, type Refusal } from './request.ts';
 import { isObject, type Json } from './wire.ts';
 
-/** Set on messages made of components alone; it cannot be taken back. */
+/** Set on messages that consist only of components; it cannot be removed. */
 export const COMPONENTS_V2 = 1 << 15;
 
-/** Numbers of the kinds of components. */
+/** Discord's component type numbers. */
 export const KIND = {
   row: 1,
   button: 2,
@@ -20,14 +20,14 @@ export const KIND = {
   label: 18,
 } as const;
 
-/** Selects of any kind: texts, people, roles, both, channels. */
+/** Select menus of every kind: strings, users, roles, mentionables, channels. */
 const SELECTS: readonly number[] = [3, 5, 6, 7, 8];
 
-/** The components that may stand directly in a message of components, and in a container of one. */
+/** The components allowed at the top level of a components message, and inside a container. */
 const IN_CONTAINER: readonly number[] = [1, 9, 10, 12, 13, 14];
 const AT_TOP: readonly number[] = [...IN_CONTAINER, KIND.container];
 
-/** Numbers and lengths the servers refuse above. */
+/** The most that the servers accept. */
 const LIMIT = {
   rows: 5,
   inRow: 5,
@@ -47,7 +47,7 @@ interface Seen {
   characters: number;
 }
 
-/** @throws Refusal 50035 naming the component that is wrong */
+/** @throws Refusal 50035 naming the invalid component */
 export function checkComponents(components: readonly Json[], isV2: boolean): void {
   const seen: Seen = { customIds: new Set(), components: 0, characters: 0 };
   if (!isV2 && components.length > LIMIT.rows) throw tooMany('components', LIMIT.rows);
@@ -114,7 +114,7 @@ function checkText({ content }: Json, path: string, seen: Seen): void {
   seen.characters += content.length;
 }
 
-/** Buttons with an address have no id of their own. */
+/** Link buttons have no custom id. */
 const LINK = 5;
 
 function checkButton({ style, label, custom_id, url }: Json, path: string, seen: Seen): void {
@@ -153,15 +153,15 @@ function checkSelect(select: Json, path: string, seen: Seen): void {
   }
   const { min, max } = countsOf(select);
   if (!(min >= 0 && max >= 1 && min <= max && max <= options.length))
-    throw invalidForm(`${path}.max_values`, 'BASE_TYPE_BAD_RANGE', 'min and max do not fit.');
+    throw invalidForm(`${path}.max_values`, 'BASE_TYPE_BAD_RANGE', 'min must not exceed max.');
 }
 
-/** The options of a select. */
+/** The options of a select menu. */
 export function optionsOf({ options }: Json): readonly Json[] {
   return Array.isArray(options) ? options.filter(isObject) : [];
 }
 
-/** The number of options of a select that are chosen at once. */
+/** How many options of a select menu a person may choose. */
 export function countsOf({ min_values, max_values }: Json): {
   readonly min: number;
   readonly max: number;
@@ -182,7 +182,7 @@ function noteId(id: unknown, path: string, { customIds }: Seen): void {
   customIds.add(text);
 }
 
-/** @throws Refusal 50035 when it is no text of 1 to `max` characters */
+/** @throws Refusal 50035 unless `text` is a string of 1 to `max` characters */
 export function checkLength(text: unknown, max: number, path: string): void {
   if (typeof text !== 'string' || text === '') throw required(path);
   if (text.length > max)
@@ -197,12 +197,12 @@ function tooMany(path: string, max: number): Refusal {
   return invalidForm(path, 'BASE_TYPE_MAX_LENGTH', `Must be ${max} or fewer in length.`);
 }
 
-/** The components inside a component. */
+/** The direct children of a component. */
 export function childrenOf({ components }: Json): readonly Json[] {
   return Array.isArray(components) ? components.filter(isObject) : [];
 }
 
-/** All components of a message, also inside of others, in order. */
+/** All components of a message in order, including nested ones. */
 export function everyComponent(components: readonly Json[]): Json[] {
   return components.flatMap((component) => {
     const accessory = isObject(component.accessory) ? [component.accessory] : [];
@@ -210,7 +210,7 @@ export function everyComponent(components: readonly Json[]): Json[] {
   });
 }
 
-/** The visible text of a message: its own, or its text displays. */
+/** The visible text of a message: its content, or its text displays. */
 export function shownText({
   content,
   components,

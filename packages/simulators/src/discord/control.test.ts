@@ -8,7 +8,7 @@ import { endStages, stage } from './testing/discord-client.ts';
 const ANN = '200000000000000501';
 afterEach(endStages);
 
-/** The control interface as curl uses it. */
+/** Calls the control interface over HTTP, as curl would. */
 function controlOf(apiRoot: string) {
   const base = `${new URL(apiRoot).origin}/control`;
   return {
@@ -24,8 +24,8 @@ function controlOf(apiRoot: string) {
   };
 }
 
-describe('[U04] control of the Discord double over http', () => {
-  it('says, waits for what the bot sends, and shows the conversation', async () => {
+describe('[U04] control of the Discord double over HTTP', () => {
+  it("sends a person's message, waits for the bot's reply, and shows the conversation", async () => {
     const { double, client } = await stage();
     client.on('messageCreate', (message) => {
       if (message.author.id === ANN) void message.reply(`**${message.attachments.size}** files`);
@@ -43,7 +43,7 @@ describe('[U04] control of the Discord double over http', () => {
     expect(await control.get('status')).toMatchObject({ identifies: 1, me: double.me.id });
   });
 
-  it('makes faults, and refuses what it does not know', async () => {
+  it('injects faults and rejects unknown actions', async () => {
     const { double, channel } = await stage();
     const control = controlOf(double.apiRoot);
     await control.post('fault', { kind: 'refuse', status: 403, code: 50001, message: 'No' });
@@ -62,7 +62,7 @@ const BUTTONS = [
 ] as const;
 
 describe('[U04] typing to the bot by hand', () => {
-  it('writes directly, in the channel and in a thread', async () => {
+  it('sends direct messages and messages in a channel and a thread', async () => {
     const { person, hears } = await typist();
     for (const line of [
       'hello',
@@ -84,7 +84,7 @@ describe('[U04] typing to the bot by hand', () => {
     ]);
   });
 
-  it('sends files, answers, presses, reacts, edits and deletes', async () => {
+  it('sends files, replies, presses buttons, reacts, edits and deletes', async () => {
     const { person, double, channel, client } = await typist();
     const pressed = new Promise((resolve) =>
       client.once('interactionCreate', (press) => resolve('customId' in press && press.customId)),
@@ -106,7 +106,7 @@ describe('[U04] typing to the bot by hand', () => {
     expect(rest).toEqual([]);
   });
 
-  it('uses slash commands with their options', async () => {
+  it('uses slash commands with options', async () => {
     const { person, client } = await typist();
     const option = { type: 3, name: 'text', description: 'What' } as const;
     await client.application.commands.create({ name: 'new', description: 'd', options: [option] });
@@ -120,7 +120,7 @@ describe('[U04] typing to the bot by hand', () => {
   });
 
   it.each(['!dance', '!press No', '!edit x', '!reply x', '/nothing', '!file /nowhere/a.png'])(
-    'says why %s fails',
+    'explains why %s fails',
     async (line) => {
       const { person } = await typist();
       expect(() => person.runLine(line)).toThrow();

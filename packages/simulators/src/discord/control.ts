@@ -13,7 +13,7 @@ import type { VisibleMessage } from './transcript.ts';
 
 const Id = z.string();
 
-/** A saying over http: files in base64. */
+/** A person's message over HTTP, with its files in base64. */
 const SayingBody = z.strictObject({
   channel: Id,
   from: Id.optional(),
@@ -28,7 +28,7 @@ const SayingBody = z.strictObject({
     .optional(),
 });
 
-/** A permission of the bot that is taken away or given back in a channel. */
+/** Denies the bot a permission in a channel, or restores it. */
 const PermissionBody = z.strictObject({
   channel: Id,
   permission: z.enum([
@@ -135,7 +135,7 @@ function wanted(query: URLSearchParams, name: string): string {
   return value;
 }
 
-/** The user id of the person who types. */
+/** The user id of the person at the keyboard. */
 export const PERSON = '200000000000001001';
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -148,18 +148,18 @@ const TYPES: Readonly<Record<string, string>> = {
   '.txt': 'text/plain',
 };
 
-/** The commands that can be typed besides words. */
-export const TYPED_HELP = `Write to talk to the bot; @bot mentions it, /name option=value is a slash command. Besides:
-  !dm, !channel      where you write         !press LABEL     the button of the newest message that has it
-  !thread NAME       open a thread and stay  !edit TEXT       change what you wrote last
-  !file PATH [WORDS] a file of your disk     !delete          take back what you wrote last
-  !reply TEXT        answer its last words   !react EMOJI     below its last words
+/** The help text of the typed commands. */
+export const TYPED_HELP = `Write to talk to the bot; @bot mentions it, /name option=value is a slash command. Commands:
+  !dm, !channel      switch the chat         !press LABEL     press this button on the newest message
+  !thread NAME       open and enter a thread !edit TEXT       edit your last message
+  !file PATH [WORDS] send a file             !delete          delete your last message
+  !reply TEXT        reply to its last one   !react EMOJI     react to its last message
 ${PARTS_HELP}`;
 
-/** Somebody at a keyboard, and where they are. */
+/** A person at a keyboard and the channel they are writing in. */
 export class Typist {
   readonly #double: DiscordDouble;
-  /** Channel, thread or direct chat. */
+  /** The id of a channel, thread or direct chat. */
   here: string;
 
   constructor(double: DiscordDouble) {
@@ -167,7 +167,7 @@ export class Typist {
     this.here = double.dmWith(PERSON);
   }
 
-  /** Does what a typed line says; throws with a reason for people. */
+  /** Executes a typed line; throws an error with a reason for people. */
   runLine(line: string): void {
     if (line.trim() === '') return;
     const [, mark, name = '', rest = ''] = /^([!/])(\S+)\s*(.*)$/su.exec(line) ?? [];

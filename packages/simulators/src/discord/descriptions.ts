@@ -1,7 +1,7 @@
 import type { Json } from './wire.ts';
 import { CHANNEL_TYPE, type Channel, type Guild, PERMISSION, type World } from './world.ts';
 
-/** A channel as the interaction of a person describes it, which need not be one that the bot sees. */
+/** A channel as an interaction describes it; the bot need not be able to see it. */
 export function describeChannelTo(world: World, channel: Channel, userId: string): Json {
   const { id, type, name, people } = channel;
   if (people === undefined) return describeChannel(world, channel);
@@ -10,7 +10,7 @@ export function describeChannelTo(world: World, channel: Channel, userId: string
   return { id, type, ...named, recipients, flags: 0 };
 }
 
-/** A channel as events and answers describe it. */
+/** A channel as events and REST responses describe it. */
 export function describeChannel(world: World, channel: Channel): Json {
   if (channel.type === CHANNEL_TYPE.dm) {
     return { id: channel.id, type: channel.type, recipients: [channel.recipient], flags: 0 };
@@ -52,7 +52,7 @@ export function describeChannel(world: World, channel: Channel): Json {
   };
 }
 
-/** A member as the messages and events of a guild carry it; `user` is left out there. */
+/** A member as guild messages and events carry it, without `user`. */
 export function describeMember(guild: Guild, userId: string): Json {
   return {
     nick: guild.members.get(userId) ?? null,
@@ -64,7 +64,7 @@ export function describeMember(guild: Guild, userId: string): Json {
   };
 }
 
-/** A guild with its channels, threads and members, as GUILD_CREATE brings it. */
+/** A guild with its channels, threads and members, as in GUILD_CREATE. */
 export function describeGuild(world: World, guild: Guild): Json {
   const channels = [...world.channels.values()].filter(({ guildId }) => guildId === guild.id);
   const isThread = ({ type }: Channel) => type === CHANNEL_TYPE.thread;

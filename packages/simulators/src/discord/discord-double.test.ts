@@ -5,8 +5,8 @@ import { endStages, newClient, stage, startDouble } from './testing/discord-clie
 const ANN = '200000000000000501';
 afterEach(endStages);
 
-describe('[U04] a conversation through real discord.js', () => {
-  it('brings what a person says and shows what the bot answers, in order', async () => {
+describe('[U04] a conversation through the real discord.js', () => {
+  it("delivers a person's messages and shows the bot's answers, in order", async () => {
     const { double, hears, channel } = await stage();
     double.say({ channel: double.channelId, from: ANN, text: 'hi' });
     const [message] = await hears(1);
@@ -24,7 +24,7 @@ describe('[U04] a conversation through real discord.js', () => {
     ]);
   });
 
-  it('brings the first direct message and takes the answer to it', async () => {
+  it('delivers the first direct message and accepts the reply', async () => {
     const { double, hears } = await stage();
     const channel = double.dmWith(ANN);
     double.say({ channel, text: 'psst' });
@@ -36,7 +36,7 @@ describe('[U04] a conversation through real discord.js', () => {
     ]);
   });
 
-  it('opens a direct message for a bot that writes first, unless the person takes none', async () => {
+  it('lets a bot open a direct message, unless the person refuses them', async () => {
     const { double, client } = await stage();
     double.say({ channel: double.channelId, from: ANN, text: 'here I am' });
     const ann = await client.users.fetch(ANN);
@@ -58,7 +58,7 @@ describe('[U04] a conversation through real discord.js', () => {
     await expect.poll(() => seen).toEqual(['edit the', `delete ${id}`]);
   });
 
-  it('reports who else writes: other bots and webhooks', async () => {
+  it('reports messages of other bots and of webhooks', async () => {
     const { double, hears } = await stage();
     double.say({ channel: double.channelId, from: ANN, bot: true, text: 'beep' });
     double.say({ channel: double.channelId, webhook: 'news', text: 'extra' });
@@ -69,18 +69,18 @@ describe('[U04] a conversation through real discord.js', () => {
   });
 });
 
-describe('[U04] who may log in', () => {
-  it('refuses a wrong token before and at the gateway', async () => {
+describe('[U04] logging in to the Discord double', () => {
+  it('rejects a wrong token at the REST API and at the gateway', async () => {
     const double = await startDouble();
     await expect(newClient(double).login('wrong.token.here')).rejects.toThrow('invalid token');
   });
 
-  it('refuses privileged intents that are not switched on', async () => {
+  it('rejects privileged intents that are not enabled', async () => {
     const double = await startDouble({ portalIntents: 0 });
     await expect(newClient(double).login(double.token)).rejects.toThrow('disallowed intents');
   });
 
-  it('hides content from a bot without the intent, except where it is addressed', async () => {
+  it('hides content from a bot without the intent, except in messages addressed to it', async () => {
     const { double, hears } = await stage({ portalIntents: 0 }, [
       GatewayIntentBits.Guilds,
       GatewayIntentBits.GuildMessages,
@@ -93,14 +93,14 @@ describe('[U04] who may log in', () => {
     expect(heard.map(({ content }) => content)).toEqual(['', `<@${double.me.id}> open`, 'private']);
   });
 
-  it('says when no session starts are left', async () => {
+  it('reports when no session starts are left', async () => {
     const double = await startDouble({ sessionStarts: 0 });
     await expect(newClient(double).login(double.token)).rejects.toThrow('0 remaining');
   });
 });
 
 describe('[U04] files of the Discord double', () => {
-  it('stores what the bot sends and gives it back', async () => {
+  it('stores files that the bot sends and serves them', async () => {
     const { double, channel } = await stage();
     const bytes = Buffer.from([0, 1, 2, 250]);
     const files = [{ attachment: bytes, name: 'a b.bin', description: 'four bytes' }];
@@ -114,7 +114,7 @@ describe('[U04] files of the Discord double', () => {
     expect(double.conversation(double.channelId)).toMatchObject([{ attachments: [] }]);
   });
 
-  it('brings what people send, at addresses that are signed and expire', async () => {
+  it("serves people's files at signed addresses that expire", async () => {
     let now = Date.now();
     const { double, hears } = await stage({ clock: () => now });
     const bytes = new TextEncoder().encode('hello');
@@ -148,7 +148,7 @@ describe('[U04] files of the Discord double', () => {
 });
 
 describe('[U04] the gateway of the Discord double', () => {
-  it('brings the events of a guild to the shard that owns it', async () => {
+  it('sends the events of a guild to the shard that owns it', async () => {
     const double = await startDouble();
     const owner = Number((BigInt(double.guildId) >> 22n) % 2n);
     const clients = await Promise.all(

@@ -7,98 +7,120 @@ import type { RecordedCall, Sent, Transcript, VisibleMessage } from './transcrip
 import type { Json, WireMessage, WireUser } from './wire.ts';
 import type { PermissionName } from './world.ts';
 
-/** The options of a double; everything has a default. */
+/** The options of a double; all of them have defaults. */
 export interface DiscordDoubleOptions {
-  /** Loopback port; a free one when absent. */
+  /** The loopback port; a free one when absent. */
   readonly port?: number;
-  /** Limits of the REST interface; wide ones when absent, `REAL_LIMITS` for about the real ones. */
+  /**
+   * Limits of the REST interface; generous when absent. `REAL_LIMITS` approximates Discord's own.
+   */
   readonly limits?: RateLimits;
-  /** Privileged intents switched on in the portal, as bits; all when absent. */
+  /** Bits of the privileged intents enabled in the portal; all when absent. */
   readonly portalIntents?: number;
-  /** The form in which Discord's optional fields are sent; with its values when absent. */
+  /** How Discord's optional fields are sent; included with their values when absent. */
   readonly optional?: Optional;
-  /** Milliseconds between heartbeats; 41,250 as on the servers when absent. */
+  /** The heartbeat interval, in ms; 41,250 when absent, as on Discord's servers. */
   readonly heartbeatMs?: number;
-  /** Session starts left; 1,000 when absent. */
+  /** The number of session starts left; 1,000 when absent. */
   readonly sessionStarts?: number;
-  /** The picture of the bot; it has none when absent. */
+  /** The bot's avatar; none when absent. */
   readonly picture?: Uint8Array;
-  /** Milliseconds since 1970; decides ids, dates and limits, not how long a fault waits. */
+  /**
+   * The current time in ms since 1970. Determines ids, dates and limits, but not the delays of
+   * faults.
+   */
   readonly clock?: () => number;
 }
 
-/** A running double: the wire on `apiRoot`, and what tests do to it and see of it. */
+/** A running double: the wire at `apiRoot`, and the controls for tests. */
 export interface DiscordDouble {
   /** For `rest: { api }`; the client adds `/v10`. */
   readonly apiRoot: string;
   readonly token: string;
   readonly me: WireUser;
-  /** A guild with one text channel that is there from the start. */
+  /** A guild with one text channel that exists from the start. */
   readonly guildId: string;
   readonly channelId: string;
-  /** The role in that guild that has the bot's name. */
+  /** The role in that guild that carries the bot's name. */
   readonly botRoleId: string;
-  /** The role in that guild of those who were promoted. */
+  /** The role of the moderators in that guild. */
   readonly moderatorRoleId: string;
   readonly transcript: Transcript;
-  /** The numbers of identifications, RESUMEs, held RESUMEs and connections. */
+  /** How often bots have identified, resumed, had a RESUME held, and connected. */
   gateway(): {
     readonly identifies: number;
     readonly resumes: number;
     readonly waitingResumes: number;
     readonly connections: number;
   };
-  /** `joined` false: the bot is no member, so only commands of people who have it on their account come from there. */
+  /**
+   * When `joined` is false the bot is not a member, so only people who installed the app on their
+   * account can use it there.
+   */
   addGuild(name: string, joined?: boolean): string;
   addChannel(guild: string, name: string, kind?: 'text' | 'voice' | 'forum' | 'category'): string;
-  /** Direct messages of two people, or a group of more, without the bot; gives back the id of the channel. */
+  /**
+   * Opens direct messages between two people, or a group of more, without the bot. Returns the
+   * channel's id.
+   */
   openPrivate(people: readonly string[], name?: string): string;
-  /** The direct messages with a person; the bot hears of them by the first message alone. */
+  /** The direct messages with a person. The bot learns of them only from the first message. */
   dmWith(user: string): string;
-  /** Renames a person; the bot learns it with their next message. */
+  /** Renames a person; the bot sees the new name in their next message. */
   nameUser(user: string, name: string): void;
-  /** Somebody writes. */
+  /** Sends a message as a person. */
   say(saying: Saying): WireMessage;
   reword(channel: string, message: string, text: string): void;
   erase(channel: string, message: string): void;
   react(reacting: Reacting): void;
   type(channel: string, from: string): void;
-  /** Opens a thread, or a post in a forum; gives back its id. */
+  /** Opens a thread, or a post in a forum, and returns its id. */
   thread(start: Parameters<typeof startThread>[1]): string;
-  /** Somebody uses a slash command; gives back the id of the interaction. */
+  /** Uses a slash command as a person and returns the id of the interaction. */
   slash(use: Slash): string;
-  /** Somebody presses a button; gives back the id of the interaction. */
+  /** Presses a button as a person and returns the id of the interaction. */
   press(use: Press): string;
-  /** Somebody fills in a form; gives back the id of the interaction that brings it. */
+  /** Submits a form as a person and returns the id of the interaction. */
   submit(use: Submit): string;
-  /** Whether it was answered, the answers that only the person sees, and the form that it was answered with. */
+  /**
+   * Whether an interaction was answered, its ephemeral answers, and the form it was answered with.
+   */
   interaction(id: string): {
     readonly answered: boolean;
     readonly ephemeral: VisibleMessage[];
     readonly modal?: Json | undefined;
   };
-  /** Takes a permission of the bot away in a channel, or gives it back. */
+  /** Denies the bot a permission in a channel, or restores it. */
   deny(channel: string, permission: PermissionName, denied?: boolean): void;
-  /** Gives the bot a permission in a guild that it usually does not have. */
+  /** Grants the bot a guild permission that it does not have by default. */
   grant(guild: string, permission: PermissionName): void;
-  /** Switches privileged intents on and off in the portal, as bits; sessions that run lose the content. */
+  /**
+   * Sets the privileged intents enabled in the portal, as bits; running sessions no longer receive
+   * content without it.
+   */
   portal(intents: number): void;
-  /** A member of a guild becomes one of its moderators. */
+  /** Makes a member of a guild one of its moderators. */
   promote(guild: string, user: string): void;
-  /** A person takes no direct messages from the bot any more, or takes them again. */
+  /** Makes a person refuse direct messages from the bot, or accept them again. */
   closeDms(user: string, closed?: boolean): void;
-  /** An event of any kind. */
+  /** Dispatches a gateway event of any kind. */
   event(name: string, data: Json, guild?: string): void;
-  /** The visible messages of a channel, both ways, oldest first. */
+  /** The visible messages of a channel in both directions, oldest first. */
   conversation(channel: string): VisibleMessage[];
-  /** The messages that the bot sent later than `after` (a `seq`), oldest first: route, pings and visible text. */
+  /**
+   * The messages that the bot sent after `after` (a `seq`), oldest first: route, pings and visible
+   * text.
+   */
   sends(after?: number): Sent[];
-  /** The bot's REST calls, or those that begin so, for example `POST /channels/`. */
+  /**
+   * The bot's REST calls, optionally only those whose method and path start with `start`, for
+   * example `POST /channels/`.
+   */
   calls(start?: string): RecordedCall[];
-  /** Something goes wrong: with the gateway at once, with REST at the next matching call. */
+  /** Injects a fault: into the gateway immediately, into REST at the next matching call. */
   fault(fault: Fault): void;
   clearFaults(): void;
-  /** Resolves with the first answer of `look` that is neither undefined nor false. */
+  /** Resolves with the first result of `look` that is neither undefined nor false. */
   waitFor<T>(look: () => T | undefined | false, timeoutMs?: number): Promise<T>;
   close(): Promise<void>;
 }

@@ -9,7 +9,7 @@ afterEach(endStages);
 const says = ({ double }: Stage, text: string) =>
   double.say({ channel: double.channelId, from: ANN, text });
 const texts = ({ heard }: Stage) => heard.map(({ content }) => content);
-/** Waits until the bot has resumed or identified so often. */
+/** Waits until the bot has resumed or identified `count` times. */
 const back = ({ double }: Stage, kind: 'resumes' | 'identifies', count: number) =>
   double.waitFor(() => double.gateway()[kind] >= count);
 
@@ -32,7 +32,7 @@ describe('[U04] gateway faults of the Discord double', () => {
     expect(scene.double.gateway().identifies).toBe(1);
   });
 
-  it('silence: the client notices missing acknowledgements and catches up', async () => {
+  it('silence: the client notices the missing acknowledgements and catches up', async () => {
     const scene = await stage({ heartbeatMs: 1_000 });
     scene.double.fault({ kind: 'silence' });
     says(scene, 'into the void');
@@ -40,8 +40,9 @@ describe('[U04] gateway faults of the Discord double', () => {
     expect(scene.double.gateway().resumes).toBe(1);
   });
 
-  // Both at once, because the client waits five seconds before it identifies a second time.
-  it('op 9 without resuming, or a forgotten session: the client identifies again and has lost what was said meanwhile', async () => {
+  // Both faults in one test, because the client waits five seconds before it identifies a second
+  // time.
+  it('op 9 without resuming, or a forgotten session: the client identifies again and misses what was said in between', async () => {
     const faults: GatewayFault[][] = [
       [{ kind: 'invalid-session', resumable: false }],
       [{ kind: 'forget-sessions' }, { kind: 'drop' }],
@@ -58,10 +59,10 @@ describe('[U04] gateway faults of the Discord double', () => {
     expect(await Promise.all(lostAndHeard)).toEqual([['after'], ['after']]);
   });
 
-  it('brings events twice and out of order on request', async () => {
+  it('delivers events twice and out of order', async () => {
     const scene = await stage();
     const raw: unknown[] = [];
-    // discord.js itself drops a message whose id it knows, so the frames are looked at.
+    // The test reads raw frames because discord.js drops a message whose id it already knows.
     scene.client.on(Events.Raw, ({ t, d }: { t: string; d: { content?: string } }) => {
       if (t === 'MESSAGE_CREATE') raw.push(d.content);
     });
@@ -75,7 +76,7 @@ describe('[U04] gateway faults of the Discord double', () => {
     expect(raw).toEqual(['join', 'echo', 'echo', 'second', 'first']);
   });
 
-  it('takes a guild away and gives it back', async () => {
+  it('makes a guild unavailable and available again', async () => {
     const scene = await stage();
     const { double, client, channel } = scene;
     const seen: string[] = [];
@@ -93,7 +94,7 @@ describe('[U04] gateway faults of the Discord double', () => {
 });
 
 describe('[U04] REST faults of the Discord double', () => {
-  it('a 500 after storing doubles the message unless a nonce is enforced', async () => {
+  it('a 500 after storing duplicates the message unless a nonce is enforced', async () => {
     const { double, channel } = await stage();
     double.fault({ kind: 'status', status: 500, after: true });
     await channel.send('bare');
@@ -113,7 +114,7 @@ describe('[U04] REST faults of the Discord double', () => {
   it.each([
     [false, 0],
     [true, 1],
-  ])('a hang-up (after storing: %s) fails at the client with %i stored', async (after, stored) => {
+  ])('a hang-up (after storing: %s) fails in the client with %i stored', async (after, stored) => {
     const { double, channel } = await stage();
     double.fault({ kind: 'hang-up', after, call: 'POST /channels/', channel: double.channelId });
     await expect(channel.send('perhaps')).rejects.toThrow('other side closed');
@@ -134,7 +135,7 @@ describe('[U04] REST faults of the Discord double', () => {
     },
   );
 
-  it('answers late, in halves, or with a refusal on request', async () => {
+  it('answers late, with truncated JSON, or with a refusal', async () => {
     const { double, channel } = await stage();
     double.fault({ kind: 'delay', ms: 100 });
     await channel.send('late');

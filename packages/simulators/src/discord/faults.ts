@@ -6,11 +6,13 @@ import type { Guild, World } from './world.ts';
 
 const aim = {
   ...FAULT_AIM,
-  /** Beginning of method and path, for example `POST /channels/`; any call but GET when absent. */
+  /**
+   * The start of method and path, for example `POST /channels/`; any call except GET when absent.
+   */
   call: z.string().optional(),
   /** Only calls about this channel. */
   channel: z.string().optional(),
-  /** The call takes effect first: the message is there and the sender does not know. */
+  /** The call takes effect first: the message is stored, but the sender does not learn it. */
   after: z.boolean().optional(),
 };
 
@@ -18,10 +20,10 @@ const kind = <K extends string>(name: K) => ({ kind: z.literal(name) });
 const ms = z.number();
 const guild = z.string();
 
-/** A fault of the next matching REST call. */
+/** A fault that hits the next matching REST call. */
 const RestFault = z.discriminatedUnion('kind', [
   ...callFaults(aim),
-  /** A refusal in Discord's own form. */
+  /** An error in Discord's own format. */
   z.strictObject({
     ...kind('refuse'),
     status: z.number(),
@@ -29,65 +31,68 @@ const RestFault = z.discriminatedUnion('kind', [
     message: z.string(),
     ...aim,
   }),
-  /** 429, for this route or for all. */
+  /** Status 429, for this route or globally. */
   z.strictObject({
     ...kind('rate-limit'),
     retryAfterMs: ms,
     global: z.boolean().optional(),
     ...aim,
   }),
-  /** The connection is closed in order instead of an answer; discord.js gives up, where it sends again after `reset`. */
+  /**
+   * Closes the connection cleanly instead of answering. discord.js gives up, whereas it retries
+   * after `reset`.
+   */
   z.strictObject({ ...kind('hang-up'), ...aim }),
 ]);
 export type RestFault = z.infer<typeof RestFault>;
 
-/** A fault of the gateway, at once. */
+/** A fault of the gateway that takes effect immediately. */
 const GatewayFault = z.discriminatedUnion('kind', [
-  /** The connection ends without a word. */
+  /** Cuts the connection without a close frame. */
   z.strictObject(kind('drop')),
-  /** The connection stays, and nothing arrives on it any more, heartbeat acknowledgements neither. */
+  /** The connection stays open but delivers nothing, not even heartbeat acknowledgements. */
   z.strictObject(kind('silence')),
-  /** As silence, and the servers hear nothing either, not even a good-bye. */
+  /** Like `silence`, but the servers do not receive anything either, not even a close frame. */
   z.strictObject(kind('freeze')),
-  /** Frames on the present connections arrive this much later, in order. */
+  /** Delays the frames of current connections, in order. */
   z.strictObject({ ...kind('lag'), ms }),
   /** Op 7. */
   z.strictObject(kind('reconnect')),
-  /** Op 9; the session is lost unless it is resumable. */
+  /** Op 9; the session is lost unless `resumable` is true. */
   z.strictObject({ ...kind('invalid-session'), resumable: z.boolean() }),
-  /** The servers close with a code, for example 4009. */
+  /** The servers close the connection with a code, for example 4009. */
   z.strictObject({ ...kind('close'), code: z.number() }),
-  /** No RESUME succeeds any more. */
+  /** Every RESUME fails from now on. */
   z.strictObject(kind('forget-sessions')),
   /** A RESUME gets no answer until `release-resumes`. */
   z.strictObject(kind('hold-resumes')),
   z.strictObject(kind('release-resumes')),
-  /** The next RESUMEs end with this code, for example 4000; the session stays. */
+  /** Closes the next RESUMEs with this code, for example 4000; the session survives. */
   z.strictObject({ ...kind('close-resumes'), code: z.number(), count: z.number() }),
-  /** An outage takes a guild away, or gives it back. */
+  /** Makes a guild unavailable, or available again. */
   z.strictObject({ ...kind('guild-unavailable'), guild }),
   z.strictObject({ ...kind('guild-back'), guild }),
-  /** The bot is thrown out. */
+  /** Removes the bot from a guild. */
   z.strictObject({ ...kind('kicked'), guild }),
-  /** The next events come twice. */
+  /** Delivers the next events twice. */
   z.strictObject({ ...kind('duplicate'), events: z.number() }),
-  /** The next pairs of events are swapped. */
+  /** Swaps the events of the next pairs. */
   z.strictObject({ ...kind('swap'), pairs: z.number() }),
 ]);
 export type GatewayFault = z.infer<typeof GatewayFault>;
 
-/** Anything that can go wrong. */
+/** Any fault of the double. */
 export const Fault = z.discriminatedUnion('kind', [RestFault, GatewayFault]);
 export type Fault = z.infer<typeof Fault>;
 
-/** Whether a fault strikes the gateway now, rather than a later call. */
+/** Whether a fault hits the gateway immediately rather than a later call. */
 export function isGatewayFault(fault: Fault): fault is GatewayFault {
   return GatewayFault.safeParse(fault).success;
 }
 
-/** The REST faults not yet used up. */
+/** The armed REST faults. */
 export class RestFaults extends ArmedFaults<RestFault> {
-  /** The fault for this call, counted as used. */
+  /** Returns the fault for this call and counts it as used. */
   takeFor(call: string, channel: string | undefined): RestFault | undefined {
     return this.take((fault) => (matches(fault, call, channel) ? fault : undefined));
   }
@@ -98,7 +103,7 @@ function matches(fault: RestFault, call: string, channel: string | undefined): b
   return fault.call === undefined ? !call.startsWith('GET ') : call.startsWith(fault.call);
 }
 
-/** Makes something go wrong with the gateway now. */
+/** Applies a gateway fault immediately. */
 export function strikeGateway(world: World, gateway: Gateway, fault: GatewayFault): void {
   switch (fault.kind) {
     case 'drop':

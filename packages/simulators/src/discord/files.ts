@@ -5,12 +5,12 @@ import { missingPermissions, Refusal, type RestCall } from './request.ts';
 import type { WireAttachment, WireMessage } from './wire.ts';
 import type { Channel, World } from './world.ts';
 
-/** The largest file without boosts. */
+/** The largest upload in a guild without boosts. */
 const LARGEST_FILE_BYTES = 10 * 1024 * 1024;
-/** The time for which the address of a file is valid. */
+/** How long the signed address of a file is valid. */
 const SIGNED_FOR_MS = 24 * 60 * 60 * 1000;
 
-/** A file somebody sends. */
+/** A file to be sent. */
 export interface NewFile {
   readonly name: string;
   readonly bytes: Uint8Array;
@@ -18,7 +18,7 @@ export interface NewFile {
   readonly description?: string | undefined;
 }
 
-/** Keeps a file and gives it an address that expires. */
+/** Stores a file and gives it a signed address that expires. */
 export function storeFile(world: World, channelId: string, file: NewFile): WireAttachment {
   const id = world.ids.next();
   const filename = file.name.replaceAll(/[^\p{L}\p{N}._-]/gu, '_');
@@ -37,7 +37,7 @@ export function storeFile(world: World, channelId: string, file: NewFile): WireA
   };
 }
 
-/** A message as it is shown now: files whose addresses have expired get new ones. */
+/** A message with fresh addresses for files whose signatures have expired. */
 export function signAnew<T extends WireMessage>(world: World, message: T): T {
   const expiresAt = world.clock() + SIGNED_FOR_MS;
   const attachments = message.attachments.map((attachment) => {
@@ -51,7 +51,7 @@ export function signAnew<T extends WireMessage>(world: World, message: T): T {
 }
 
 /**
- * The files that came with a call, `files[n]` described by the attachment with id n.
+ * The files uploaded with a call; `files[n]` is described by the attachment with id n.
  * @throws Refusal 50013 without the permission, 40005 for a file that is too large
  */
 export async function receiveFiles(
@@ -77,7 +77,7 @@ export async function receiveFiles(
   return received;
 }
 
-/** Answers `/attachments/<channel>/<file>/<name>` while the signature is good. */
+/** Serves `/attachments/<channel>/<file>/<name>` while the signature is valid. */
 export function serveFile(world: World, url: URL, response: ServerResponse): void {
   const [, , , id = ''] = url.pathname.split('/');
   const file = world.files.get(id);

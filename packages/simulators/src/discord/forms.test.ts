@@ -52,16 +52,16 @@ describe('[U04] forms of the Discord double', () => {
       ),
     ],
     ['a long label', form({}, [label(input(), { label: 'x'.repeat(46) })])],
-    ['an input alone', form({}, [input()])],
+    ['an input outside a label', form({}, [input()])],
     ['a button', form({}, [{ type: 1, components: [{ type: 2 }] }])],
     ['more than 4,000 characters', form({}, [label(input({ max_length: 4_001 }))])],
-    ['two inputs of one id', form({}, [label(input()), label(input())])],
+    ['two inputs with the same id', form({}, [label(input()), label(input())])],
   ])('are refused with %s', async (_what, data) => {
     const { answer } = await pressed(await stage());
     await expect(answer(9, data)).rejects.toMatchObject({ code: 50035 });
   });
 
-  it('are the first answer, within 3 s, and come filled in with the message below which they were opened', async () => {
+  it('are the first answer, within 3 s, and arrive filled in, with the message they were opened from', async () => {
     let now = Date.now();
     const scene = await stage({ clock: () => now });
     const { id, answer, interaction } = await pressed(scene);
@@ -96,7 +96,7 @@ describe('[U04] forms of the Discord double', () => {
   });
 });
 
-describe('[U04] apps on the account of a person, in the Discord double', () => {
+describe("[U04] apps installed on a user's account, in the Discord double", () => {
   async function used(clock?: () => number) {
     const scene = await stage(clock === undefined ? {} : { clock });
     await scene.client.application.commands.create({ name: 'ask', description: 'Asks' });
@@ -108,7 +108,7 @@ describe('[U04] apps on the account of a person, in the Discord double', () => {
     return { scene, channel, interaction };
   }
 
-  it('say where they were used, and reach nothing else there', async () => {
+  it('report where they were used and reach nothing else there', async () => {
     const { scene, channel, interaction } = await used();
     expect(interaction).toMatchObject({ context: 2, channelId: channel, guildId: null });
     expect(interaction.authorizingIntegrationOwners).toMatchObject({ guildId: null, userId: ANN });
@@ -121,7 +121,7 @@ describe('[U04] apps on the account of a person, in the Discord double', () => {
     expect(scene.heard).toEqual([]);
   });
 
-  it('come from servers without the bot, too', async () => {
+  it('work in servers without the bot', async () => {
     const scene = await stage();
     await scene.client.application.commands.create({ name: 'ask', description: 'Asks' });
     const guild = scene.double.addGuild('Elsewhere', false);
@@ -134,7 +134,7 @@ describe('[U04] apps on the account of a person, in the Discord double', () => {
     expect(await arrived).toMatchObject({ context: 0, guildId: guild, guild: null });
   });
 
-  it('take five follow-ups for one answer', async () => {
+  it('allow five follow-ups per interaction', async () => {
     const { interaction } = await used();
     await interaction.reply('first');
     for (let n = 0; n < 5; n += 1)
@@ -142,7 +142,7 @@ describe('[U04] apps on the account of a person, in the Discord double', () => {
     await expect(interaction.followUp('too many')).rejects.toMatchObject({ code: 40094 });
   });
 
-  it('are offered only where they are registered for', async () => {
+  it('are offered only in the contexts they are registered for', async () => {
     const scene = await stage();
     const { double, client } = scene;
     const body = [{ name: 'ask', description: 'Asks', integration_types: [0], contexts: [0, 1] }];

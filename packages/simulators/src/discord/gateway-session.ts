@@ -4,26 +4,26 @@ import { areIntents, forIntents, INTENT, intentFor, PRIVILEGED } from './permiss
 import type { Json } from './wire.ts';
 import type { WorldEvent } from './world.ts';
 
-/** The services of the gateway for a connection. */
+/** What a connection needs from the gateway. */
 export interface GatewayHost {
   readonly token: string;
-  /** Privileged intents that are switched on in the portal, as bits. */
+  /** Bits of the privileged intents enabled in the portal. */
   readonly portalIntents: number;
   readonly heartbeatMs: number;
   readonly clock: () => number;
-  /** The data of a frame as it goes over the wire. */
+  /** The data of a frame in the form that goes over the wire. */
   asSent(frame: Frame): unknown;
   begin(identity: Identity, connection: GatewayConnection): void;
   find(sessionId: string): GatewaySession | undefined;
-  /** Runs the answer to a RESUME, now or when it is no longer held. */
+  /** Answers a RESUME, immediately or when RESUMEs are released. */
   answerResume(answer: () => void): void;
-  /** The close code with which this RESUME ends, if it does. */
+  /** The close code for this RESUME, if it is to be refused. */
   refusedResume(): number | undefined;
   forget(session: GatewaySession): void;
   members(request: unknown, connection: GatewayConnection): void;
 }
 
-/** One frame to the bot. */
+/** A frame sent to the bot. */
 export interface Frame {
   readonly op: number;
   readonly d: unknown;
@@ -31,10 +31,10 @@ export interface Frame {
   readonly t: string | null;
 }
 
-/** The request of a bot when it identified. */
+/** What a bot asked for when it identified. */
 export interface Identity {
   readonly intents: number;
-  /** Number of this shard and of all. */
+  /** The number of this shard and the total. */
   readonly shard: readonly [number, number];
 }
 
@@ -46,7 +46,7 @@ const Identify = z.looseObject({
 });
 const Resume = z.looseObject({ token: z.string(), session_id: z.string(), seq: z.number() });
 
-/** Close code and reason. */
+/** A close code and reason. */
 type Ending = readonly [code: number, reason: string];
 
 const ENDING = {
@@ -58,14 +58,14 @@ const ENDING = {
 /** 120 events a minute. */
 const EVENT_LIMIT = { count: 120, windowMs: 60_000 };
 
-/** One WebSocket of the bot, from HELLO to its end. */
+/** One WebSocket connection of the bot, from HELLO to its close. */
 export class GatewayConnection {
   readonly #socket: WebSocket;
   readonly #host: GatewayHost;
   session: GatewaySession | undefined;
-  /** Nothing arrives at the bot any more, as when a network path has died. */
+  /** Nothing reaches the bot any more, as on a dead network path. */
   silent = false;
-  /** Frames arrive this much later. */
+  /** The delay of each frame, in ms. */
   lagMs = 0;
   #arrivals: number[] = [];
 
@@ -76,7 +76,7 @@ export class GatewayConnection {
     socket.on('close', (code) => {
       const ended = this.session;
       this.detach();
-      // A client that says good-bye with 1000 or 1001 gives its session up.
+      // A client that closes with 1000 or 1001 gives up its session.
       if (ended !== undefined && (code === 1000 || code === 1001)) host.forget(ended);
     });
     socket.on('error', () => socket.terminate());
@@ -104,13 +104,13 @@ export class GatewayConnection {
     this.#socket.close(code, reason);
   }
 
-  /** Nothing arrives at either side any more. */
+  /** Stops delivery in both directions. */
   freeze(): void {
     this.silent = true;
     this.#socket.pause();
   }
 
-  /** Cuts the connection without a word. */
+  /** Cuts the connection without a close frame. */
   drop(): void {
     this.detach();
     this.#socket.terminate();
@@ -121,7 +121,7 @@ export class GatewayConnection {
     session.send = (frame) => this.send(frame);
   }
 
-  /** Leaves the session to a later connection. */
+  /** Releases the session for a later connection. */
   detach(): void {
     if (this.session !== undefined) this.session.send = undefined;
     this.session = undefined;
@@ -137,7 +137,7 @@ export class GatewayConnection {
     if (ending !== undefined) this.close(...ending);
   }
 
-  /** Does what a frame asks; gives back why the connection must end, if it must. */
+  /** Handles a frame from the bot. Returns why the connection must be closed, if it must. */
   #obey(op: number, d: unknown): Ending | undefined {
     if (op === 2) return this.#identify(d);
     if (op === 6) {
@@ -151,7 +151,7 @@ export class GatewayConnection {
       this.signal(11);
       return undefined;
     }
-    // 3 presence, 4 voice state, 8 members, 31 sounds: only the members are answered.
+    // Of 3 presence, 4 voice state, 8 members and 31 sounds, only members get an answer.
     if (![3, 4, 8, 31].includes(op)) return [4001, 'Unknown opcode.'];
     if (this.session === undefined) return [4003, 'Not authenticated.'];
     if (op === 8) this.#host.members(d, this);
@@ -176,7 +176,7 @@ export class GatewayConnection {
     const resume = Resume.safeParse(d);
     if (!resume.success) return ENDING.undecodable;
     if (resume.data.token !== this.#host.token) return ENDING.wrongToken;
-    // The bot has given up waiting.
+    // The bot has already disconnected.
     if (this.#socket.readyState !== this.#socket.OPEN) return undefined;
     const refused = this.#host.refusedResume();
     if (refused !== undefined) return [refused, ''];
@@ -201,23 +201,23 @@ export class GatewayConnection {
   }
 }
 
-/** The bot, and which privileged intents it has no more since it identified. */
+/** The bot, and the privileged intents withdrawn since it identified. */
 interface Portal {
   readonly botId: string;
   isOff(intent: number): boolean;
 }
 
-/** The number of events that a session can catch up on; a longer gap makes RESUME fail. */
+/** The number of events a session can replay; RESUME fails after a longer gap. */
 const REPLAY_LIMIT = 5000;
 
-/** The session that outlives a connection: the numbered events of one shard. */
+/** A session that outlives its connections: the numbered events of one shard. */
 export class GatewaySession {
   readonly id: string;
   readonly identity: Identity;
   readonly #portal: Portal;
   readonly #frames: Frame[] = [];
   #seq = 0;
-  /** Sends frames to the present connection; undefined between two. */
+  /** Sends frames to the current connection; undefined between connections. */
   send: ((frame: Frame) => void) | undefined;
 
   constructor(id: string, identity: Identity, portal: Portal) {
@@ -230,7 +230,7 @@ export class GatewaySession {
     return this.#seq;
   }
 
-  /** Numbers an event and delivers it, if the intents and the shard say so. */
+  /** Numbers an event and delivers it if the intents and the shard allow. */
   dispatch(event: WorldEvent): void {
     const { intents } = this.identity;
     const needed = intentFor(event.name, event.guildId !== undefined);
@@ -248,14 +248,14 @@ export class GatewaySession {
     this.send?.(frame);
   }
 
-  /** The frames after a number, or undefined when they are no longer known. */
+  /** The frames after a sequence number, or undefined when they are no longer kept. */
   after(seq: number): Frame[] | undefined {
     const oldest = this.#seq - this.#frames.length;
     if (seq < oldest || seq > this.#seq) return undefined;
     return this.#frames.slice(seq - oldest);
   }
 
-  /** Whether events of a guild go to this shard; those of direct messages go to the first. */
+  /** Whether events of a guild go to this shard. Those of direct messages go to shard 0. */
   owns(guildId: string | undefined): boolean {
     const [number, of] = this.identity.shard;
     const owner = guildId === undefined ? 0 : Number((BigInt(guildId) >> 22n) % BigInt(of));

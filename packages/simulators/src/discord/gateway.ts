@@ -19,7 +19,7 @@ interface GatewayOptions {
   readonly token: string;
   readonly portalIntents: number;
   readonly heartbeatMs: number;
-  /** Session starts left before the limit says no. */
+  /** The number of session starts left. */
   readonly sessionStarts: number;
 }
 
@@ -29,7 +29,7 @@ const MembersRequest = z.looseObject({
   nonce: z.string().optional(),
 });
 
-/** The WebSocket side: who is connected, which sessions there are, and what they are told. */
+/** The gateway: its connections, its sessions, and the events sent to them. */
 export class Gateway implements GatewayHost {
   readonly token: string;
   portalIntents: number;
@@ -40,15 +40,15 @@ export class Gateway implements GatewayHost {
   readonly #server = new WebSocketServer({ noServer: true });
   readonly #sessions = new Map<string, GatewaySession>();
   readonly #totalStarts: number;
-  /** The number of times a bot identified. */
+  /** How often a bot has identified. */
   identifies = 0;
   resumes = 0;
-  /** Address of the gateway, set when the server listens. */
+  /** The address of the gateway, set once the server listens. */
   url = '';
   #duplicates = 0;
   #swaps = 0;
   #held: WorldEvent | undefined;
-  /** RESUMEs that wait for their answer; undefined: they are answered at once. */
+  /** Held RESUMEs; undefined while RESUMEs are answered immediately. */
   #heldResumes: (() => void)[] | undefined;
   #closingResumes = { code: 0, count: 0 };
 
@@ -74,7 +74,7 @@ export class Gateway implements GatewayHost {
     });
   }
 
-  /** The answer of `GET /gateway/bot`. */
+  /** The response of `GET /gateway/bot`. */
   describe(): Json {
     return {
       url: this.url,
@@ -140,7 +140,7 @@ export class Gateway implements GatewayHost {
     return this.#closingResumes.code;
   }
 
-  /** RESUMEs wait for their answer from now on. */
+  /** Holds RESUMEs from now on. */
   holdResumes(): void {
     this.#heldResumes ??= [];
   }
@@ -151,12 +151,12 @@ export class Gateway implements GatewayHost {
     for (const answer of held) answer();
   }
 
-  /** The next `count` RESUMEs end with a close code. */
+  /** Closes the next `count` RESUMEs with a code. */
   closeResumes(code: number, count: number): void {
     this.#closingResumes = { code, count };
   }
 
-  /** The number of RESUMEs that wait for their answer. */
+  /** The number of held RESUMEs. */
   get waitingResumes(): number {
     return this.#heldResumes?.length ?? 0;
   }
@@ -165,7 +165,7 @@ export class Gateway implements GatewayHost {
     this.#sessions.delete(session.id);
   }
 
-  /** No session can be resumed any more. */
+  /** Makes every session impossible to resume. */
   forgetAll(): void {
     this.#sessions.clear();
   }
@@ -185,12 +185,12 @@ export class Gateway implements GatewayHost {
     });
   }
 
-  /** The next `count` events come twice. */
+  /** Delivers the next `count` events twice. */
   duplicate(count: number): void {
     this.#duplicates += count;
   }
 
-  /** For the next `count` pairs of events the later one comes first. */
+  /** Swaps the events of the next `count` pairs. */
   swap(count: number): void {
     this.#swaps += count;
   }

@@ -11,50 +11,56 @@ import { permissionsIn } from './permissions.ts';
 import type { Json, WireMessage, WireUser } from './wire.ts';
 import { type Channel, type Guild, PERMISSION, type World } from './world.ts';
 
-/** Somebody uses a slash command. */
+/** A person's slash command. */
 export const Slash = z.strictObject({
   channel: z.string(),
   from: z.string().optional(),
-  /** With the names of subcommands after it: `config show`. */
+  /** The command name, followed by the names of subcommands: `config show`. */
   name: z.string(),
   options: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
 });
 export type Slash = z.infer<typeof Slash>;
 
-/** Somebody presses a button, or chooses in a menu. */
+/** A person's press of a button, or their choice in a menu. */
 export const Press = z.strictObject({
   channel: z.string(),
   from: z.string().optional(),
   message: z.string(),
   customId: z.string(),
-  /** The values chosen in a menu. */
+  /** The values chosen in a select menu. */
   values: z.array(z.string()).readonly().optional(),
 });
 export type Press = z.infer<typeof Press>;
 
-/** Somebody fills in the form that their press was answered with. */
+/** A person's answers to the form that their press opened. */
 export const Submit = z.strictObject({
-  /** Id of the interaction that the form answered. */
+  /** The id of the interaction that was answered with the form. */
   interaction: z.string(),
-  /** By the ids of the inputs. */
+  /** The values by the custom ids of the inputs. */
   values: z.record(z.string(), z.string()),
 });
 export type Submit = z.infer<typeof Submit>;
 
-/** The context of a command: in a guild, in direct messages with the bot, in another private channel. */
+/**
+ * Where a command is used: 0 in a guild, 1 in direct messages with the bot, 2 in another private
+ * channel.
+ */
 function contextOf({ guildId, people }: Channel): 0 | 1 | 2 {
   if (guildId !== undefined) return 0;
   return people === undefined ? 1 : 2;
 }
 
-/** Whether the app is no part of the place, so that only people who have it on their account use it there. */
+/**
+ * Whether the app is absent from this channel, so that only people who installed it on their
+ * account can use it here.
+ */
 function isByUser(world: World, channel: Channel): boolean {
   return channel.people !== undefined || world.guildOf(channel)?.left === true;
 }
 
 /**
- * Gives back the id of the interaction.
- * @throws Error when there is no such command there, or an option is missing, as the client would not send it
+ * Uses a slash command and returns the id of the interaction.
+ * @throws Error for what the real client would not send: an unknown command, or a missing option
  */
 export function slash(world: World, interactions: Interactions, use: Slash): string {
   const channel = world.channel(use.channel);
@@ -82,8 +88,9 @@ function isOffered(
 }
 
 /**
- * Gives back the id of the interaction.
- * @throws Error when there is no such button or menu, it is switched off, or has no such options
+ * Presses a button or chooses in a menu, and returns the id of the interaction.
+ * @throws Error when there is no such button or menu, it is disabled, or it lacks the chosen
+ * options
  */
 export function press(world: World, interactions: Interactions, use: Press): string {
   const channel = world.channel(use.channel);
@@ -123,12 +130,13 @@ function chosenIn(component: Json, { customId, values }: Press): readonly string
 }
 
 /**
- * Gives back the id of the interaction that brings the form.
- * @throws Error when there is no form, or a value that its input does not take
+ * Submits a form and returns the id of the new interaction.
+ * @throws Error when there is no form, or an input does not accept its value
  */
 export function submit(world: World, interactions: Interactions, use: Submit): string {
   const opened = interactions.get(use.interaction);
-  if (opened?.modal === undefined) throw new Error(`${use.interaction} shows no form`);
+  if (opened?.modal === undefined)
+    throw new Error(`${use.interaction} was not answered with a form`);
   const { modal, user, channel, source, ephemeral } = opened;
   const start = { type: 5, name: String(modal.custom_id), source, alone: ephemeral } as const;
   const data = filledIn(modal, use.values);
@@ -141,7 +149,7 @@ interface Beginning {
   readonly channel: string;
   readonly from?: string | undefined;
   readonly source?: WireMessage | undefined;
-  /** The answers that only this person sees, when the button is on one of them. */
+  /** The ephemeral answers of this person, when the button is on one of them. */
   readonly alone?: Map<string, WireMessage> | undefined;
 }
 
@@ -184,12 +192,16 @@ function begin(world: World, interactions: Interactions, start: Beginning, data:
     context: contextOf(channel),
     attachment_size_limit: 10_485_760,
   };
-  // Events of a guild go to its members alone; that of a person's app comes all the same.
+  // Events of a guild are dropped unless the bot is a member; an interaction with a user-installed
+  // app is sent regardless.
   world.emit('INTERACTION_CREATE', event, byUser ? undefined : channel.guildId);
   return interaction.id;
 }
 
-/** The person of an interaction: in a guild as a member; the guild is sent without its name. */
+/**
+ * The person of an interaction, as a member when it happened in a guild; the guild is sent without
+ * its name.
+ */
 function whoIn(guild: Guild | undefined, user: WireUser): Json {
   if (guild === undefined) return { user };
   const permissions = permissionsOf(guild, user.id);
@@ -226,7 +238,7 @@ function fill(
   });
 }
 
-/** The permissions of a member; an administrator's rights come with the role of moderators. */
+/** The permissions of a member; moderators may also manage messages. */
 function permissionsOf({ permissions, moderators }: Guild, userId: string): string {
   return String(moderators.has(userId) ? permissions | PERMISSION.manageMessages : permissions);
 }

@@ -17,7 +17,7 @@ import type { MessageRoute } from './transcript.ts';
 import type { Json, WireMessage } from './wire.ts';
 import type { World } from './world.ts';
 
-/** Follow-ups of an app that is on the account of a person alone. */
+/** The number of follow-ups allowed to an app that is installed only on a user's account. */
 const MAX_FOLLOW_UPS = 5;
 
 const Callback = z.looseObject({
@@ -25,14 +25,14 @@ const Callback = z.looseObject({
   data: z.record(z.string(), z.unknown()).nullish(),
 });
 
-/** First and later answers to commands and presses; the token in the path is all they need. */
+/** First and later responses to interactions; the token in the path is the only authentication. */
 export const INTERACTION_ROUTES: Routes = {
   'POST /interactions/:interaction/:token/callback': answerFirst,
   'POST /webhooks/:app/:token': async ({ world, interactions }, call) => {
     const interaction = interactions.byToken(call.param('token'));
     const form = readMessage(call);
     const first = interaction.originalId === undefined ? undefined : findOriginal(interaction);
-    // While "thinking" is shown, a follow-up takes its place, as on the servers.
+    // While "thinking" is shown, a follow-up replaces it, as on Discord's servers.
     if (first !== undefined && (first.flags & FLAG.loading) !== 0)
       return changeAnswer(world, interaction, first, call, form);
     if (interaction.byUser && interaction.followUps >= MAX_FOLLOW_UPS) {
@@ -75,7 +75,10 @@ async function answerFirst(scene: Scene, call: RestCall): Promise<Json | undefin
   };
 }
 
-/** 4 message, 5 thinking, 6 and 7 about the message with the button, 8 suggestions, 9 form. */
+/**
+ * Runs an interaction callback by its type: 4 message, 5 thinking, 6 and 7 for the message with the
+ * button, 8 suggestions, 9 form.
+ */
 async function run(
   { world }: Scene,
   interaction: Interaction,
@@ -101,10 +104,10 @@ async function run(
   throw invalidForm('type', 'BASE_TYPE_CHOICES', 'The type is not one of this interaction.');
 }
 
-/** Flags of messages: seen by one person, and shown as "thinking". */
+/** Message flags: visible to one person only, and shown as "thinking". */
 const FLAG = { ephemeral: 1 << 6, loading: 1 << 7 } as const;
 
-/** A new message that answers a command or a press. */
+/** Answers an interaction with a new message. */
 async function respond(
   world: World,
   interaction: Interaction,
@@ -122,7 +125,7 @@ async function respond(
   return stored.message;
 }
 
-/** The sign that an answer will come. */
+/** Shows the "thinking" placeholder. */
 function showThinking(world: World, interaction: Interaction, flags: number): WireMessage {
   const ephemeral = (flags & FLAG.ephemeral) !== 0;
   const compose = ephemeral ? composeMessage : storeMessage;
@@ -137,7 +140,7 @@ function showThinking(world: World, interaction: Interaction, flags: number): Wi
   return message;
 }
 
-/** Changes an answer; the first text in place of "thinking" counts as a message, not as an edit. */
+/** Edits an answer; the first text that replaces "thinking" counts as a message, not as an edit. */
 async function changeAnswer(
   world: World,
   interaction: Interaction,
@@ -163,7 +166,7 @@ async function changeAnswer(
 }
 
 /**
- * An answer by id, or the first one as `@original`.
+ * An answer by id, with `@original` as the first one.
  * @throws Refusal 10008
  */
 function answerOf(interaction: Interaction, id: string): WireMessage {

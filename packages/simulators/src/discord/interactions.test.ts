@@ -18,7 +18,7 @@ const ASK = new SlashCommandBuilder()
   .setDescription('Asks something')
   .addStringOption((option) => option.setName('question').setDescription('What').setRequired(true));
 
-/** The next interaction as discord.js brings it. */
+/** Resolves with the next interaction that discord.js reports. */
 const next = ({ client }: Stage) =>
   new Promise<Interaction>((resolve) => client.once(Events.InteractionCreate, resolve));
 
@@ -48,7 +48,7 @@ async function pressed(scene: Stage) {
 }
 
 describe('[U04] slash commands of the Discord double', () => {
-  it('refuses two commands of one name, more than 100, and more than 8,000 characters in one', async () => {
+  it('refuses two commands with the same name, more than 100 commands, and more than 8,000 characters in one', async () => {
     const { client } = await stage();
     const { commands } = client.application;
     const other = { name: 'other', description: 'Another' };
@@ -68,7 +68,7 @@ describe('[U04] slash commands of the Discord double', () => {
     await expect(commands.create(other)).rejects.toMatchObject({ code: 50035 });
   });
 
-  it('registers commands for all guilds and for one, and replaces them', async () => {
+  it('registers and replaces commands, globally and for one guild', async () => {
     const { double, client } = await stage();
     const { commands } = client.application;
     const created = await commands.create(ASK);
@@ -80,7 +80,7 @@ describe('[U04] slash commands of the Discord double', () => {
     await expect(commands.create(wrong)).rejects.toMatchObject({ code: 50035 });
   });
 
-  it('brings a command with its options and shows the answer', async () => {
+  it('delivers a command with its options and shows the answer', async () => {
     const scene = await stage();
     const interaction = await asked(scene);
     expect(interaction.options.getString('question')).toBe('why');
@@ -96,7 +96,7 @@ describe('[U04] slash commands of the Discord double', () => {
     ]);
   });
 
-  it('shows thinking, then the answer in its place, then follow-ups', async () => {
+  it('shows "thinking", then the answer in its place, then follow-ups', async () => {
     const scene = await stage();
     const interaction = await asked(scene);
     await interaction.deferReply();
@@ -116,7 +116,7 @@ describe('[U04] slash commands of the Discord double', () => {
     expect(left.map(({ visible }) => visible)).toEqual(['and more']);
   });
 
-  it('shows an ephemeral answer to one person alone', async () => {
+  it('shows an ephemeral answer to one person only', async () => {
     const scene = await stage();
     const interaction = await asked(scene);
     await interaction.reply({ content: 'psst', flags: MessageFlags.Ephemeral });
@@ -128,7 +128,7 @@ describe('[U04] slash commands of the Discord double', () => {
     });
   });
 
-  it('takes no first answer after three seconds and no later one after fifteen minutes', async () => {
+  it('rejects a first answer after three seconds and a later one after fifteen minutes', async () => {
     let now = Date.now();
     const scene = await stage({ clock: () => now });
     const late = await asked(scene);
@@ -140,7 +140,7 @@ describe('[U04] slash commands of the Discord double', () => {
     await expect(timely.editReply('too late')).rejects.toMatchObject({ code: 50027 });
   });
 
-  it('takes a first answer again after one it refused', async () => {
+  it('accepts a first answer after it refused an invalid one', async () => {
     const scene = await stage();
     const interaction = await asked(scene);
     await expect(interaction.reply('x'.repeat(2001))).rejects.toMatchObject({ code: 50035 });
@@ -150,7 +150,7 @@ describe('[U04] slash commands of the Discord double', () => {
 });
 
 describe('[U04] buttons of the Discord double', () => {
-  it('brings a press and changes the message with the button', async () => {
+  it('delivers a press and edits the message with the button', async () => {
     const scene = await stage();
     const interaction = await pressed(scene);
     expect(interaction).toMatchObject({ customId: 'yes', user: { id: ANN } });
@@ -162,7 +162,7 @@ describe('[U04] buttons of the Discord double', () => {
     expect(() => scene.double.press(gone)).toThrow('No button');
   });
 
-  it('takes an acknowledgement now and the change later', async () => {
+  it('accepts an acknowledgement first and the edit later', async () => {
     const scene = await stage();
     const interaction = await pressed(scene);
     await interaction.deferUpdate();
@@ -172,7 +172,7 @@ describe('[U04] buttons of the Discord double', () => {
     expect(seen).toEqual(['Later', 'New']);
   });
 
-  it('brings presses on an answer that only one person sees', async () => {
+  it('delivers presses on an ephemeral answer', async () => {
     const scene = await stage();
     const first = await asked(scene);
     const button = new ButtonBuilder()

@@ -2,36 +2,36 @@ import { Refusal, unknown } from './request.ts';
 import type { Json, WireMessage, WireUser } from './wire.ts';
 import type { Channel } from './world.ts';
 
-/** First answers are taken for so long. */
+/** How long a first answer is accepted. */
 const FIRST_ANSWER_MS = 3000;
-/** Later ones for so long. */
+/** How long an interaction token stays valid for later answers. */
 const TOKEN_MS = 15 * 60_000;
 
-/** One command or press that waits for its answer, or has it. */
+/** An interaction, answered or not. */
 export interface Interaction {
   readonly id: string;
   readonly token: string;
   readonly at: number;
-  /** 2: slash command, 3: button or choice of a menu, 5: filled-in form. */
+  /** 2: slash command, 3: button or select menu, 5: submitted form. */
   readonly type: 2 | 3 | 5;
   readonly name: string;
   readonly user: WireUser;
   readonly channel: Channel;
   /** The message whose button was pressed. */
   readonly source?: WireMessage | undefined;
-  /** The app is no part of the place: a person has brought it along on their account. */
+  /** Whether the app is used only because the person installed it on their account. */
   readonly byUser: boolean;
   answered: boolean;
   followUps: number;
-  /** The form that it was answered with. */
+  /** The form it was answered with. */
   modal?: Json | undefined;
-  /** The message that `@original` means, once there is one. */
+  /** The id that `@original` stands for, once there is a first answer. */
   originalId?: string | undefined;
-  /** Answers that only this person sees, by id. */
+  /** Ephemeral answers by id. */
   readonly ephemeral: Map<string, WireMessage>;
 }
 
-/** The commands and presses of people, by id and by token. */
+/** The interactions of people, by id and by token. */
 export class Interactions {
   readonly #clock: () => number;
   readonly #known = new Map<string, Interaction>();
@@ -48,7 +48,7 @@ export class Interactions {
     return this.#known.get(id);
   }
 
-  /** The answers that only one person sees, if this message is one of them. */
+  /** The ephemeral answers among which this message is, if any. */
   ephemeralsWith(messageId: string): Map<string, WireMessage> | undefined {
     for (const { ephemeral } of this.#known.values())
       if (ephemeral.has(messageId)) return ephemeral;
@@ -56,8 +56,8 @@ export class Interactions {
   }
 
   /**
-   * One that waits for its first answer.
-   * @throws Refusal 10062 when it is too late, 40060 when there is one
+   * An interaction that still waits for its first answer.
+   * @throws Refusal 10062 when it is too late, 40060 when it was answered already
    */
   waiting(id: string, token: string): Interaction {
     const interaction = this.#known.get(id);
@@ -70,7 +70,7 @@ export class Interactions {
 
   /**
    * The interaction that a later answer belongs to.
-   * @throws Refusal 50027 when the token is old or unknown, 10015 before the first answer
+   * @throws Refusal 50027 when the token is expired or unknown, 10015 before the first answer
    */
   byToken(token: string): Interaction {
     const interaction = [...this.#known.values()].find((known) => known.token === token);

@@ -9,7 +9,9 @@ import {
   type Taken,
 } from './markdown.ts';
 
-/** `#`, `##` or `###`, white space and a text that does not begin with `#`; closing `#` are dropped. */
+/**
+ * `#`, `##` or `###`, white space, and text that does not start with `#`; a closing `#` is dropped.
+ */
 export const readHeading: Rule = (source, at, state, read) => {
   if (!state.headings || !startsLine(state)) return undefined;
   const mark = endOfRun(source, at, ' ');
@@ -25,7 +27,10 @@ export const readHeading: Rule = (source, at, state, read) => {
   return { end, nodes: [{ type: 'heading', level, children }] };
 };
 
-/** Behind all white space, unless `#` or nothing follows: then a part of the space is the text. */
+/**
+ * Where the text of a heading starts: after all white space, unless only `#` or nothing follows. In
+ * that case part of the white space becomes the text.
+ */
 function headingStart(source: string, after: number): number | undefined {
   let from = after;
   while (isSpace(source[from])) from += 1;
@@ -41,19 +46,19 @@ function headingEnd(source: string, from: number, lineEnd: number): number {
   return to;
 }
 
-/** The white space behind a heading belongs to it up to its last line end. */
+/** White space after a heading belongs to it up to the last line end. */
 function endBehindHeading(source: string, at: number): number {
   let end = at;
   while (isSpace(source[end])) end += 1;
   return end >= source.length ? end : source.lastIndexOf('\n', end - 1) + 1;
 }
 
-/** `-# ` and a text. */
+/** `-# ` followed by text. */
 export const readSubtext: Rule = (source, at, state, read) => {
   if (!state.subtexts || !startsLine(state) || !source.startsWith('-# ', at)) return undefined;
   const lineEnd = endOfLine(source, at);
   let from = endOfRun(source, at + 2, ' ');
-  // Where `-#` or nothing follows, one of several spaces counts as text.
+  // When only `-#` or nothing follows, one of several spaces counts as the text.
   if (from >= lineEnd || source.startsWith('-#', from)) from -= 1;
   if (from <= at + 2) return undefined;
   const children = read(source.slice(from, lineEnd).trim(), {
@@ -66,7 +71,7 @@ export const readSubtext: Rule = (source, at, state, read) => {
 
 const LANGUAGE = /[a-z0-9_+\-.#]+\n/iy;
 
-/** A fence of three backticks, closed by the very next three, wherever both stand. */
+/** A fence of three backticks that closes at the very next three, wherever either stands. */
 export const readCodeBlock: Rule = (source, at) => {
   if (!source.startsWith('```', at)) return undefined;
   LANGUAGE.lastIndex = at + 3;
@@ -90,7 +95,7 @@ function readFenced(source: string, at: number, language: string): Taken | undef
 const REST = / *>>> +/y;
 const QUOTED_LINE = / *>(?!>>) +[^\n]*/y;
 
-/** Lines that begin with `> `, or all that follows `>>> `; not in another quote. */
+/** Lines that start with `> `, or everything after `>>> `; quotes do not nest. */
 export const readQuote: Rule = (source, at, state, read) => {
   if (state.inQuote || !startsIndentedLine(state)) return undefined;
   REST.lastIndex = at;
@@ -129,13 +134,13 @@ export const readParagraph: Rule = (source, at, state, read) => {
   return { end, nodes: [{ type: 'paragraph', children }] };
 };
 
-/** In a list item with empty lines: line ends between the paragraphs. */
+/** In a list item with empty lines: the line ends between paragraphs. */
 export const readBlankLines: Rule = (source, at, state) => {
   if (state.inline || source[at] !== '\n') return undefined;
   return { end: endOfBlankLines(source, at), nodes: [{ type: 'text', text: '\n' }] };
 };
 
-/** Behind the last line end of lines that hold nothing but spaces. */
+/** The position after the last line end of a run of blank lines. */
 function endOfBlankLines(source: string, at: number): number {
   let end = at;
   let here = at;
@@ -151,15 +156,16 @@ function endOfLine(source: string, at: number): number {
   return end < 0 ? source.length : end;
 }
 
-/** The client reads no list deeper than this. */
+/** The deepest list that the client renders. */
 const MAX_LEVEL = 11;
 const MAX_START = 1_000_000_000;
 const MARKER = /( *)([*-]|\d+\.) /y;
 
 /**
- * Lists with `-`, `*` or `1.`, by the client's rules of 2026: bullets and numbers mix in one list, the
- * first one decides; the list ends where a line is neither indented nor an item, so also at an empty
- * line; an item ends where an item follows that is indented as far as the first or one space more.
+ * Lists with `-`, `*` or `1.`, by the client's rules of 2026. Bullets and numbers mix in one list,
+ * and the first marker decides its kind. The list ends at a line that is neither indented nor an
+ * item, and therefore also at an empty line. An item ends where the next one starts, indented like
+ * the first item or one space further.
  */
 export const readList: Rule = (source, at, state, read) => {
   if (state.listLevel >= MAX_LEVEL) return undefined;
@@ -199,7 +205,7 @@ export const readList: Rule = (source, at, state, read) => {
   };
 };
 
-/** At a line's start, or one character before it, where what came before ended without a line end. */
+/** A list starts at a line start, or after the line end at `at` when the text before has none. */
 function listStart(source: string, at: number, state: ReadState): number | undefined {
   if (source[at] !== '\n') return startsIndentedLine(state) ? at : undefined;
   return startsIndentedLine(state) ? undefined : at + 1;
@@ -226,7 +232,7 @@ function endOfList(source: string, at: number, indent: string): number | undefin
   return source.length;
 }
 
-/** Cuts the list before every line that is an item at its level. */
+/** Splits a list before every line that is an item at its level. */
 function splitItems(text: string, indent: number): string[] {
   const items: string[] = [];
   let from = 0;
@@ -245,7 +251,10 @@ function isMarker(text: string, at: number): boolean {
   return text[at] !== ' ' && MARKER.test(text);
 }
 
-/** Without its marker, and every line without as many spaces as the list's first marker is wide. */
+/**
+ * The text of an item without its marker and without indentation, up to the width of the list's
+ * first marker.
+ */
 function itemContent(item: string, width: number): string {
   return item.replace(/^ *(?:[*-]|\d+\.) +/, '').replaceAll(new RegExp(`^ {1,${width}}`, 'gm'), '');
 }
@@ -253,7 +262,10 @@ function itemContent(item: string, width: number): string {
 const LINE_END = /\n+\s*$/;
 const BLOCKS: readonly string[] = ['list', 'quote', 'codeBlock', 'subtext'];
 
-/** The client takes line ends off every text directly in an item, meant for those before blocks. */
+/**
+ * The client strips trailing line ends from every text directly inside an item, although it means
+ * only those before blocks.
+ */
 function withoutLineEnd(node: DiscordNode): DiscordNode {
   return node.type === 'text' ? { ...node, text: node.text.replace(LINE_END, '') } : node;
 }

@@ -12,7 +12,7 @@ const ANGLE = /<([^: >]+:\/[^ >]+)>/y;
 const MAIL = /<([^\s<>@]+@[^\s<>@]+\.[^\s<>@]+)>/y;
 const CALL = /<((?:(?:tel|sms):\+?|\+)(?:\d|\(\d+\))(?:[- ./]?(?:\d|\(\d+\)))+)>/y;
 
-/** An address in the text. It ends before white space, `<`, closing punctuation and unpaired `)`. */
+/** A URL in the text. It ends before white space, `<`, closing punctuation and an unpaired `)`. */
 export const readBareLink: Rule = (source, at, { inline }) => {
   if (!inline) return undefined;
   BARE.lastIndex = at;
@@ -22,7 +22,7 @@ export const readBareLink: Rule = (source, at, { inline }) => {
   return { end: at + url.length, nodes: [linkOrText(url, 'bare')] };
 };
 
-/** Takes a `)` off the end for which no `(` is left. */
+/** Removes trailing `)` that have no matching `(`. */
 function withoutUnpaired(url: string): string {
   let from = 0;
   for (let at = url.length - 1; url[at] === ')'; at -= 1) {
@@ -33,7 +33,7 @@ function withoutUnpaired(url: string): string {
   return url;
 }
 
-/** `<https://…>`: shown without its brackets and never with a preview. */
+/** `<https://…>`: shown without its brackets, and never with a preview. */
 export const readAngleLink: Rule = (source, at, { inline }) => {
   if (!inline || source[at] !== '<') return undefined;
   ANGLE.lastIndex = at;
@@ -75,7 +75,7 @@ export const readMaskedLink: Rule = (source, at, state, read) => {
   return undefined;
 };
 
-/** Every place where the text of a link may end: before `](`, brackets in it in pairs or closing. */
+/** Every position where the text of a link may end: before `](`, outside balanced brackets. */
 function textEnds(source: string, from: number): number[] {
   const ends: number[] = [];
   let at = from;
@@ -99,7 +99,7 @@ function textEnds(source: string, from: number): number[] {
 
 const CLOSING = />?(?:\s+['"][\s\S]*?['"])?\s*\)/y;
 
-/** The shortest address behind which a title may stand and a `)` does. */
+/** The shortest URL that is followed by an optional title and a `)`. */
 function readTarget(source: string, at: number): { url: string; end: number } | undefined {
   let from = at;
   while (isSpace(source[from])) from += 1;
@@ -130,10 +130,10 @@ function readTarget(source: string, at: number): { url: string; end: number } | 
   return search(from);
 }
 
-/** Text that the client strips from the text of a link before it finally reads it. */
+/** Characters that the client strips from the text of a link before it parses it. */
 const STRIPPED =
   /\p{Cf}|\p{Zl}|\p{Zp}|[^\P{Cc}\n]|[^\P{Zs} ]|[\u034f\u17b4\u17b5\u1160\u3164\uffa0]/gu;
-/** Invites and the like, which the client recognises without `https://`. */
+/** Invites and similar links, which the client recognizes without `https://`. */
 const CODED = /discord(?:app)?\.(?:com|gg|gift|new|me|store)\/\S/i;
 
 function maskedLink(
@@ -163,11 +163,13 @@ const WRAPPERS: readonly string[] = [
   'subtext',
 ];
 
-/** No links, mentions, emoji or fences; lists are let through unread. */
+/**
+ * Links, mentions, emoji and fences are not allowed in the text of a link; lists pass unchecked.
+ */
 function isAllowedInLink(node: DiscordNode): boolean {
   if (node.type === 'text' || node.type === 'list') return true;
   if (node.type === 'live') return node.kind === 'time';
-  // The client also reads what stands in the code and wants no links or mentions there.
+  // The client also inspects inline code and rejects links and mentions in it.
   if (node.type === 'code') return !/[@#]|https?:|<|\]\(/.test(node.text);
   if (!WRAPPERS.includes(node.type) || !('children' in node)) return false;
   return node.children.every(isAllowedInLink);
@@ -176,8 +178,8 @@ function isAllowedInLink(node: DiscordNode): boolean {
 const SCHEMES = ['http:', 'https:', 'discord:', 'tel:', 'sms:', 'mailto:'];
 
 /**
- * The address as the client opens it, or undefined if it makes no link of it: hidden characters,
- * no host, a host that is not written plainly, another scheme.
+ * The URL as the client opens it. Undefined when the client does not make it a link: hidden
+ * characters, no host, an unusual spelling of the host, another scheme.
  */
 function readableUrl(url: string): string | undefined {
   if (/[\p{Cf}\p{Z}\p{Cc}]/u.test(url) || !URL.canParse(url)) return undefined;
@@ -188,12 +190,12 @@ function readableUrl(url: string): string | undefined {
   return empty === '' && hostname !== '' && !host.includes('%') ? url : undefined;
 }
 
-/** Read before marks and quotes: a custom emoji. */
+/** Parsed before marks and quotes: custom emoji. */
 const FIRST: readonly (readonly [LiveKind, RegExp])[] = [['emoji', /<a?:\w+:\d+>/y]];
 
 const COMMAND_NAME = String.raw`[-_\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}`;
 
-/** Read after marks and links. */
+/** Parsed after marks and links. */
 const LAST: readonly (readonly [LiveKind, RegExp])[] = [
   ['time', /<t:-?\d{1,17}(?::[tTdDfFRsS])?>/y],
   ['user', /<@!?\d+>/y],
@@ -204,15 +206,15 @@ const LAST: readonly (readonly [LiveKind, RegExp])[] = [
   ['command', new RegExp(`</${COMMAND_NAME}(?: ${COMMAND_NAME}){0,2}:\\d+>`, 'uy')],
   ['route', /<id:(?:home|guide|browse|customize|linked-roles)(?::\d+)?>/y],
   ['sound', /<sound:(?:\d+:)?\d+>/y],
-  // The client makes pictures of the names it knows, in any text; which it knows changes, so
-  // here everything counts that could be a name: lower case, with a letter, or one of few numbers.
+  // The client replaces the emoji names it knows in any text. Its list changes, so everything that
+  // could be a name counts here: lower case with at least one letter, or one of a few numbers.
   ['shortcode', /:(?:[a-z0-9_+-]*[a-zñ][a-z0-9_+ñ-]*|[+-]1|100|1234)(?:::skin-tone-\d)?:/y],
 ];
 
 /** `<:emoji:1>`. */
 export const readCustomEmoji: Rule = (source, at) => readOneOf(FIRST, source, at);
 
-/** Mentions, times, commands and what else the client fills in. */
+/** Mentions, timestamps, commands and everything else that the client replaces. */
 export const readLive: Rule = (source, at, { before, onlyMarks }) => {
   if (onlyMarks) return readOneOf(LAST.slice(0, 1), source, at);
   if (before === '' && /^@silent(?!\S)/.test(source.slice(at, at + 8))) {

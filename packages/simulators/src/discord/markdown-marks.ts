@@ -7,15 +7,15 @@ import {
   type Rule,
 } from './markdown.ts';
 
-/** The end of a mark's content and the place where reading continues, or undefined: it is no mark. */
+/** Where a mark's content ends and where parsing continues. */
 interface Extent {
   readonly contentEnd: number;
   readonly end: number;
 }
 
 /**
- * `*italic*`, `_italic_`, `**bold**`, `__underline__`, `~~strike~~`. Where several begin at one
- * place the longest wins, a fifth of a character apart, as in Discord's rules.
+ * `*italic*`, `_italic_`, `**bold**`, `__underline__`, `~~strike~~`. When several match at one
+ * position, the longest wins; ties go to italic, then bold, as in Discord's rules.
  */
 export const readMark: Rule = (source, at, state, read) => {
   if (!state.inline) return undefined;
@@ -26,7 +26,7 @@ export const readMark: Rule = (source, at, state, read) => {
       { type: 'underline', from: at + 2, extent: pair(source, at, '__'), bonus: 0 },
       { type: 'strike', from: at + 2, extent: strike(source, at), bonus: 0 },
     ];
-  // Not in the text of a link, because there only the stricter italic is read.
+  // Skipped in the text of a link, where only the stricter italic is parsed.
   if (!state.onlyMarks) {
     candidates.push({
       type: 'italic',
@@ -47,7 +47,7 @@ export const readMark: Rule = (source, at, state, read) => {
   return { end: extent.end, nodes: [{ type, children }] };
 };
 
-/** `||spoiler||`; knows no backslashes and stands above no other rule. */
+/** `||spoiler||`; ignores backslashes and has the lowest priority. */
 export const readSpoiler: Rule = (source, at, state, read) => {
   if (!source.startsWith('||', at)) return undefined;
   const close = source.indexOf('||', at + 3);
@@ -56,7 +56,7 @@ export const readSpoiler: Rule = (source, at, state, read) => {
   return { end: close + 2, nodes: [{ type: 'spoiler', children }] };
 };
 
-/** `code` between backtick runs of the same length; fewer backticks are tried if that fails. */
+/** `code` between backtick runs of equal length; shorter runs are tried if that fails. */
 export const readCode: Rule = (source, at, { inline }) => {
   if (!inline || source[at] !== '`') return undefined;
   const opening = endOfRun(source, at, '`');
@@ -74,7 +74,7 @@ export const readCode: Rule = (source, at, { inline }) => {
   return undefined;
 };
 
-/** One space beside a backtick at either end is there to keep the backticks apart. */
+/** A single space next to a backtick at either end only separates the backticks. */
 function withoutPadding(text: string): string {
   const start = /^ +`/.test(text) ? text.slice(1) : text;
   return /` +$/.test(start) ? start.slice(0, -1) : start;
@@ -84,7 +84,7 @@ function italic(source: string, at: number): Extent | undefined {
   return source[at] === '_' ? underscored(source, at) : starred(source, at, false);
 }
 
-/** `_text_`: a lone underscore ends it, and must stand at the end of a word. */
+/** `_text_`: a single underscore at the end of a word closes it. */
 function underscored(source: string, at: number): Extent | undefined {
   let here = at + 1;
   while (here < source.length) {
@@ -97,8 +97,8 @@ function underscored(source: string, at: number): Extent | undefined {
 }
 
 /**
- * `*text*`: begins and ends without white space, pairs of stars do not end it.
- * @param loose whether one or two spaces may stand before the closing star.
+ * `*text*`: starts and ends without white space; pairs of stars do not close it.
+ * @param loose whether one or two spaces may stand before the closing star
  */
 function starred(source: string, at: number, loose: boolean): Extent | undefined {
   if (source[at] !== '*' || at + 1 >= source.length || isSpace(source[at + 1])) return undefined;
@@ -125,7 +125,10 @@ function isLoneStar(source: string, at: number): boolean {
   return source[at] === '*' && source[at + 1] !== '*';
 }
 
-/** A pair of stars, something escaped, another character; white space only before one of these. */
+/**
+ * Skips a pair of stars, an escaped character or any other character; white space only before one
+ * of these.
+ */
 function skipStarredAtom(source: string, at: number): number | undefined {
   let here = at;
   while (isSpace(source[here])) here += 1;
@@ -134,7 +137,9 @@ function skipStarredAtom(source: string, at: number): number | undefined {
   return here < source.length && source[here] !== '*' ? here + 1 : undefined;
 }
 
-/** `**text**` and `__text__`: end at the next pair that no third of the kind follows. */
+/**
+ * `**text**` and `__text__`: close at the next pair that is not followed by a third such character.
+ */
 function pair(source: string, at: number, mark: '**' | '__'): Extent | undefined {
   if (!source.startsWith(mark, at)) return undefined;
   let here = at + 2;
@@ -147,7 +152,7 @@ function pair(source: string, at: number, mark: '**' | '__'): Extent | undefined
   return undefined;
 }
 
-/** `~~text~~`: knows no backslashes, and no underscore may follow. */
+/** `~~text~~`: ignores backslashes, and the closing pair must not be followed by an underscore. */
 function strike(source: string, at: number): Extent | undefined {
   if (!source.startsWith('~~', at)) return undefined;
   let close = source.indexOf('~~', at + 3);
@@ -155,7 +160,7 @@ function strike(source: string, at: number): Extent | undefined {
   return close < 0 ? undefined : { contentEnd: close, end: close + 2 };
 }
 
-/** A backslash before anything that is no ASCII letter, digit or white space. */
+/** A backslash before any character except ASCII letters, digits and white space. */
 export const readEscape: Rule = (source, at, { inline, escapes }) => {
   if (!inline || !escapes || source[at] !== '\\' || at + 1 >= source.length) return undefined;
   const character = String.fromCodePoint(source.codePointAt(at + 1) ?? 0);
@@ -164,14 +169,14 @@ export const readEscape: Rule = (source, at, { inline, escapes }) => {
   return { end: at + 1 + character.length, nodes: [{ type: 'text', text, escaped: true }] };
 };
 
-/** The shrug, which needs no doubled backslash. */
+/** The shrug, whose backslash needs no escape. */
 export const readShrug: Rule = (source, at) => {
   const text = '¯\\_(ツ)_/¯';
   if (!source.startsWith(text, at)) return undefined;
   return { end: at + text.length, nodes: [{ type: 'text', text }] };
 };
 
-/** Two spaces or more before a line end. */
+/** At least two spaces before a line end. */
 export const readBreak: Rule = (source, at) => {
   const end = endOfBreak(source, at);
   return end === undefined ? undefined : { end, nodes: [{ type: 'text', text: '\n' }] };
@@ -184,10 +189,10 @@ function endOfBreak(source: string, at: number): number | undefined {
   return source[end] === '\n' ? end + 1 : undefined;
 }
 
-/** Text up to where another rule might begin, with the emoji in it. */
+/** Plain text, with its emoji, up to where another rule might match. */
 export const readText: Rule = (source, at) => {
   let end = at + 1;
-  // Where the word ends that was looked at last; no place in it begins `word:x`.
+  // The end of the last word checked; `word:x` cannot start before it.
   let plainUntil = 0;
   for (; end < source.length && !isStop(source, end); end += 1) {
     if (end < plainUntil || !isWord(source[end])) continue;
@@ -197,7 +202,7 @@ export const readText: Rule = (source, at) => {
   return { end, nodes: withEmoji(source.slice(at, end)) };
 };
 
-/** Whether text stops here: before signs, empty lines, breaks and `1.`. */
+/** Whether plain text stops here: before punctuation, empty lines, breaks and `1.`. */
 function isStop(source: string, at: number): boolean {
   const character = source[at] ?? '';
   if (character === '\n') return source[at + 1] === '\n';
@@ -214,7 +219,7 @@ function endOfWord(source: string, at: number): number {
   return end;
 }
 
-/** The client's list of emoji follows Unicode's list of what is meant to be a picture. */
+/** The client's list of emoji follows Unicode's list of recommended emoji sequences. */
 const EMOJI = /(\p{RGI_Emoji})/v;
 
 function withEmoji(text: string): DiscordNode[] {

@@ -1,11 +1,11 @@
-/** One node of a message as Discord's client reads it. */
+/** One node of a message as Discord's client parses it. */
 export type DiscordNode =
-  /** `escaped`: written with a backslash. */
+  /** `escaped` when it was written with a backslash. */
   | { readonly type: 'text'; readonly text: string; readonly escaped?: true }
-  /** A Unicode emoji; the client draws it as a picture and counts it as a node. */
+  /** A Unicode emoji; the client draws it as a picture and treats it as a node. */
   | { readonly type: 'emoji'; readonly text: string }
   | { readonly type: MarkType; readonly children: readonly DiscordNode[] }
-  /** `paragraph`: only in a list item with empty lines. */
+  /** `paragraph` occurs only in a list item with empty lines. */
   | {
       readonly type: 'quote' | 'subtext' | 'paragraph';
       readonly children: readonly DiscordNode[];
@@ -13,12 +13,14 @@ export type DiscordNode =
   | { readonly type: 'heading'; readonly level: number; readonly children: readonly DiscordNode[] }
   | {
       readonly type: 'list';
-      /** Number of the first item, or undefined for bullets. The client numbers on from there. */
+      /**
+       * The number of the first item, or undefined for bullets. The client counts on from there.
+       */
       readonly start: number | undefined;
       readonly items: readonly (readonly DiscordNode[])[];
-      /** An item was cut into paragraphs by an empty line; marks outside them stay visible. */
+      /** Whether an empty line splits an item into paragraphs; marks outside them stay visible. */
       readonly loose: boolean;
-      /** The client drops a line end in an item where text before it meets marks or signs. */
+      /** Whether the client drops a line end in an item, between text and a mark or sign. */
       readonly joined: boolean;
     }
   | { readonly type: 'code'; readonly text: string }
@@ -26,18 +28,18 @@ export type DiscordNode =
   | {
       readonly type: 'link';
       readonly url: string;
-      /** Bare in the text, in angle brackets, or behind a text. */
+      /** A bare URL, one in angle brackets, or one behind a link text. */
       readonly form: 'bare' | 'angle' | 'masked';
       readonly children: readonly DiscordNode[];
     }
-  /** Something with the form of a masked link that the client shows as it is written. */
+  /** Text that looks like a masked link but that the client shows as written. */
   | { readonly type: 'refusedLink'; readonly text: string }
   | { readonly type: 'live'; readonly kind: LiveKind; readonly text: string };
 
-/** Formats on a stretch of text. */
+/** Text formats. */
 export type MarkType = 'bold' | 'italic' | 'underline' | 'strike' | 'spoiler';
 
-/** Text that Discord's client makes clickable, fills in, or pings with. */
+/** Text that the client makes clickable, replaces, or turns into a ping. */
 export type LiveKind =
   | 'user'
   | 'role'
@@ -52,23 +54,26 @@ export type LiveKind =
   | 'sound'
   | 'silent';
 
-/** Tries to read something that begins exactly at `at`. */
+/** Tries to parse something that starts exactly at `at`. */
 export type Rule = (source: string, at: number, state: ReadState, read: Read) => Taken | undefined;
 
-/** The match of a rule in the source, up to `end`, and its meaning. */
+/** What a rule matched: the nodes, and the position where they end. */
 export interface Taken {
   readonly end: number;
   readonly nodes: readonly DiscordNode[];
 }
 
-/** Reads a whole text with the rules that hold in this state. */
+/** Parses a whole text with the rules that apply in this state. */
 export type Read = (source: string, state: ReadState) => DiscordNode[];
 
-/** The state of reading a message. */
+/** The state of the parser. */
 export interface ReadState {
-  /** The match of the last rule; empty at the very start. Nested content begins with its parent's. */
+  /**
+   * The text that the last rule matched, empty at the start. Nested content starts with its
+   * parent's.
+   */
   readonly before: string;
-  /** False only in a list item with empty lines: then marks work in paragraphs alone. */
+  /** False only in a list item with empty lines, where marks work only inside paragraphs. */
   readonly inline: boolean;
   readonly inQuote: boolean;
   readonly listLevel: number;
@@ -76,11 +81,13 @@ export interface ReadState {
   readonly subtexts: boolean;
   /** False in the text of a masked link. */
   readonly escapes: boolean;
-  /** In the text of a masked link that was accepted only marks, code and times are read. */
+  /**
+   * Whether only marks, code and timestamps are parsed, as in the text of an accepted masked link.
+   */
   readonly onlyMarks: boolean;
 }
 
-/** Every node of a tree, parents first. */
+/** All nodes of a tree, parents first. */
 export function* allNodes(tree: readonly DiscordNode[]): Generator<DiscordNode> {
   for (const node of tree) {
     yield node;
@@ -93,24 +100,24 @@ export function isPlainText(node: DiscordNode): node is Extract<DiscordNode, { t
   return node.type === 'text' && node.escaped === undefined;
 }
 
-/** Whether nothing or a line end stands before, as headings want it. */
+/** Whether this is the start of a line, as headings require. */
 export function startsLine({ before }: ReadState): boolean {
   return before === '' || before.endsWith('\n');
 }
 
-/** Whether nothing, or a line end and spaces, stands before, as quotes and lists want it. */
+/** Whether only spaces precede on this line, as quotes and lists require. */
 export function startsIndentedLine({ before }: ReadState): boolean {
   return before === '' || /\n *$/.test(before);
 }
 
-/** The end of a run of one character. */
+/** The position after a run of one character. */
 export function endOfRun(source: string, at: number, character: string): number {
   let end = at;
   while (source[end] === character) end += 1;
   return end;
 }
 
-/** White space as JavaScript's regular expressions, and so Discord's rules, understand it. */
+/** White space as JavaScript's regular expressions define it, and therefore Discord's rules. */
 export function isSpace(character: string | undefined): boolean {
   return character !== undefined && /\s/.test(character);
 }

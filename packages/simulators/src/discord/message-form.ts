@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { COMPONENTS_V2, checkComponents } from './components.ts';
 import { invalidForm, Refusal, type RestCall } from './request.ts';
 
-/** Lengths and numbers the servers refuse above. */
+/** The most that the servers accept. */
 const LIMIT = {
   content: 2000,
   embeds: 10,
@@ -45,11 +45,11 @@ const MessageForm = z.looseObject({
     )
     .nullish(),
 });
-/** The form with which a bot makes or changes a message, read and within the limits. */
+/** The body with which a bot creates or edits a message, parsed and within the limits. */
 export type MessageForm = z.infer<typeof MessageForm>;
 
 /**
- * `before`: the flags of the message that is changed.
+ * Parses the body of a call; `before` are the flags of the edited message.
  * @throws Refusal 50035 naming the field
  */
 export function readMessage(call: RestCall, before = 0): MessageForm {
@@ -81,7 +81,7 @@ export function readMessage(call: RestCall, before = 0): MessageForm {
   return form;
 }
 
-/** `flags`: a voice message, which is one recording with its length and nothing else. */
+/** The flag of a voice message: a single recording with its duration, and nothing else. */
 const VOICE_MESSAGE = 1 << 13;
 
 /** @throws Refusal 50159, 50160 or 50161 */
@@ -113,7 +113,7 @@ export function checkNotEmpty(parts: {
     throw new Refusal(400, 50006, 'Cannot send an empty message');
 }
 
-/** The fields that a message of components may not have. */
+/** The fields that a components message must not have. */
 const LEGACY = ['content', 'embeds', 'poll', 'sticker_ids'] as const;
 
 function checkLegacyFields(form: MessageForm): void {
@@ -132,7 +132,7 @@ function tooLong(path: string, max: number): Refusal {
   return invalidForm(path, 'BASE_TYPE_MAX_LENGTH', `Must be ${max} or fewer in length.`);
 }
 
-/** Characters in all texts of the embeds, without addresses. */
+/** The number of characters in all texts of the embeds, without URLs. */
 function textLength(value: unknown): number {
   if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + textLength(item), 0);
   if (typeof value !== 'object' || value === null) return 0;

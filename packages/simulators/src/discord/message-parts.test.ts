@@ -6,8 +6,8 @@ import { endStages, stage } from './testing/discord-client.ts';
 const ANN = '200000000000000501';
 afterEach(endStages);
 
-describe('[U04] what people of the Discord double send besides words, as discord.js reads it', () => {
-  it('brings polls, stickers, cards, invitations and recordings', async () => {
+describe('[U04] messages of people in the Discord double with more than text, as discord.js parses them', () => {
+  it('delivers polls, stickers, cards, invitations and recordings', async () => {
     const { double, hears } = await stage();
     const say = (more: object) => double.say({ channel: double.channelId, from: ANN, ...more });
     const answers = ['Yes', 'No'];
@@ -33,7 +33,7 @@ describe('[U04] what people of the Discord double send besides words, as discord
     expect(pinned?.system).toBe(true);
   });
 
-  it('passes messages on as copies without their author', async () => {
+  it('forwards messages as copies without their author', async () => {
     const { double, hears } = await stage();
     const { channelId: channel } = double;
     const said = double.say({ channel, from: ANN, text: 'the code is 4711' });
@@ -47,7 +47,7 @@ describe('[U04] what people of the Discord double send besides words, as discord
     expect(other?.messageSnapshots.first()?.content).toBe('from elsewhere');
   });
 
-  it('hides polls and copies of messages without the content intent', async () => {
+  it('hides polls and forwarded copies without the content intent', async () => {
     const { double, hears } = await stage({}, [
       GatewayIntentBits.Guilds,
       GatewayIntentBits.GuildMessages,
@@ -68,11 +68,11 @@ describe('[U04] what people of the Discord double send besides words, as discord
     ['!invite Chess', { parts: { invitation: { game: 'Chess' } } }],
     ['!embed Build | red', { parts: { embeds: [{ title: 'Build', description: 'red' }] } }],
     ['!card Sure? | Yes', { parts: { components: [{ components: [{ content: 'Sure?' }, {}] }] } }],
-  ])('reads what a player types: %s', (line, saying) => {
+  ])('parses the typed line %s', (line, saying) => {
     expect(readPartsLine(line)).toMatchObject(saying);
   });
 
-  it.each(['!reply hi', 'poll', '!poll', 'hi !poll a | b'])('leaves %s to others', (line) => {
+  it.each(['!reply hi', 'poll', '!poll', 'hi !poll a | b'])('does not handle %s', (line) => {
     expect(readPartsLine(line)).toBeUndefined();
   });
 });

@@ -8,17 +8,17 @@ import { z } from 'zod';
 import type { WireAttachment, WireMessage } from './wire.ts';
 import type { World } from './world.ts';
 
-/** The parts of a person's or another bot's message besides words and files. */
+/** What a message of a person or another bot contains besides text and files. */
 export const MessageParts = z.strictObject({
   embeds: z.array(z.record(z.string(), z.unknown())).readonly().optional(),
-  /** Old rows of buttons, or components v2. */
+  /** Rows of buttons, or components v2. */
   components: z.array(z.record(z.string(), z.unknown())).readonly().optional(),
   poll: z
     .strictObject({
       question: z.string(),
       answers: z.array(z.string()).min(1).max(10).readonly(),
       several: z.boolean().optional(),
-      /** Votes by answer, in their order; sent with the poll once there are any. */
+      /** Vote counts in the order of the answers; sent with the poll only if given. */
       votes: z.array(z.int()).readonly().optional(),
       closed: z.boolean().optional(),
     })
@@ -29,7 +29,7 @@ export const MessageParts = z.strictObject({
     .max(3)
     .readonly()
     .optional(),
-  /** Passes on a message of the double, or one that the bot has never seen. */
+  /** Forwards a message of the double, or one that the bot has never seen. */
   forward: z
     .union([
       z.strictObject({ channel: z.string(), message: z.string() }),
@@ -40,11 +40,11 @@ export const MessageParts = z.strictObject({
   invitation: z.strictObject({ type: z.int().default(1), game: z.string().optional() }).optional(),
   /** Colors for the app. */
   theme: z.array(z.string()).readonly().optional(),
-  /** The file is a voice message of so many seconds. */
+  /** Makes the file a voice message of this duration. */
   voiceSeconds: z.number().positive().optional(),
-  /** The type of the message: 6 a pinned message, 7 a new member, and so on. */
+  /** The message type: 6 for a pinned message, 7 for a new member, and so on. */
   type: z.int().optional(),
-  /** Further fields of the wire, as they are. */
+  /** Further wire fields, sent unchanged. */
   fields: z.record(z.string(), z.unknown()).optional(),
 });
 export type MessageParts = z.input<typeof MessageParts>;
@@ -52,10 +52,10 @@ export type MessageParts = z.input<typeof MessageParts>;
 const IS_VOICE = 1 << 13;
 const HAS_SNAPSHOT = 1 << 14;
 const IS_COMPONENTS_V2 = 1 << 15;
-/** Buttons and menus stood in rows before components v2. */
+/** Component types that stand in rows before components v2. */
 const OLD_COMPONENTS: ReadonlySet<unknown> = new Set([1, 2, 3, 5, 6, 7, 8]);
 
-/** The fields of the wire that the parts make. */
+/** The wire fields for these parts. */
 export function fieldsOf(world: World, parts: MessageParts): Partial<WireMessage> {
   const { poll, stickers, forward, invitation, theme, fields, type } = parts;
   const { activity, application } = invitationOf(invitation);
@@ -104,7 +104,7 @@ function stickerOf(
 
 type Forwarded = Pick<WireMessage, 'message_reference' | 'message_snapshots'>;
 
-/** A copy without its author, and where it stands, as the servers send it. */
+/** A copy without its author, with the channel it comes from, as Discord sends it. */
 function forwardOf(world: World, forward: NonNullable<MessageParts['forward']>): Forwarded {
   if ('text' in forward) {
     const origin = { channel_id: world.ids.next(), message_id: world.ids.next() };
@@ -140,7 +140,7 @@ const EMPTY: WireSnapshot = {
   flags: 0,
 };
 
-/** The fields of a message that a forwarded one has, as the double stores them. */
+/** The fields of a message that a forwarded copy keeps, as the double stores them. */
 type WireSnapshot = Pick<
   WireMessage,
   Extract<keyof APIMessageSnapshot['message'], keyof WireMessage>
@@ -167,7 +167,7 @@ function invitationOf(invitation: MessageParts['invitation']): Invitation {
   };
 }
 
-/** A recording with its length and a picture of its sound. */
+/** Turns a file into a voice message with a duration and a waveform. */
 export function asVoice(file: WireAttachment, seconds: number): WireAttachment {
   return { ...file, duration_secs: seconds, waveform: Buffer.alloc(32, 96).toString('base64') };
 }

@@ -23,10 +23,10 @@ import type { Routes, Scene } from './scene.ts';
 import type { WireMessage } from './wire.ts';
 import { CHANNEL_TYPE, type Channel, type World } from './world.ts';
 
-/** The time for which a nonce is remembered; the documentation says "the past few minutes". */
+/** How long a nonce is remembered; the documentation says "the past few minutes". */
 const NONCE_MS = 5 * 60_000;
 
-/** Messages: making, changing, taking away, reading. */
+/** Routes that create, edit, delete and read messages. */
 export const MESSAGE_ROUTES: Routes = {
   'POST /channels/:channel/messages': createMessage,
   'GET /channels/:channel/messages': listMessages,
@@ -58,7 +58,7 @@ export const MESSAGE_ROUTES: Routes = {
   },
 };
 
-/** Stores what a call carries as a message of the bot. */
+/** Stores the message in a call as one of the bot. */
 export async function sendAsBot(
   world: World,
   channel: Channel,
@@ -72,7 +72,7 @@ export async function sendAsBot(
   return stored.message;
 }
 
-/** The message of the bot in a call, with its files stored. */
+/** The bot's message in a call, with its files stored. */
 export async function readDraft(
   world: World,
   channel: Channel,
@@ -99,7 +99,7 @@ export async function readDraft(
   };
 }
 
-/** Changes a message of the bot as the call says; what it does not name stays. */
+/** Edits a message of the bot; fields absent from the call stay. */
 async function editMessage(
   world: World,
   channel: Channel,
@@ -113,7 +113,7 @@ async function editMessage(
   return changed;
 }
 
-/** The fields a call changes, checked against what stays of the message. */
+/** The fields that a call changes, checked together with what remains of the message. */
 export async function readChange(
   world: World,
   channel: Channel,
@@ -134,7 +134,8 @@ export async function readChange(
   };
   checkNotEmpty(change);
   const v2 = (message.flags | (form.flags ?? 0)) & COMPONENTS_V2;
-  // What a text message becomes must name both as gone.
+  // Converting a text message to components requires that content and embeds are explicitly
+  // removed.
   if (v2 !== 0 && (content !== '' || change.embeds.length > 0))
     throw invalidForm(
       'content',
@@ -148,13 +149,16 @@ export async function readChange(
   };
 }
 
-/** An edit with what its text would notify; the servers notify nobody, but they light up the name. */
+/**
+ * An edit and whom its text would notify. Discord notifies nobody of an edit, but highlights the
+ * name.
+ */
 export function editOf(form: MessageForm, message: WireMessage): Stored {
   const pings = findPings(shownText(message), form.allowed_mentions ?? undefined, false);
   return { message, pings: { ...pings, repliedUser: false } };
 }
 
-/** A channel that takes messages from the bot. */
+/** A channel that the bot may write to. */
 function writable(world: World, id: string): Channel {
   const known = world.channel(id);
   const isThread = known.type === CHANNEL_TYPE.thread;
@@ -210,7 +214,9 @@ function listMessages(scene: Scene, call: RestCall): readonly unknown[] {
     .map((message) => shown(scene, channel, message));
 }
 
-/** A message as REST gives it to an app without the message content intent in the portal. */
+/**
+ * A message as REST returns it; without content for an app that lacks the message content intent.
+ */
 function shown({ gateway, world }: Scene, channel: Channel, message: WireMessage): unknown {
   const hidden = (gateway.portalIntents & INTENT.content) === 0 && channel.guildId !== undefined;
   const signed = signAnew(world, message);

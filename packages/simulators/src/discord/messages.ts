@@ -7,7 +7,7 @@ import type { MessageRoute, Sent, VisibleMessage } from './transcript.ts';
 import type { Json, WireAttachment, WireMessage, WireReaction, WireUser } from './wire.ts';
 import { CHANNEL_TYPE, type Channel, type World } from './world.ts';
 
-/** A checked message of an author. */
+/** A validated message with its author. */
 export interface Draft {
   readonly author: WireUser;
   readonly content: string;
@@ -20,17 +20,17 @@ export interface Draft {
   readonly allowedMentions?: AllowedMentions | undefined;
   readonly type?: number;
   readonly extra?: Partial<WireMessage>;
-  /** The id it must have, for the first message of a forum post. */
+  /** The required id, for the first message of a forum post. */
   readonly id?: string;
 }
 
-/** A stored message and whom it notified. */
+/** A stored message and the people it notified. */
 export interface Stored {
   readonly message: WireMessage;
   readonly pings: Pings;
 }
 
-/** Stores a message and tells the gateway; nobody checks permissions here. */
+/** Stores a message and dispatches its event; permissions are the caller's responsibility. */
 export function storeMessage(world: World, channel: Channel, draft: Draft): Stored {
   const stored = composeMessage(world, channel, draft);
   channel.messages.set(stored.message.id, stored.message);
@@ -39,7 +39,7 @@ export function storeMessage(world: World, channel: Channel, draft: Draft): Stor
   return stored;
 }
 
-/** A message that is in no channel, and whom it notifies. */
+/** Creates a message outside any channel, and computes whom it notifies. */
 export function composeMessage(world: World, channel: Channel, draft: Draft): Stored {
   const { author, content, replyTo, nonce } = draft;
   const pings = pingsOf(world, channel, draft);
@@ -65,7 +65,7 @@ export function composeMessage(world: World, channel: Channel, draft: Draft): St
   return { message, pings };
 }
 
-/** Puts other fields into a message and tells the gateway. Edits notify nobody. */
+/** Edits a message and dispatches the event. Edits notify nobody. */
 export function changeMessage(
   world: World,
   channel: Channel,
@@ -78,7 +78,7 @@ export function changeMessage(
   return changed;
 }
 
-/** Takes a message away and tells the gateway. */
+/** Deletes a message and dispatches the event. */
 export function removeMessage(world: World, channel: Channel, messageId: string): void {
   channel.messages.delete(messageId);
   if (channel.people !== undefined) return;
@@ -87,7 +87,7 @@ export function removeMessage(world: World, channel: Channel, messageId: string)
   world.emit('MESSAGE_DELETE', data, channel.guildId);
 }
 
-/** The full way to where a message stands. */
+/** The guild, channel and thread of a message. */
 export function routeOf(channel: Channel): MessageRoute {
   const inThread = channel.type === CHANNEL_TYPE.thread && channel.parentId !== undefined;
   return {
@@ -99,7 +99,7 @@ export function routeOf(channel: Channel): MessageRoute {
 }
 
 function emitMessage(world: World, channel: Channel, name: string, message: WireMessage): void {
-  // The bot hears nothing of what others say among themselves.
+  // The bot receives no events of private channels without it.
   if (channel.people !== undefined) return;
   const guild = world.guildOf(channel);
   const isMember = message.webhook_id === undefined;
@@ -141,7 +141,7 @@ function mentionFields(
 }
 
 function replyFields(channel: Channel, replyTo: WireMessage): Partial<WireMessage> {
-  // The answered message is quoted without what it answers itself, as the servers do.
+  // The quoted message is sent without its own quote, as on Discord's servers.
   const { referenced_message: _, ...quoted } = replyTo;
   return {
     message_reference: {
@@ -156,7 +156,7 @@ function replyFields(channel: Channel, replyTo: WireMessage): Partial<WireMessag
 
 type Emoji = WireReaction['emoji'];
 
-/** An emoji as the path writes it, `👍` or `name:id`; undefined when it is neither. */
+/** An emoji as paths spell it, `👍` or `name:id`; undefined for anything else. */
 export function readEmoji(text: string): Emoji | undefined {
   const [, name, id] = /^(\w+):(\d+)$/.exec(text) ?? [];
   if (name !== undefined && id !== undefined) return { id, name };
@@ -165,7 +165,7 @@ export function readEmoji(text: string): Emoji | undefined {
     : undefined;
 }
 
-/** Somebody puts an emoji below a message, or takes it away; nothing happens when it is so already. */
+/** Adds or removes a reaction; does nothing when the state is already so. */
 export function react(
   world: World,
   channel: Channel,
@@ -202,7 +202,7 @@ export function react(
   world.emit(gone ? 'MESSAGE_REACTION_REMOVE' : 'MESSAGE_REACTION_ADD', data, channel.guildId);
 }
 
-/** The people who have put this emoji below a message. */
+/** The people who reacted to a message with this emoji. */
 export function reactors(world: World, messageId: string, emoji: Emoji): Set<string> {
   const key = `${messageId} ${keyOf(emoji)}`;
   const who = world.reactors.get(key) ?? new Set<string>();
@@ -221,11 +221,11 @@ const HAS_THREAD = 1 << 5;
 interface NewThread {
   readonly name: string;
   readonly ownerId: string;
-  /** The message it hangs on; the thread gets its id. */
+  /** The message that the thread starts from; the thread has the same id. */
   readonly from?: WireMessage | undefined;
 }
 
-/** Opens a thread below a text channel or a post in a forum, and tells the gateway. */
+/** Opens a thread in a text channel, or a post in a forum, and dispatches the event. */
 export function openThread(
   world: World,
   parent: Channel,
@@ -250,7 +250,7 @@ export function openThread(
   return thread;
 }
 
-/** The line "… started a thread" in the channel above; bots get it as a message of type 18. */
+/** Posts "… started a thread" to the parent channel, which bots receive as a message of type 18. */
 function announce(world: World, parent: Channel, thread: Channel, ownerId: string): void {
   const guild = parent.guildId === undefined ? {} : { guild_id: parent.guildId };
   storeMessage(world, parent, {
@@ -262,7 +262,7 @@ function announce(world: World, parent: Channel, thread: Channel, ownerId: strin
   });
 }
 
-/** Writes down what the bot sent: where, whom it notified, and what people see of it. */
+/** Records what the bot sent: the route, whom it notified, and what people see. */
 export function noteSent(
   world: World,
   kind: Sent['kind'],
@@ -284,7 +284,7 @@ export function noteSent(
   });
 }
 
-/** The visible messages of a channel, thread or direct message, oldest first. */
+/** The visible messages of a channel, thread or direct chat, oldest first. */
 export function conversationIn(world: World, channelId: string): VisibleMessage[] {
   return [...world.channel(channelId).messages.values()].map((message) => seen(world, message));
 }

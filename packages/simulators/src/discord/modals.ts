@@ -2,7 +2,7 @@ import { checkLength, childrenOf, everyComponent, KIND } from './components.ts';
 import { invalidForm } from './request.ts';
 import { isObject, type Json } from './wire.ts';
 
-/** Numbers and lengths the servers refuse above. */
+/** The most that the servers accept. */
 const LIMIT = {
   title: 45,
   customId: 100,
@@ -13,7 +13,7 @@ const LIMIT = {
 } as const;
 
 /**
- * A form as an app shows it: text inputs, each in a label or alone in a row, and texts.
+ * Validates a form: text inputs, each in a label or in its own row, and texts.
  * @throws Refusal 50035 naming the field
  */
 export function checkModal(modal: Json): void {
@@ -53,7 +53,7 @@ function inputIn(component: Json, path: string): Json {
     checkLength(first.label, LIMIT.label, `${path}.label`);
     return first;
   }
-  throw invalidForm(`${path}.type`, 'UNION_TYPE_CHOICES', 'A text input in a label is wanted.');
+  throw invalidForm(`${path}.type`, 'UNION_TYPE_CHOICES', 'Expected a text input in a label.');
 }
 
 function checkInput({ custom_id, style, min_length, max_length, value }: Json, path: string): void {
@@ -62,11 +62,14 @@ function checkInput({ custom_id, style, min_length, max_length, value }: Json, p
     throw invalidForm(`${path}.style`, 'BASE_TYPE_CHOICES', 'Value must be one of (1, 2).');
   const [least, most] = [Number(min_length ?? 0), Number(max_length ?? LIMIT.text)];
   if (!(least >= 0 && least <= most && most >= 1 && most <= LIMIT.text))
-    throw invalidForm(`${path}.max_length`, 'NUMBER_TYPE_RANGE', 'min and max do not fit.');
+    throw invalidForm(`${path}.max_length`, 'NUMBER_TYPE_RANGE', 'min must not exceed max.');
   if (value != null) checkLength(value, most, `${path}.value`);
 }
 
-/** The filled-in form as a client sends it. @throws Error for values that the client of a person would not send */
+/**
+ * The submitted form as a client sends it.
+ * @throws Error for values that the real client would not send
+ */
 export function filledIn(modal: Json, values: Readonly<Record<string, string>>): Json {
   const inputs = everyInput(modal);
   for (const name of Object.keys(values))

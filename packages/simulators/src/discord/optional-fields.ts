@@ -13,19 +13,23 @@ import type {
   GatewayMessageReactionRemoveDispatchData,
 } from 'discord-api-types/v10';
 
-/** The fields that Discord may leave out, or send as null. */
+/** The names of the fields that Discord may omit or send as null. */
 type Loose<T> = {
   [K in keyof T]-?: Record<never, never> extends Pick<T, K> ? K : null extends T[K] ? K : never;
 }[keyof T];
 
 /**
- * `varies`: sent with its value, as null, or not at all, as the option of the double says. `leaves`: as that, but never as null,
- * over which discord.js throws. `kept`: always sent, for without it it would be something else, or the name is one
- * that must be there elsewhere. `unsent`: the double has none.
+ * `varies`: sent with its value, as null, or omitted, depending on the double's option. `leaves`:
+ * like `varies`, but omitted instead of null, because discord.js throws on null. `kept`: always
+ * sent, because its absence would mean something else, or because a field of the same name is
+ * required elsewhere. `unsent`: the double never sends it.
  */
 type How = 'varies' | 'leaves' | 'kept' | 'unsent';
 
-/** Complete by its type: a field that a new version of Discord's types calls optional does not compile until it is here. */
+/**
+ * Exhaustive by its type: a field that becomes optional in a new version of Discord's types does
+ * not compile until it is listed.
+ */
 type Fields<T> = Readonly<Record<Loose<T>, How>>;
 
 const PERSON = {
@@ -167,7 +171,7 @@ const ALL: readonly (readonly [string, How])[] = [
 
 const named = (how: How) => new Set(ALL.filter((one) => one[1] === how).map(([name]) => name));
 
-/** Fields, by name, that are sent as the option of the double says. */
+/** The names of fields that follow the double's option. */
 export const OPTIONAL_FIELDS: ReadonlySet<string> = named('varies');
-/** Those that are left out instead of being null. */
+/** The names of fields that are omitted instead of sent as null. */
 export const NEVER_NULL: ReadonlySet<string> = named('leaves');

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { parseDiscordMarkdown } from './parse-markdown.ts';
 
-/** Every stretch as `formats:text`, those without a format as they are. */
+/** Formats each run as `formats:text`, without a prefix for plain text. */
 const seen = (text: string) =>
   parseDiscordMarkdown(text)
     .runs.map(({ marker, text, formats }) => {
@@ -150,52 +150,52 @@ const wrong: [text: string, kind: string][] = [
   ['**a** '.repeat(200), 'too-many-nodes'],
 ];
 
-describe('a message as Discord shows it', () => {
-  it.each(marks)('reads marks, code and escapes: %j', (text, expected) => {
+describe('a message as Discord renders it', () => {
+  it.each(marks)('has marks, code and escapes: %j', (text, expected) => {
     expect(seen(text)).toBe(expected);
   });
 
-  it.each(blocks)('reads blocks: %j', (text, expected) => {
+  it.each(blocks)('has blocks: %j', (text, expected) => {
     expect(seen(text)).toBe(expected);
   });
 
-  it.each(links)('reads links: %j', (text, expected) => {
+  it.each(links)('has links: %j', (text, expected) => {
     expect(seen(text)).toBe(expected);
   });
 
-  it.each(refused)('makes no link of %j', (text) => {
+  it.each(refused)('contains no link: %j', (text) => {
     expect(parseDiscordMarkdown(text).tree).toMatchObject([{ type: 'refusedLink', text }]);
   });
 
-  it.each(live)('fills in %j', (text, kind) => {
+  it.each(live)('contains text that the client replaces: %j', (text, kind) => {
     expect(parseDiscordMarkdown(text).live).toMatchObject([{ kind }]);
   });
 
-  it.each(dead)('fills nothing in: %j', (text) => {
+  it.each(dead)('contains nothing to replace: %j', (text) => {
     expect(parseDiscordMarkdown(text)).toMatchObject({ live: [], violations: [] });
   });
 
-  it.each(wrong)('finds out what is wrong with %j', (text, kind) => {
+  it.each(wrong)('has violations: %j', (text, kind) => {
     expect(parseDiscordMarkdown(text).violations.map((violation) => violation.kind)).toContain(
       kind,
     );
   });
 
-  it('keeps the address behind each link', () => {
+  it('keeps the URL of each link', () => {
     const { runs } = parseDiscordMarkdown('[**a** b](https://e.org)');
     expect(new Set(runs.map(({ link }) => link))).toEqual(new Set([{ url: 'https://e.org' }]));
   });
 
-  /** The syntax that the other reader reads by the same rules: no lists, headings, bare links. */
+  /** Syntax that both parsers treat alike: no lists, headings or bare links. */
   const sign = fc.constantFrom('**', '*', '_', '__', '~~', '||', '`', '``', '```', '\\');
   const word = fc.constantFrom('a', 'b', 'c d', 'é', '.', '\n', '\n> e', '<@100000000000000000>');
   const text = fc
     .array(fc.oneof(sign, word, word), { minLength: 1, maxLength: 14 })
     .map((parts) => parts.join(''))
-    // Code of line ends alone is seen differently and nobody sees it.
+    // The parsers disagree on code that consists only of line ends, which nobody sees.
     .filter((parts) => !/```\n*(?:```|$)/.test(parts));
 
-  it('is what another reader sees, where that one knows the rules', () => {
+  it("matches another parser's result for the syntax that both support", () => {
     fc.assert(
       fc.property(text, (message) => {
         const own = parseDiscordMarkdown(message).runs;
@@ -245,7 +245,10 @@ const FORMAT: Readonly<Record<string, string>> = {
   blockQuote: 'quote',
 };
 
-/** The runs that the package `discord-markdown-parser` reads: written by others, from the same sources. */
+/**
+ * The runs according to the package `discord-markdown-parser`, an independent implementation of the
+ * same rules.
+ */
 function readSecondOpinion(text: string): SeenRun[] {
   return z
     .array(Node)

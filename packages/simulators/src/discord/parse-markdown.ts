@@ -37,27 +37,27 @@ import { findViolations, type Violation } from './violations.ts';
 /** A Discord message as people see it. */
 interface DiscordMessage {
   readonly tree: readonly DiscordNode[];
-  /** The visible text: without marks, with `• ` and numbers before list items. */
+  /** The visible text, without marks, with `• ` or numbers before list items. */
   readonly visible: string;
-  /** The same text in stretches of equal format, without bullets and numbers. */
+  /** The same text split into runs of equal format, without bullets and numbers. */
   readonly runs: readonly FormatRun[];
-  /** Mentions, times, emoji names: what the client fills in. */
+  /** Mentions, timestamps and emoji names, which the client replaces. */
   readonly live: readonly Extract<DiscordNode, { type: 'live' }>[];
-  /** Why the message would not look right or would do more than show text. Empty: it is fine. */
+  /** What would look wrong or have effects beyond showing text; empty for a correct message. */
   readonly violations: readonly Violation[];
 }
 
 /** Text with one set of formats. Line ends stand where people see a new line. */
 interface FormatRun {
-  /** `• ` or `1. ` with the indent of its level, where this run begins a list item; else empty. */
+  /** `• ` or `1. `, indented by its level, if this run starts a list item; otherwise empty. */
   readonly marker: string;
   readonly text: string;
   readonly formats: ReadonlySet<RunFormat>;
-  /** The link it stands in; runs of one link share the object. */
+  /** The link around this run; runs of one link share the object. */
   readonly link?: { readonly url: string };
 }
 
-/** A format as people see it; `codeBlock` and `language-…` come with `code`. */
+/** The formats of a run; `codeBlock` and `language-…` always come with `code`. */
 export type RunFormat =
   | MarkType
   | 'quote'
@@ -80,7 +80,7 @@ const START: ReadState = {
   onlyMarks: false,
 };
 
-/** In the order of the client's rules; the first that takes something wins. */
+/** In the order of the client's rules; the first match wins. */
 const RULES: readonly Rule[] = [
   readHeading,
   readSubtext,
@@ -114,15 +114,14 @@ const LINK_RULES: readonly Rule[] = [
 ];
 
 /**
- * Reads a message as Discord's client shows it to people, and says what is wrong with it.
+ * Parses a message as Discord's client renders it, and reports its problems.
  *
- * Sources, read in November 2026: the rules in Discord's own web and phone clients as several public
- * archives keep them (MarkupRules, MarkupListRule, MarkupLinkRule, MarkupHeadingRule,
- * MarkupSubtextRule, MarkupTextRule, MarkupASTUtils), which build on Khan Academy's simple-markdown;
- * Discord's help article "Markdown Text 101"; issues 6096, 6565 and 7721 of discord/discord-api-docs
- * on masked links. Marks are matched by their nearest closing, whatever stands between, code included.
- * Left out: spelling tricks with look-alike letters in link texts, previews, and which emoji names
- * the client knows.
+ * Sources, read in November 2026: the rules in Discord's own web and phone clients as preserved in
+ * several public archives (MarkupRules, MarkupListRule, MarkupLinkRule, MarkupHeadingRule,
+ * MarkupSubtextRule, MarkupTextRule, MarkupASTUtils), which are based on Khan Academy's
+ * simple-markdown; Discord's help article "Markdown Text 101"; issues 6096, 6565 and 7721 of
+ * discord/discord-api-docs on masked links. Marks close at the nearest match, even across code. Not
+ * covered: look-alike letters in link texts, previews, and which emoji names the client knows.
  */
 export function parseDiscordMarkdown(text: string): DiscordMessage {
   const source = text.replaceAll(/\r\n?/g, '\n').replaceAll('\f', '').replaceAll('\t', '    ');
@@ -158,7 +157,7 @@ const read: Read = (source, state) => {
   return nodes;
 };
 
-/** The same tree with neighbouring plain texts as one node each. */
+/** The same tree with adjacent plain texts merged. */
 function joinTexts(tree: readonly DiscordNode[]): DiscordNode[] {
   const joined: DiscordNode[] = [];
   for (const node of tree) {
@@ -183,7 +182,7 @@ interface Writer {
   endsLine: boolean;
 }
 
-/** Flattens a tree into what people see, in order. */
+/** Flattens a tree into runs, in reading order. */
 function formatRuns(tree: readonly DiscordNode[]): FormatRun[] {
   const writer: Writer = { runs: [], marker: '', endsLine: true };
   for (const node of tree) write(writer, node, new Set(), undefined, 0);

@@ -1,17 +1,17 @@
 import type { Saying } from './people.ts';
 import type { WireMessage } from './wire.ts';
 
-/** The commands for sending more than words from a keyboard. */
-export const PARTS_HELP = `  !poll Tea? | Yes | No                      !embed TITLE | TEXT     of a webhook
-  !sticker NAME      a moving drawing        !card TEXT | BUTTON     of a webhook
-  !forward TEXT      another's message       !invite GAME            into a game
-  Words above a poll, a sticker or an embed: !poll Vote please :: Tea? | Yes | No`;
+/** The typed commands that send more than text. */
+export const PARTS_HELP = `  !poll Tea? | Yes | No                      !embed TITLE | TEXT     from a webhook
+  !sticker NAME      an animated sticker     !card TEXT | BUTTON     from a webhook
+  !forward TEXT      someone else's message  !invite GAME            to a game
+  Text above a poll, a sticker or an embed:  !poll Vote please :: Tea? | Yes | No`;
 
 type Parts = Pick<Saying, 'text' | 'parts' | 'webhook'>;
 
 const HOOK = 'build-hook';
 
-/** The parts that a line such as `!poll Tea? | Yes | No` sends; undefined where it is none of these. */
+/** Parses a line such as `!poll Tea? | Yes | No`; undefined for other lines. */
 export function readPartsLine(line: string): Parts | undefined {
   const [, name, rest = ''] = /^!(\w+)\s+(.+)$/su.exec(line) ?? [];
   const [above, below] = rest.split(/\s+::\s+/, 2);
@@ -46,7 +46,7 @@ function cardOf(content: string, labels: readonly string[]) {
   return [{ type: 17, components: [{ type: 10, content }, ...row] }];
 }
 
-/** The content of a message besides words, files and components, a line each. */
+/** Describes the content of a message besides text, files and components, one line each. */
 export function describeParts(message: WireMessage): readonly string[] {
   const { poll, sticker_items = [], embeds, message_snapshots = [], activity } = message;
   const answers = poll?.answers.map(({ poll_media }) => poll_media.text).join(' | ');

@@ -13,26 +13,26 @@ import {
 import type { Json, WireMessage, WireUser } from './wire.ts';
 import { CHANNEL_TYPE, type Channel, type World } from './world.ts';
 
-/** Something somebody other than the bot writes. */
+/** A message of someone other than the bot. */
 export interface Saying {
-  /** A channel, thread or direct message. */
+  /** The id of a channel, thread or direct chat. */
   readonly channel: string;
-  /** User id; a user nobody knows yet is made. In a direct message it is the person there. */
+  /** A user id; unknown users are created. In a direct chat, the other person by default. */
   readonly from?: string | undefined;
-  /** Mentions are written as on the wire, `<@id>`. */
+  /** The text, with mentions in wire format, `<@id>`. */
   readonly text?: string | undefined;
   readonly replyTo?: string | undefined;
   readonly files?: readonly NewFile[] | undefined;
   readonly embeds?: readonly Json[] | undefined;
-  /** The parts of the message besides words and files: a poll, stickers, another message. */
+  /** Content besides text and files: a poll, stickers, a forwarded message. */
   readonly parts?: MessageParts | undefined;
-  /** The author is another bot. */
+  /** Whether the author is another bot. */
   readonly bot?: boolean | undefined;
-  /** The author is a webhook with this name. */
+  /** The name of the webhook that is the author. */
   readonly webhook?: string | undefined;
 }
 
-/** An emoji that a person puts below a message or removes. */
+/** A reaction that a person adds or removes. */
 export const Reacting = z.strictObject({
   channel: z.string(),
   message: z.string(),
@@ -42,10 +42,10 @@ export const Reacting = z.strictObject({
 });
 export type Reacting = z.infer<typeof Reacting>;
 
-/** A person when a saying names none. */
+/** The author when none is given. */
 export const SOMEBODY = '200000000000000001';
 
-/** Somebody writes. */
+/** Sends a message as a person. */
 export function say(world: World, saying: Saying): WireMessage {
   const channel = world.channel(saying.channel);
   const author = authorOf(world, channel, saying);
@@ -69,7 +69,7 @@ export function say(world: World, saying: Saying): WireMessage {
   return message;
 }
 
-/** The author changes a text. */
+/** Edits the text of a message as its author. */
 export function reword(
   world: World,
   channelId: string,
@@ -83,13 +83,13 @@ export function reword(
   });
 }
 
-/** Somebody deletes a message. */
+/** Deletes a message as a person. */
 export function erase(world: World, channelId: string, messageId: string): void {
   const channel = world.channel(channelId);
   removeMessage(world, channel, world.message(channel, messageId).id);
 }
 
-/** Somebody puts an emoji below a message, or takes it away. */
+/** Adds or removes a reaction as a person. */
 export function reactAs(world: World, { channel: id, message, from, emoji, gone }: Reacting): void {
   const channel = world.channel(id);
   const known = readEmoji(emoji);
@@ -102,7 +102,7 @@ export function reactAs(world: World, { channel: id, message, from, emoji, gone 
   });
 }
 
-/** Somebody begins to write. */
+/** Shows a person as typing. */
 export function startTyping(world: World, channelId: string, from: string): void {
   const channel = world.channel(channelId);
   join(world, channel, from);
@@ -119,7 +119,10 @@ export function startTyping(world: World, channelId: string, from: string): void
   );
 }
 
-/** Somebody opens a thread, on a message or without one, or a post in a forum; the text comes first in it. */
+/**
+ * Opens a thread, on a message or without one, or a post in a forum; `text` becomes its first
+ * message.
+ */
 export function startThread(
   world: World,
   start: {
@@ -136,13 +139,13 @@ export function startThread(
   const hangsOn = start.message === undefined ? undefined : world.message(parent, start.message);
   const thread = openThread(world, parent, { name, ownerId: from, from: hangsOn });
   if (text === undefined) return thread;
-  // The first message of a forum post has the id of the post.
+  // The first message of a forum post has the same id as the post.
   const id = parent.type === CHANNEL_TYPE.forum ? { id: thread.id } : {};
   storeMessage(world, thread, { author: world.user(from), content: text, ...id });
   return thread;
 }
 
-/** Makes a person a member of the guild of a channel; in direct messages nothing is to do. */
+/** Makes a person a member of the channel's guild; does nothing in direct messages. */
 export function join(world: World, channel: Channel, userId: string): WireUser {
   const user = world.user(userId);
   const guild = world.guildOf(channel);

@@ -8,13 +8,13 @@ import {
   type WorldEvent,
 } from './world.ts';
 
-/** Whether the bot may do something in a channel; in a direct message it may do everything. */
+/** Whether the bot has a permission in a channel. Direct messages with the bot need none. */
 export function botMay(world: World, channel: Channel, permission: PermissionName): boolean {
   if (channel.guildId === undefined) return channel.people === undefined;
   return (permissionsIn(world, channel) & PERMISSION[permission]) !== 0n;
 }
 
-/** The permissions of the bot in a channel of a guild; none where it is no member. */
+/** The bot's permissions in a guild channel; none when it is not a member. */
 export function permissionsIn(world: World, channel: Channel): bigint {
   const guild = world.guildOf(channel);
   if (guild === undefined || guild.left) return 0n;
@@ -23,7 +23,7 @@ export function permissionsIn(world: World, channel: Channel): bigint {
 }
 
 /**
- * A channel that the bot sees and may do this in.
+ * Returns a channel that the bot can see and where it has the permission.
  * @throws Refusal 10003, 50001 or 50013
  */
 export function channelFor(world: World, id: string, permission: PermissionName = 'view'): Channel {
@@ -33,7 +33,7 @@ export function channelFor(world: World, id: string, permission: PermissionName 
   return channel;
 }
 
-/** The kinds of events a bot can ask for, as bits. */
+/** The groups of events a bot can subscribe to, as bits. */
 export const INTENT = {
   guilds: 1 << 0,
   members: 1 << 1,
@@ -47,18 +47,21 @@ export const INTENT = {
   content: 1 << 15,
 } as const;
 
-/** Those that must be switched on in the developer portal; asking for others of them ends with 4014. */
+/**
+ * The intents that must be enabled in the developer portal; requesting disabled ones closes with
+ * 4014.
+ */
 export const PRIVILEGED = INTENT.members | INTENT.presences | INTENT.content;
 
-/** Bits that mean an intent in API version 10: 0–16, 20, 21, 24, 25. Any other ends with 4013. */
+/** The intents of API version 10: bits 0–16, 20, 21, 24, 25. Other bits close with 4013. */
 const KNOWN = 0x1_ffff | (1 << 20) | (1 << 21) | (1 << 24) | (1 << 25);
 
-/** Whether a number is a set of intents. */
+/** Whether a number is a valid set of intents. */
 export function areIntents(intents: number): boolean {
   return Number.isInteger(intents) && intents >= 0 && (intents & ~KNOWN) === 0;
 }
 
-/** The intent without which an event is not delivered; 0 when it always is. */
+/** The intent required for an event; 0 when it is always delivered. */
 export function intentFor(event: string, inGuild: boolean): number {
   if (event.startsWith('MESSAGE_REACTION_'))
     return inGuild ? INTENT.guildReactions : INTENT.directReactions;
@@ -73,8 +76,9 @@ export function intentFor(event: string, inGuild: boolean): number {
 }
 
 /**
- * A message event as a bot with these intents gets it. Without the message content intent the content is
- * empty, except in direct messages, in the bot's own messages and where the bot is mentioned.
+ * A message event as a bot with these intents receives it. Without the message content intent the
+ * content is empty, except in direct messages, in the bot's own messages and in messages that
+ * mention the bot.
  */
 export function forIntents(event: WorldEvent, intents: number, botId: string): Json {
   const { data } = event;
@@ -83,7 +87,7 @@ export function forIntents(event: WorldEvent, intents: number, botId: string): J
   return hideContent(data, botId);
 }
 
-/** One message of a guild without what the intent protects. */
+/** A guild message without the fields protected by the intent. */
 export function hideContent(message: Json, botId: string): Json {
   const quoted = message.referenced_message;
   const inner = isObject(quoted) ? { referenced_message: hideContent(quoted, botId) } : {};

@@ -1,15 +1,15 @@
 import { parseDiscordMarkdown } from './parse-markdown.ts';
 
-/** Everyone whom a message notifies. */
+/** Whom a message notifies. */
 export interface Pings {
   readonly everyone: boolean;
   readonly users: readonly string[];
   readonly roles: readonly string[];
-  /** The author of the message it answers is notified. */
+  /** Whether the author of the quoted message is notified. */
   readonly repliedUser: boolean;
 }
 
-/** The mentions that the sender allows to notify; `parse` names kinds, the lists single users and roles. */
+/** Which mentions may notify; `parse` names kinds, the lists name individual users and roles. */
 export interface AllowedMentions {
   readonly parse?: readonly string[] | undefined;
   readonly users?: readonly string[] | undefined;
@@ -18,8 +18,8 @@ export interface AllowedMentions {
 }
 
 /**
- * Whom a text notifies. Without `allowed` everything in it does, and so does the reply; with it only
- * what it names. Mentions in code notify nobody.
+ * Whom a text notifies. Without `allowed`, that is everyone it mentions and the author it replies
+ * to; otherwise only those allowed. Mentions in code notify nobody.
  */
 export function findPings(
   content: string,

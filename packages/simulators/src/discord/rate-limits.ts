@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** So many calls in so much time. */
+/** A number of calls per period. */
 interface Window {
   readonly count: number;
   readonly windowMs: number;
@@ -8,32 +8,32 @@ interface Window {
 
 /** Limits of the REST interface. */
 export interface RateLimits {
-  /** Messages into one channel. */
+  /** Messages to one channel. */
   readonly messages: Window;
-  /** Any other route, for each channel, guild or webhook by itself. */
+  /** Any other route, separately for each channel, guild or webhook. */
   readonly routes: Window;
-  /** All routes together, without answers to interactions. */
+  /** All routes together, except responses to interactions. */
   readonly global: Window;
 }
 
-/** So wide that no test waits for them; their headers are sent all the same. */
+/** So generous that no test ever hits them; the headers are sent nevertheless. */
 export const WIDE_LIMITS: RateLimits = {
   messages: { count: 50, windowMs: 1000 },
   routes: { count: 50, windowMs: 1000 },
   global: { count: 500, windowMs: 1000 },
 };
 
-/** About what the servers allow. */
+/** Approximately the limits of Discord's servers. */
 export const REAL_LIMITS: RateLimits = {
   messages: { count: 5, windowMs: 5000 },
   routes: { count: 5, windowMs: 5000 },
   global: { count: 50, windowMs: 1000 },
 };
 
-/** The decision of the limits about one call. */
+/** The limiter's decision about a call. */
 export interface Verdict {
   readonly headers: Readonly<Record<string, string>>;
-  /** Set when the call is refused. */
+  /** Set when the call is rejected. */
   readonly retryAfterMs?: number;
   readonly global?: boolean;
 }
@@ -43,7 +43,7 @@ interface Bucket {
   endsAt: number;
 }
 
-/** Counts calls by bucket. */
+/** Counts calls per bucket. */
 export class RateLimiter {
   readonly #limits: RateLimits;
   readonly #clock: () => number;
@@ -54,7 +54,7 @@ export class RateLimiter {
     this.#clock = clock;
   }
 
-  /** `major` is the channel, guild or webhook of the route. */
+  /** `major` is the id of the route's channel, guild or webhook. */
   take(route: string, major: string): Verdict {
     if (!route.includes('/interactions/') && !route.includes('/webhooks/')) {
       const global = this.#count('global', this.#limits.global);
@@ -85,7 +85,7 @@ export class RateLimiter {
   }
 }
 
-/** A refused call, with the headers clients look at. */
+/** A rejected call, with the headers that clients evaluate. */
 export function refuse(
   retryAfterMs: number,
   global: boolean,

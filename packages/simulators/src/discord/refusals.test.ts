@@ -6,8 +6,8 @@ const ANN = '200000000000000501';
 const BEN = '200000000000000502';
 afterEach(endStages);
 
-describe('[U04] what the Discord double refuses', () => {
-  it('takes 2,000 characters and refuses one more, an empty message and too much in embeds', async () => {
+describe('[U04] refusals of the Discord double', () => {
+  it('accepts 2,000 characters and refuses one more, an empty message and too much in embeds', async () => {
     const { double, channel } = await stage();
     await channel.send('a'.repeat(2000));
     await expect(channel.send('a'.repeat(2001))).rejects.toMatchObject({
@@ -21,14 +21,14 @@ describe('[U04] what the Discord double refuses', () => {
     expect(double.conversation(double.channelId)).toHaveLength(1);
   });
 
-  it('refuses two buttons with one id', async () => {
+  it('refuses two buttons with the same id', async () => {
     const { channel } = await stage();
     const button = new ButtonBuilder().setCustomId('x').setLabel('X').setStyle(ButtonStyle.Primary);
     const row = new ActionRowBuilder<ButtonBuilder>().addComponents(button, button);
     await expect(channel.send({ components: [row] })).rejects.toThrow('DUPLICATED');
   });
 
-  it('knows no channels and messages that are not there', async () => {
+  it('responds to missing channels and messages as unknown', async () => {
     const { client, channel } = await stage();
     await expect(client.channels.fetch('123456789012345678')).rejects.toMatchObject({
       code: 10003,
@@ -38,7 +38,7 @@ describe('[U04] what the Discord double refuses', () => {
     });
   });
 
-  it('keeps the bot out of channels it may not see or write in', async () => {
+  it('keeps the bot out of channels it may not see or write to', async () => {
     const { double, channel } = await stage();
     double.deny(double.channelId, 'send');
     await expect(channel.send('hi')).rejects.toMatchObject({ code: 50013, status: 403 });
@@ -49,7 +49,7 @@ describe('[U04] what the Discord double refuses', () => {
     await channel.send('hi');
   });
 
-  it('lets the bot change and delete its own messages only', async () => {
+  it('lets the bot edit and delete only its own messages', async () => {
     const { double, channel, hears } = await stage();
     double.say({ channel: double.channelId, from: ANN, text: 'mine' });
     const [message] = await hears(1);
@@ -71,7 +71,7 @@ describe('[U04] what the Discord double refuses', () => {
     ]);
   });
 
-  it('refuses an answer to a message that is gone, unless asked to send it anyway', async () => {
+  it('refuses a reply to a deleted message, unless asked to send it anyway', async () => {
     const { double, channel } = await stage();
     const reply = { messageReference: '123456789012345678', failIfNotExists: true };
     await expect(channel.send({ content: 'so', reply })).rejects.toThrow('Unknown message');
@@ -81,7 +81,7 @@ describe('[U04] what the Discord double refuses', () => {
 });
 
 describe('[U04] whom a message to the Discord double notifies', () => {
-  it('notifies everyone it names, unless allowed mentions say otherwise', async () => {
+  it('notifies everyone mentioned, unless allowed mentions restrict it', async () => {
     const { double, channel } = await stage();
     double.grant(double.guildId, 'pingEveryone');
     const content = `@everyone <@${ANN}> <@${BEN}> \`<@200000000000000503>\``;
@@ -95,13 +95,13 @@ describe('[U04] whom a message to the Discord double notifies', () => {
     ]);
   });
 
-  it('notifies everyone only with the permission', async () => {
+  it('notifies @everyone only with the permission', async () => {
     const { double, channel } = await stage();
     await channel.send('@everyone');
     expect(double.sends().at(-1)?.pings.everyone).toBe(false);
   });
 
-  it('notifies the author of the answered message, unless allowed mentions leave it out', async () => {
+  it('notifies the author of the quoted message, unless allowed mentions exclude them', async () => {
     const { double, hears } = await stage();
     double.say({ channel: double.channelId, from: ANN, text: 'hi' });
     const [message] = await hears(1);
@@ -111,8 +111,8 @@ describe('[U04] whom a message to the Discord double notifies', () => {
   });
 });
 
-describe('[U04] limits of the Discord double', () => {
-  it('sends its buckets, and discord.js waits for them without a refusal', async () => {
+describe('[U04] rate limits of the Discord double', () => {
+  it('are sent in headers, which discord.js obeys without being rejected', async () => {
     const narrow = { count: 2, windowMs: 600 };
     const wide = { count: 500, windowMs: 1000 };
     const { double, channel } = await stage({
@@ -126,7 +126,7 @@ describe('[U04] limits of the Discord double', () => {
     );
   });
 
-  it('refuses who does not wait', async () => {
+  it('reject a client that does not wait', async () => {
     const narrow = { count: 1, windowMs: 60_000 };
     const wide = { count: 500, windowMs: 1000 };
     const { double } = await stage({ limits: { messages: narrow, routes: wide, global: wide } });
@@ -144,7 +144,7 @@ describe('[U04] limits of the Discord double', () => {
   });
 
   it.each([false, true])(
-    'says 429 on request (global: %s), and discord.js tries again',
+    'respond with 429 on request (global: %s), and discord.js retries',
     async (global) => {
       const { double, channel } = await stage();
       double.fault({ kind: 'rate-limit', retryAfterMs: 50, global });

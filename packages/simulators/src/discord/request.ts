@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import type { z } from 'zod';
 import type { Json } from './wire.ts';
 
-/** One call of the REST interface, read whole. */
+/** One call of the REST interface with its complete body. */
 export class RestCall {
   readonly params: ReadonlyMap<string, string>;
   readonly query: URLSearchParams;
   readonly body: unknown;
-  /** Files of a multipart body by their field, `files[0]` and so on. */
+  /** The files of a multipart body by field name: `files[0]` and so on. */
   readonly files: ReadonlyMap<string, File>;
 
   constructor(
@@ -21,7 +21,7 @@ export class RestCall {
     this.files = content.files;
   }
 
-  /** A part of the path that the route names. */
+  /** A named part of the path. */
   param(name: string): string {
     const value = this.params.get(name);
     if (value === undefined) throw new Error(`The route has no :${name}`);
@@ -29,8 +29,8 @@ export class RestCall {
   }
 
   /**
-   * The body in the form the route needs.
-   * @throws Refusal 50035 naming the fields that are wrong
+   * Parses the body with the schema of the route.
+   * @throws Refusal 50035 naming the invalid fields
    */
   read<T>(form: z.ZodType<T>): T {
     const result = form.safeParse(this.body ?? {});
@@ -47,13 +47,15 @@ function formErrors(error: z.ZodError): Json {
   return errors;
 }
 
-/** A body: JSON, or multipart with `payload_json` and files. */
+/** A parsed body: JSON, or multipart with `payload_json` and files. */
 export interface ReadBody {
   readonly body: unknown;
   readonly files: ReadonlyMap<string, File>;
 }
 
-/** @throws Refusal 40005 when it is too large, 50109 when it is not what its type says. */
+/**
+ * @throws Refusal 40005 when the body is too large, 50109 when it does not match its content type
+ */
 export async function readBody(request: IncomingMessage): Promise<ReadBody> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -86,15 +88,15 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The largest request the servers take. */
+/** The largest request that the servers accept. */
 const LARGEST_BYTES = 25 * 1024 * 1024;
 
-/** An answer of the API other than success; thrown by the routes, written by the server. */
+/** An error response of the API; thrown by the routes and sent by the server. */
 export class Refusal extends Error {
   readonly status: number;
-  /** Discord's own number, for example 10003; 0 where it has none. */
+  /** Discord's own error code, for example 10003; 0 when there is none. */
   readonly code: number;
-  /** Which fields are wrong, nested as the fields are. */
+  /** The errors by field, nested like the fields. */
   readonly errors: Json | undefined;
 
   constructor(status: number, code: number, message: string, errors?: Json) {
@@ -105,7 +107,7 @@ export class Refusal extends Error {
   }
 }
 
-/** 404 for something that is not there, with the number of its kind. */
+/** Status 404 for a missing object, with the error code of its type. */
 export function unknown(
   what:
     | 'Channel'
@@ -128,17 +130,17 @@ export function unknown(
   return new Refusal(404, code, `Unknown ${what}`);
 }
 
-/** 403, the bot does not see the channel. */
+/** Status 403: the bot cannot see the channel. */
 export function missingAccess(): Refusal {
   return new Refusal(403, 50001, 'Missing Access');
 }
 
-/** 403, the bot sees the channel and may not do this there. */
+/** Status 403: the bot can see the channel but lacks the permission. */
 export function missingPermissions(): Refusal {
   return new Refusal(403, 50013, 'Missing Permissions');
 }
 
-/** 400 with the field that is wrong; `path` leads to it, for example `embeds.0.title`. */
+/** Status 400 naming the invalid field; `path` leads to it, for example `embeds.0.title`. */
 export function invalidForm(path: string, code: string, message: string): Refusal {
   const leaf: Json = { _errors: [{ code, message }] };
   const errors = path.split('.').reduceRight<Json>((inner, name) => ({ [name]: inner }), leaf);

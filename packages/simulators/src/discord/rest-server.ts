@@ -7,10 +7,10 @@ import { type Match, matchRoute } from './routes.ts';
 import type { Scene } from './scene.ts';
 import type { Lost } from './transcript.ts';
 
-/** A refusal has Discord's number beside the body, for the transcript. */
+/** A response with Discord's error code for the transcript, if it is a refusal. */
 type RestAnswer = Answer & { readonly code?: number };
 
-/** Answers `/api/v10/…`. Every call ends up in the transcript. */
+/** Answers `/api/v10/…` and records every call in the transcript. */
 export class RestServer {
   readonly #scene: Scene;
   readonly #faults: RestFaults;
@@ -56,7 +56,7 @@ export class RestServer {
     const answer = own ?? (effective ? await this.#answer(match, call) : undefined);
     const outcome = fault === undefined ? 'as usual' : outcomeOf(fault);
     const final = outcome === 'as usual' ? answer : outcome;
-    if (final === undefined) throw new Error('A call without a fault has an answer');
+    if (final === undefined) throw new Error('A call without a fault has a response');
     if (typeof final === 'string') this.#finish(name, call, response, final);
     else
       this.#finish(name, call, response, {

@@ -18,14 +18,14 @@ import type { Handler, Routes, Scene } from './scene.ts';
 import type { Json } from './wire.ts';
 import { CHANNEL_TYPE, type Guild, type World } from './world.ts';
 
-/** A route that fits, and its named parts. */
+/** A matching route and its path parameters. */
 export interface Match {
   readonly route: string;
   readonly handler: Handler;
   readonly params: ReadonlyMap<string, string>;
 }
 
-/** The first route that fits, so exact ones must stand before those with names. */
+/** Returns the first matching route, so exact paths must precede those with parameters. */
 export function matchRoute(method: string, path: string): Match | undefined {
   const parts = `${method} ${path}`.split('/');
   for (const [route, handler] of Object.entries(ROUTES)) {
@@ -49,7 +49,7 @@ function paramsOf(
   return params;
 }
 
-/** The bot itself, its application, its guilds and their members. */
+/** The bot, its application, its guilds and their members. */
 const ACCOUNT_ROUTES: Routes = {
   'GET /gateway': ({ gateway }) => ({ url: gateway.url }),
   'GET /gateway/bot': ({ gateway }) => gateway.describe(),
@@ -101,7 +101,7 @@ function guildFor(world: World, id: string): Guild {
   return guild;
 }
 
-/** The flag of an application whose Message Content Intent is on in the portal, for up to 100 servers. */
+/** The application flag for an enabled Message Content Intent, in an app with up to 100 servers. */
 const CONTENT_LIMITED = 1 << 19;
 
 function describeApplication({ world, gateway }: Scene): Json {
@@ -195,7 +195,7 @@ function changeChannel({ world }: Scene, call: RestCall): Json {
   return data;
 }
 
-/** Emojis below messages. */
+/** Reactions to messages. */
 const REACTION_ROUTES: Routes = {
   'PUT /channels/:channel/messages/:message/reactions/:emoji/@me': (scene, call) =>
     changeReaction(scene, call, false),
@@ -232,7 +232,7 @@ function emojiOf(call: RestCall): NonNullable<ReturnType<typeof readEmoji>> {
   return emoji;
 }
 
-/** Everything the double answers; exact paths stand before those with names. */
+/** All routes of the double; exact paths precede those with parameters. */
 const ROUTES: Routes = {
   ...ACCOUNT_ROUTES,
   ...REACTION_ROUTES,

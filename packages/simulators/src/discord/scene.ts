@@ -10,8 +10,11 @@ export interface Scene {
   readonly interactions: Interactions;
 }
 
-/** Answers one call; undefined becomes 204. */
+/** Handles a call; a result of undefined becomes status 204. */
 export type Handler = (scene: Scene, call: RestCall) => unknown;
 
-/** `GET /channels/:channel` to what answers it. Names with a colon match one part of the path. */
+/**
+ * Handlers keyed by method and path, for example `GET /channels/:channel`. A name with a colon
+ * matches one path segment.
+ */
 export type Routes = Readonly<Record<string, Handler>>;

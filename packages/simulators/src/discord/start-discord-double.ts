@@ -20,8 +20,9 @@ const PICTURE = 'a_picture';
 const TOKEN = `${Buffer.from(BOT_ID).toString('base64')}.double.for-tests-and-trying-out`;
 
 /**
- * Starts a Discord for one bot on loopback: REST and gateway over plain http, the limits and refusals of
- * the servers, and faults on request. `/control/…` does over http what the handle does.
+ * Starts a Discord for one bot on loopback: REST and gateway over plain HTTP, the limits and
+ * refusals of the real servers, and injectable faults. `/control/…` offers the methods of the
+ * handle over HTTP.
  */
 export async function startDiscordDouble(
   options: DiscordDoubleOptions = {},

@@ -6,7 +6,7 @@ const ANN = '200000000000000501';
 afterEach(endStages);
 
 describe('[U04] threads of the Discord double', () => {
-  it('brings what people write in a thread and takes the answer there', async () => {
+  it('deliver what people write in a thread and accept the reply there', async () => {
     const { double, client, hears } = await stage();
     const opened: string[] = [];
     client.on(Events.ThreadCreate, (thread) => opened.push(thread.name));
@@ -29,7 +29,7 @@ describe('[U04] threads of the Discord double', () => {
     expect(double.conversation(double.channelId)).toHaveLength(1);
   });
 
-  it('lets the bot open threads, once for each message', async () => {
+  it('can be opened by the bot, once per message', async () => {
     const { double, channel } = await stage();
     const message = await channel.send('a topic');
     const thread = await message.startThread({ name: 'on it' });
@@ -44,7 +44,7 @@ describe('[U04] threads of the Discord double', () => {
     expect(double.conversation(thread.id)).toMatchObject([{ from: 'bot', visible: 'first' }]);
   });
 
-  it('opens an archived thread by writing in it, and refuses a locked one', async () => {
+  it('are unarchived by a message, unless they are locked', async () => {
     const { double, channel } = await stage();
     double.grant(double.guildId, 'manageThreads');
     const thread = await channel.threads.create({ name: 'old' });
@@ -57,7 +57,7 @@ describe('[U04] threads of the Discord double', () => {
     await expect(thread.send('too late')).rejects.toMatchObject({ code: 160005 });
   });
 
-  it('holds forum posts, whose first message has the id of the post', async () => {
+  it('include forum posts, whose first message has the id of the post', async () => {
     const { double, client, hears } = await stage();
     const forum = double.addChannel(double.guildId, 'questions', 'forum');
     const post = double.thread({ channel: forum, name: 'How?', from: ANN, text: 'Like this?' });
@@ -73,7 +73,7 @@ describe('[U04] threads of the Discord double', () => {
 });
 
 describe('[D04] nonces of the Discord double', () => {
-  it('gives the same message for the same nonce while it is remembered', async () => {
+  it('return the same message for the same nonce while it is remembered', async () => {
     let now = Date.now();
     const { double, channel } = await stage({ clock: () => now });
     const send = () => channel.send({ content: 'once', nonce: 'part-1', enforceNonce: true });
@@ -85,7 +85,7 @@ describe('[D04] nonces of the Discord double', () => {
     expect((await send()).id).not.toBe(first.id);
   });
 
-  it('doubles the message when the nonce is not enforced, and refuses a long one', async () => {
+  it('do not prevent duplicates unless enforced, and must not be too long', async () => {
     const { double, channel } = await stage();
     await channel.send({ content: 'twice', nonce: 'part-1' });
     await channel.send({ content: 'twice', nonce: 'part-1' });
@@ -96,7 +96,7 @@ describe('[D04] nonces of the Discord double', () => {
 });
 
 describe('[U04] history and reactions of the Discord double', () => {
-  it('lists messages newest first, before and after a message', async () => {
+  it('list messages newest first, before and after a given message', async () => {
     const { double, channel } = await stage();
     const ids = ['1', '2', '3', '4', '5'].map(
       (text) => double.say({ channel: double.channelId, from: ANN, text }).id,
@@ -108,7 +108,7 @@ describe('[U04] history and reactions of the Discord double', () => {
     expect(await list({ limit: 2, after: ids[1] ?? '' })).toEqual(['4', '3']);
   });
 
-  it('carries reactions both ways', async () => {
+  it('deliver reactions in both directions', async () => {
     const { double, client, channel } = await stage();
     const seen: string[] = [];
     client.on(Events.MessageReactionAdd, ({ emoji }, user) => {
@@ -129,7 +129,7 @@ describe('[U04] history and reactions of the Discord double', () => {
     await expect(message.react('word')).rejects.toMatchObject({ code: 10014 });
   });
 
-  it('carries typing both ways', async () => {
+  it('deliver typing in both directions', async () => {
     const { double, client, channel } = await stage();
     const typing = new Promise((resolve) =>
       client.once(Events.TypingStart, ({ user }) => resolve(user.id)),

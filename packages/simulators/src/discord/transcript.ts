@@ -2,30 +2,30 @@ import { Changes } from '../changes.ts';
 import type { Pings } from './pings.ts';
 import type { WireAttachment, WireMessage, WireReaction } from './wire.ts';
 
-/** The place of a message: server, channel and thread, or the person of a direct message. */
+/** Where a message is: guild, channel and thread, or the person of a direct chat. */
 export interface MessageRoute {
   readonly guildId?: string;
-  /** The channel people find it in; for a thread, the channel above it. */
+  /** The channel where people find it; the parent channel for a thread. */
   readonly channelId: string;
   readonly threadId?: string;
-  /** Only in a direct message. */
+  /** Set only for a direct message. */
   readonly userId?: string;
-  /** Only in the answer to a command or button. */
+  /** Set only for a response to an interaction. */
   readonly interactionId?: string;
-  /** Only one person sees it. */
+  /** Set when only one person sees it. */
   readonly ephemeral?: true;
 }
 
-/** One message or edit that the bot sent, as it was stored. */
+/** A message or edit that the bot sent, as it was stored. */
 export interface Sent {
-  /** Grows over everything the bot does. */
+  /** Increases with every action of the bot. */
   readonly seq: number;
-  /** When, in milliseconds of the double's clock. */
+  /** The time of the double's clock, in ms since 1970. */
   readonly at: number;
   readonly kind: 'message' | 'edit';
   readonly route: MessageRoute;
   readonly messageId: string;
-  /** The source as it was sent. */
+  /** The source text. */
   readonly content: string;
   /** The visible text. */
   readonly visible: string;
@@ -40,7 +40,7 @@ export interface Sent {
 export interface VisibleMessage {
   readonly id: string;
   readonly from: 'bot' | string;
-  /** The source as it was sent. */
+  /** The source text. */
   readonly content: string;
   /** The visible text. */
   readonly visible: string;
@@ -51,23 +51,23 @@ export interface VisibleMessage {
   readonly message: WireMessage;
 }
 
-/** The fault in place of an answer. */
+/** The fault that replaced the response. */
 export type Lost = 'reset' | 'hang-up' | 'hang';
 
-/** One call of the REST interface. */
+/** A call of the REST interface. */
 export interface RecordedCall {
   readonly seq: number;
   readonly at: number;
-  /** Method and path without `/api/v10`. */
+  /** The method and the path without `/api/v10`. */
   readonly call: string;
   readonly body: unknown;
-  /** HTTP status, or what the fault did instead of answering. */
+  /** The HTTP status, or the fault that replaced the response. */
   readonly outcome: number | Lost;
-  /** Discord's own number of a refusal. */
+  /** Discord's error code, if the call was refused. */
   readonly code?: number;
 }
 
-/** The record of the bot's actions, in order, with those who wait for more. */
+/** Records the bot's actions in order and notifies waiting listeners. */
 export class Transcript {
   readonly changes = new Changes(() => this.#summary());
   readonly #sends: Sent[] = [];
@@ -91,12 +91,14 @@ export class Transcript {
     this.changes.changed();
   }
 
-  /** Everything the bot sent later than `after` (a `seq`), oldest first. */
+  /** Everything the bot sent after `after` (a `seq`), oldest first. */
   sends(after = 0): Sent[] {
     return this.#sends.filter(({ seq }) => seq > after);
   }
 
-  /** All calls, or those that begin with `start`, for example `POST /channels/`. */
+  /**
+   * All calls, or those whose method and path begin with `start`, for example `POST /channels/`.
+   */
   calls(start = ''): RecordedCall[] {
     return this.#calls.filter(({ call }) => call.startsWith(start));
   }

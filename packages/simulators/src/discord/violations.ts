@@ -1,39 +1,41 @@
 import { allNodes, type DiscordNode, isPlainText } from './markdown.ts';
 
-/** The faults of a message that Discord nevertheless accepts. */
+/** Problems of a message that Discord nevertheless accepts. */
 export type ViolationKind =
-  /** Nothing to see: Discord refuses it. */
+  /** Nothing visible; Discord refuses such a message. */
   | 'empty'
-  /** Too many formats: the client then shows the whole message as it is written. */
+  /** So many formats that the client shows the whole message as source text. */
   | 'too-many-nodes'
-  /** A mention, a time, an emoji name: the client fills something in. */
+  /** A mention, timestamp or emoji name that the client replaces. */
   | 'live'
-  /** Discord's servers would ping, even where the client shows only text. */
+  /** Discord's servers would ping, even if the client shows plain text. */
   | 'ping'
-  /** A table as it is written. */
+  /** A table, shown as source text. */
   | 'table'
-  /** `####`, which is no heading. */
+  /** `####`, which is not a heading. */
   | 'deep-heading'
-  /** `[text](url)` that stays as it is. */
+  /** `[text](url)` that does not become a link. */
   | 'refused-link'
   /** A list item with empty lines, in which marks stay visible. */
   | 'loose-list'
-  /** Two lines of a list item that the client shows as one. */
+  /** Two lines of a list item that the client joins. */
   | 'joined-lines';
 
-/** One thing that is wrong, with the place in words. */
+/** A problem and where it is, in words. */
 export interface Violation {
   readonly kind: ViolationKind;
   readonly where: string;
 }
 
-/** The client counts everything but plain text and gives up at this many. */
+/** The client counts all nodes except plain text and gives up at this number. */
 const TOO_MANY_NODES = 200;
 const PING = /<@[!&]?\d+>|@everyone|@here/g;
 const TABLE = /^.*\|.*\n *\|? *:?-+:? *(?:\| *:?-+:? *)*\|? *$/m;
 const DEEP_HEADING = /(?:^|\n) *#{4,6} /;
 
-/** Finds the faults of a message, given as it is sent and as it is read. Length is not looked at. */
+/**
+ * Finds the problems of a message, given its source and its parsed tree. The length is not checked.
+ */
 export function findViolations(source: string, tree: readonly DiscordNode[]): Violation[] {
   const nodes = [...allNodes(tree)];
   const found: Violation[] = [];
@@ -56,7 +58,10 @@ export function findViolations(source: string, tree: readonly DiscordNode[]): Vi
   return found;
 }
 
-/** Finds text that the servers may take for a mention: they know no escapes, only code and addresses. */
+/**
+ * Finds text that the servers may treat as a mention: they recognize code and URLs, but not
+ * escapes.
+ */
 function pings(source: string, nodes: readonly DiscordNode[]): string[] {
   const code = nodes.flatMap((node) => {
     if (node.type === 'link') return [...node.url.matchAll(PING)];

@@ -1,6 +1,6 @@
 import type { APIMessage } from 'discord-api-types/v10';
 
-/** Any JSON object of the wire. */
+/** Any JSON object on the wire. */
 export type Json = Readonly<Record<string, unknown>>;
 
 /** A user as events and messages carry it. */
@@ -22,19 +22,19 @@ export interface WireAttachment {
   readonly proxy_url: string;
   readonly content_type?: string;
   readonly description?: string;
-  /** For a recording: its length, and a picture of its sound. */
+  /** Set for voice messages; their `waveform` is set as well. */
   readonly duration_secs?: number;
   readonly waveform?: string;
 }
 
-/** One emoji below a message and how many put it there. */
+/** An emoji below a message and how many people added it. */
 export interface WireReaction {
   readonly emoji: { readonly id: string | null; readonly name: string };
   readonly count: number;
   readonly me: boolean;
 }
 
-/** The message that one answers (0) or passes on (1). */
+/** The message that this one replies to (0) or forwards (1). */
 interface WireReference {
   readonly type: 0 | 1;
   readonly message_id?: string;
@@ -42,7 +42,7 @@ interface WireReference {
   readonly guild_id?: string;
 }
 
-/** A message as REST writes it; events add `guild_id` and `member`. Times are ISO 8601. */
+/** A message as REST returns it; events add `guild_id` and `member`. Times are in ISO 8601. */
 export interface WireMessage
   extends Readonly<
     Pick<APIMessage, 'poll' | 'sticker_items' | 'activity' | 'application' | 'shared_client_theme'>

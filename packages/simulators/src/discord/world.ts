@@ -5,7 +5,7 @@ import { unknown } from './request.ts';
 import type { Transcript } from './transcript.ts';
 import { isObject, type Json, type WireMessage, type WireUser } from './wire.ts';
 
-/** Permission bits that the double looks at. */
+/** The permission bits that the double checks. */
 export const PERMISSION = {
   react: 1n << 6n,
   view: 1n << 10n,
@@ -17,7 +17,10 @@ export const PERMISSION = {
   manageThreads: 1n << 34n,
   openThread: 1n << 35n,
   sendInThread: 1n << 38n,
-  /** The usual permissions of an invited bot: all of the above except managing and pinging everyone. */
+  /**
+   * The usual permissions of an invited bot: embedding links, and all of the above except managing
+   * messages or threads and pinging everyone.
+   */
   usual:
     (1n << 6n) |
     (1n << 10n) |
@@ -43,55 +46,58 @@ export const CHANNEL_TYPE = {
   forum: 15,
 } as const;
 
-/** A place for messages. A thread and a forum post are channels too. */
+/** A place for messages; threads and forum posts are channels too. */
 export interface Channel {
   readonly id: string;
   readonly type: number;
   readonly guildId?: string;
-  /** The channel above a thread, the forum above a post. */
+  /** The parent channel of a thread or forum post. */
   readonly parentId?: string;
-  /** The person of a direct message. */
+  /** The person of a direct chat. */
   readonly recipient?: WireUser;
-  /** The people of a private channel that the bot is no part of; only their commands reach it. */
+  /** The people of a private channel without the bot; the bot receives only their commands. */
   readonly people?: readonly WireUser[];
   readonly ownerId?: string;
   name: string;
   archived: boolean;
   locked: boolean;
-  /** Permission bits the bot is denied here. */
+  /** The permission bits denied to the bot here. */
   denied: bigint;
   readonly messages: Map<string, WireMessage>;
 }
 
-/** A server and who is in it. */
+/** A server with its members, roles and channels. */
 export interface Guild {
   readonly id: string;
   readonly name: string;
   readonly ownerId: string;
-  /** User id to nickname, or null. */
+  /** Nicknames, or null, by user id. */
   readonly members: Map<string, string | null>;
-  /** Role id to name; @everyone has the id of the guild. */
+  /** Role names by id; @everyone has the id of the guild. */
   readonly roles: Map<string, string>;
-  /** Members with the role of moderators, who may delete what others write. */
+  /** Members with the moderator role, who may delete other people's messages. */
   readonly moderators: Set<string>;
   readonly moderatorRoleId: string;
-  /** The role that came with the bot and has its name; people mention it instead of the bot. */
+  /**
+   * The role created with the bot, which has its name; people sometimes mention it instead of the
+   * bot.
+   */
   readonly botRoleId: string;
-  /** The permissions of the bot, as bits. */
+  /** The bot's permissions, as bits. */
   permissions: bigint;
   available: boolean;
-  /** The bot is no member: it was never invited, or has been thrown out. */
+  /** Whether the bot is not a member: never invited, or removed. */
   left: boolean;
 }
 
-/** Something the gateway tells the bot. */
+/** An event sent through the gateway. */
 export interface WorldEvent {
   readonly name: string;
   readonly data: Json;
   readonly guildId?: string | undefined;
 }
 
-/** A file that was sent, with when its address was signed. */
+/** A stored file and when its URL was signed. */
 interface StoredFile {
   readonly name: string;
   readonly type: string;
@@ -99,7 +105,7 @@ interface StoredFile {
   readonly expiresAt: number;
 }
 
-/** Everything there is on the servers: people, guilds, channels, messages, files. */
+/** The complete state of the servers: people, guilds, channels, messages, files. */
 export class World {
   readonly bot: WireUser;
   readonly clock: () => number;
@@ -110,15 +116,15 @@ export class World {
   readonly guilds = new Map<string, Guild>();
   readonly channels = new Map<string, Channel>();
   readonly files = new Map<string, StoredFile>();
-  /** Message id and emoji to who has put it there. */
+  /** Users who reacted, by message id and emoji. */
   readonly reactors = new Map<string, Set<string>>();
-  /** Guild id, or nothing for all guilds, to slash commands by name. */
+  /** Slash commands by name, by guild id; global ones have no guild id. */
   readonly commands = new Map<string, Map<string, Command>>();
-  /** People who do not take direct messages from the bot. */
+  /** People who refuse direct messages from the bot. */
   readonly closedToDms = new Set<string>();
-  /** Base address of files, set when the server listens. */
+  /** The base URL of files, set once the server listens. */
   fileBase = '';
-  /** The form in which optional fields are sent. */
+  /** How optional fields are sent. */
   optional: Optional = 'present';
   #listener: (event: WorldEvent) => void = () => {};
 
@@ -140,16 +146,17 @@ export class World {
     this.transcript.changes.changed();
   }
 
-  /** A document as it goes over the wire; an event of the gateway has a name. */
+  /** A document in its wire form; for gateway events, `event` is their name. */
   asSent(document: unknown, event?: string | null): unknown {
     const sent = sentWith(this.optional, OPTIONAL_FIELDS, document, NEVER_NULL);
     if (event !== 'INTERACTION_CREATE' || !isObject(sent) || !isObject(document)) return sent;
-    // What was chosen or written has names of fields that vary elsewhere; in a guild it always says who it was.
+    // Chosen and typed values keep fields that vary elsewhere, and an interaction in a guild always
+    // names the member.
     const { data, member } = document;
     return { ...sent, data, ...(member !== undefined && { member: this.asSent(member) }) };
   }
 
-  /** A user, made when nobody has that id yet. */
+  /** Returns a user, creating unknown ones. */
   user(id: string): WireUser {
     const user = this.users.get(id) ?? newUser(id);
     this.users.set(id, user);
@@ -198,7 +205,7 @@ export class World {
     return channel;
   }
 
-  /** The direct messages with a person, made when there are none yet. */
+  /** Returns the direct chat with a person, creating it if necessary. */
   dmWith(userId: string): Channel {
     for (const channel of this.channels.values())
       if (channel.recipient?.id === userId) return channel;
@@ -209,7 +216,7 @@ export class World {
     });
   }
 
-  /** Direct messages of two people, or a group of more, without the bot. */
+  /** Creates a private channel of two or more people without the bot. */
   openPrivate(people: readonly string[], name: string): Channel {
     return this.addChannel({
       type: people.length > 2 ? CHANNEL_TYPE.groupDm : CHANNEL_TYPE.dm,
@@ -250,7 +257,7 @@ function newUser(id: string): WireUser {
 
 const DISCORD_EPOCH_MS = 1_420_070_400_000;
 
-/** Ids as Discord makes them: they grow, and the time is in them. */
+/** Generates ids like Discord's: increasing, and containing the time. */
 class Snowflakes {
   readonly #clock: () => number;
   #last = 0n;
@@ -266,7 +273,7 @@ class Snowflakes {
   }
 }
 
-/** Which message came with which nonce, so that the same nonce gives the same message. */
+/** Remembers nonces, so that the same nonce returns the same message. */
 class Nonces {
   readonly #clock: () => number;
   readonly #known = new Map<string, { readonly message: WireMessage; readonly at: number }>();

@@ -24,9 +24,9 @@ import {
 import type { PlayClock } from './simulator.ts';
 
 const FIRST_PERSON = 200_000_000_000_001_000n;
-/** Discord shows typing for so long. */
+/** How long Discord shows that the bot is typing. */
 const TYPING_MS = 10_000;
-/** discord.js itself tries so often. */
+/** How often discord.js tries a call. */
 const TRIES = 4;
 
 const Command = z.looseObject({
@@ -36,7 +36,7 @@ const Command = z.looseObject({
 });
 type Command = z.infer<typeof Command>;
 
-/** Starts Discord for a player. */
+/** Starts the Discord double for a player. */
 export async function startDiscordSide(
   clock: PlayClock,
   port: number | undefined,
@@ -57,7 +57,7 @@ class DiscordSide implements PlatformSide {
   readonly #clock: PlayClock;
   readonly #names = new Map<string, string>();
   readonly #persons = new Map<string, string>();
-  /** Commands and presses, whose answers one person alone may see. */
+  /** Commands and presses; their answers may be visible to one person only. */
   readonly #interactions: { readonly id: string; readonly chat: string; readonly from: string }[] =
     [];
   readonly #reactors = new Map<string, Set<string>>();
@@ -192,13 +192,16 @@ class DiscordSide implements PlatformSide {
     return z.array(Command).safeParse(last).data ?? [];
   }
 
-  /** The messages of the channel and those that only single people see; ids of Discord grow with time. */
+  /**
+   * The messages of the channel and the ephemeral ones, sorted by id, because Discord's ids grow
+   * with time.
+   */
   #all(chat: string): (VisibleMessage & { readonly onlyFor?: string })[] {
     const here = this.#interactions.filter((one) => one.chat === chat);
     const alone = here.flatMap(({ id, from }) =>
       this.#double.interaction(id).ephemeral.map((message) => ({ ...message, onlyFor: from })),
     );
-    // A button of such an answer answers into the same list.
+    // A button on an ephemeral answer adds its answers to the same list.
     const single = new Map(alone.map((message) => [message.id, message]));
     const all = [...this.#double.conversation(chat), ...single.values()];
     return all.sort((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1));
@@ -244,7 +247,7 @@ interface Pressable {
   readonly values?: readonly string[];
 }
 
-/** The buttons of a message, and the choices of its menus, which are pressed like buttons. */
+/** The buttons of a message, and the options of its menus, which a player presses like buttons. */
 function pressablesOf(components: readonly Json[]): readonly Pressable[] {
   return everyComponent(components).flatMap((component): readonly Pressable[] => {
     const { type, label, custom_id: customId, disabled } = component;
@@ -256,12 +259,12 @@ function pressablesOf(components: readonly Json[]): readonly Pressable[] {
   });
 }
 
-/** Ids by their ends, and no tokens of interactions: a person reads it. */
+/** Shortens ids to their last digits and removes interaction tokens, for display. */
 function shortened(call: string): string {
   return call.replaceAll(/\/\d{14,}(?=\d{4})/g, '/…').replaceAll(/[\w-]{40,}/g, '…');
 }
 
-/** `name=value` for each option; a text without them is that of the first option. */
+/** Parses `name=value` pairs; other text becomes the value of the first option. */
 function optionsOf({ options }: Command, text: string): Record<string, string> {
   const named = [...text.matchAll(/(\S+?)=(\S+)/gu)].filter(([, name]) =>
     options.some((option) => option.name === name),

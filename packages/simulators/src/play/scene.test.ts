@@ -9,7 +9,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-/** A bot that echoes, asks once with buttons, and gives codes, which differ each time. */
+/** A bot that echoes, asks once with buttons, and sends codes that differ every time. */
 async function withBot(greeting = 'You said'): Promise<StartedSimulator> {
   const simulator = await startSimulator('telegram');
   const { token, apiRoot } = simulator.settings;
@@ -57,7 +57,7 @@ async function play(simulator: StartedSimulator): Promise<string> {
 }
 
 describe('a scene', () => {
-  it('[U04] is recorded with what was shown before each act, and played again without a difference', async () => {
+  it('[U04] is recorded with what was visible before each act, and replays without a difference', async () => {
     const first = await withBot();
     const text = await play(first);
     const notice = first.world().chats.find(({ key }) => key === 'you')?.notice;
@@ -69,7 +69,7 @@ describe('a scene', () => {
     expect(await playScene(await withBot(), scene)).toEqual([]);
   });
 
-  it('[U04] tells what is different, missing and too much', async () => {
+  it('[U04] reports what is different, missing and unexpected', async () => {
     const say = { kind: 'say', chat: 'ann', from: 'ann', text: 'hello' } as const;
     const shown = { chat: 'ann', message: 'bot:1', text: 'You said: hello' };
     const later = { chat: 'ann', message: 'bot:2', matches: '^You' };
@@ -92,7 +92,7 @@ describe('a scene', () => {
   it.each([
     ['{"act":{"kind":"dance"}}', /Line 2 .*Invalid/s],
     ['{"act":', /Line 2 .*JSON/],
-  ])('[U04] names the line that is none: %s', (line, reason) => {
+  ])('[U04] names the invalid line: %s', (line, reason) => {
     expect(() => readScene(`# by hand\n${line}`)).toThrow(reason);
   });
 });

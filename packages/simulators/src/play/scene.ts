@@ -6,29 +6,32 @@ import { Act, type SimulatedMessage, type SimulatedWorld } from './world.ts';
 /** The visible part of one message of the bot. Absent fields are not compared. */
 const Shown = z.strictObject({
   chat: z.string(),
-  /** Such as `bot:2`: the second one of the bot in this chat. */
+  /** The key of the message, such as `bot:2` for the bot's second one in this chat. */
   message: z.string(),
   text: z.string().optional(),
-  /** In place of `text`: a regular expression that is found in it. */
+  /** A regular expression that the text must match, instead of `text`. */
   matches: z.string().optional(),
   buttons: z.array(z.string()).optional(),
   files: z.array(z.string()).optional(),
   reactions: z.array(z.string()).optional(),
   replyTo: z.string().optional(),
-  /** It was deleted again. */
+  /** Set when the message was deleted. */
   gone: z.literal(true).optional(),
 });
 export type Shown = z.infer<typeof Shown>;
 
 const at = z.number().min(0).optional();
-/** One line of a scene; `at` is in ms since its start and only says how it was. */
+/** One line of a scene; `at` is in ms since its start, and only informative. */
 const SceneLine = z.union([z.strictObject({ at, act: Act }), z.strictObject({ at, shown: Shown })]);
 export type SceneLine = z.infer<typeof SceneLine>;
 
-/** The acts of players in order, with the bot's messages before each next act. */
+/** The acts of players in order, each preceded by the messages the bot had shown before. */
 export type Scene = readonly SceneLine[];
 
-/** Reads JSON lines; empty ones and those that begin with `#` are skipped. Throws with the number of a wrong line. */
+/**
+ * Parses JSON lines, skipping empty ones and those starting with `#`. Throws an error with the
+ * number of an invalid line.
+ */
 export function readScene(text: string): Scene {
   return text.split('\n').flatMap((line, index) => {
     if (line.trim() === '' || line.startsWith('#')) return [];
@@ -36,25 +39,28 @@ export function readScene(text: string): Scene {
       return [SceneLine.parse(JSON.parse(line))];
     } catch (error) {
       const reason = error instanceof z.ZodError ? z.prettifyError(error) : String(error);
-      throw new Error(`Line ${index + 1} of the scene is not one: ${reason}`);
+      throw new Error(`Line ${index + 1} of the scene is invalid: ${reason}`);
     }
   });
 }
 
-/** The scene as JSON lines. */
+/** Formats a scene as JSON lines. */
 export function writeScene(scene: Scene): string {
   return scene.map((line) => `${JSON.stringify(line)}\n`).join('');
 }
 
-/** A recording that goes on until `stop`. */
+/** A recording in progress, until `stop`. */
 export interface Recording {
-  /** All lines so far. */
+  /** The lines recorded so far. */
   scene(): Scene;
-  /** Adds what is shown now, and ends. */
+  /** Records the current messages and ends the recording. */
   stop(): Scene;
 }
 
-/** Records what players do and what the bot shows. `onLine` gets each line at once, for a file. */
+/**
+ * Records the players' acts and the bot's messages. `onLine` receives each line immediately, for
+ * example to write it to a file.
+ */
 export function recordScene(
   simulator: Simulator,
   onLine: (line: SceneLine) => void = () => {},
@@ -82,10 +88,10 @@ export function recordScene(
     for (const [key, one] of shown) recorded.set(key, one);
     return at;
   };
-  // What was shown before an act is its cause; a replay waits for it.
+  // An act may be a response to what was visible before it, so a replay waits for that.
   const stop = simulator.watch({
     act: (act) => {
-      // The clock is read before the act, which may put it forward.
+      // The clock is read before the act, because the act may advance it.
       add({ at: look(), act });
     },
   });
@@ -99,33 +105,37 @@ export function recordScene(
   };
 }
 
-/** The options of playing a scene; everything has a default. */
+/** The options of playing a scene; all of them have defaults. */
 export interface PlayOptions {
-  /** The time for which a message is awaited, in ms; 30 s when absent. */
+  /** How long to wait for a message, in ms; 30 s when absent. */
   readonly patienceMs?: number;
-  /** A message that is not as recorded counts as finished after so long without a change, in ms; 2 s when absent. */
+  /**
+   * How long a message that differs from the recording must stay unchanged before it counts as
+   * final, in ms; 2 s when absent.
+   */
   readonly settleMs?: number;
-  /** Text that differs each time, such as codes and times; it is left out of both texts. */
+  /** Text that differs on every run, such as codes and times; it is ignored in both texts. */
   readonly ignore?: readonly RegExp[];
 }
 
-/** One thing that was not as recorded. */
+/** A deviation from the recording. */
 export type Difference =
   | { readonly kind: 'missing'; readonly expected: Shown }
   | { readonly kind: 'different'; readonly expected: Shown; readonly seen: Shown }
   | { readonly kind: 'unexpected'; readonly seen: Shown }
-  /** A player could not do it, such as press a button that is not there. */
+  /** An act that was impossible, such as pressing a missing button. */
   | { readonly kind: 'impossible'; readonly act: Act; readonly reason: string };
 
-/** Codes for approvals and strangers, which are new each time. */
+/** Approval and pairing codes, which differ on every run. */
 export const CODES = /(?<=\b(?:approve|deny|pair|code is) )[A-Z0-9]{6,8}\b/g;
 
 const TIMEOUT_MS = 30_000;
 const SETTLE_MS = 2_000;
 
 /**
- * Plays the acts of a scene; before each one it waits for what the bot had shown by then, in whatever time. Resolves with
- * what was not as recorded: of each message how it is at the end.
+ * Plays the acts of a scene. Before each act it waits for the messages recorded before it, however
+ * long they take. Resolves with the differences between the recorded and the final state of each
+ * message.
  */
 export async function playScene(
   simulator: Simulator,
@@ -149,7 +159,7 @@ export async function playScene(
       await until(simulator, () => isSame(shown, look()), { patienceMs, settleMs }, look);
     }
   }
-  // Whatever is too much comes after the rest.
+  // Unexpected messages may still arrive after the last expected one.
   const texts = () => JSON.stringify([...shownIn(simulator.world())]);
   await until(simulator, () => false, { patienceMs: settleMs, settleMs }, texts);
   const seen = shownIn(simulator.world());
@@ -167,7 +177,7 @@ export async function playScene(
   ];
 }
 
-/** One difference as text, for people. */
+/** Describes a difference for people. */
 export function describeDifference(difference: Difference): string {
   const placeOf = ({ chat, message }: Shown) => `${chat} ${message}`;
   switch (difference.kind) {
@@ -193,7 +203,7 @@ function keyOf({ chat, message }: Shown): string {
   return `${chat} ${message}`;
 }
 
-/** The messages of the bot in all chats. */
+/** The bot's messages in all chats. */
 function shownIn({ chats }: SimulatedWorld): Map<string, Shown> {
   const all = chats.flatMap(({ key: chat, messages }) =>
     messages
@@ -213,7 +223,7 @@ function shownOf(chat: string, message: SimulatedMessage): Shown {
   };
 }
 
-/** Without lists that are empty, unless they have become so. */
+/** Omits empty lists, unless they were not empty before. */
 function telling(shown: Shown, before?: Shown): Shown {
   const { buttons = [], files = [], reactions = [], ...rest } = shown;
   const had = (list: readonly string[] | undefined) => (list?.length ?? 0) > 0;
@@ -238,7 +248,10 @@ function fits(expected: Shown, seen: Shown | undefined, ignore: readonly RegExp[
   return text === undefined || bare(text) === bare(seenText);
 }
 
-/** Waits until `isThere`; gives up after `patienceMs`, and where there is something, when it has not changed for `settleMs`. */
+/**
+ * Waits until `isThere`. Gives up after `patienceMs`, or, if there is something, once it has not
+ * changed for `settleMs`.
+ */
 function until(
   simulator: Simulator,
   isThere: () => boolean,

@@ -1,11 +1,14 @@
 import type { Changes } from '../changes.ts';
 import type { Abilities, FaultName, Platform, SimulatedCall } from './world.ts';
 
-/** One platform as `createSimulator` plays it. People, chats and messages have the ids of the platform here. */
+/**
+ * One platform as `createSimulator` plays it. People, chats and messages have the platform's own
+ * ids here.
+ */
 export interface PlatformSide {
   readonly platform: Platform;
   readonly bot: string;
-  /** The settings with which an account of Parley connects here. */
+  /** The settings with which a Parley account connects to this platform. */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly changes: Changes;
   readonly can: Abilities;
@@ -24,7 +27,7 @@ export interface PlatformSide {
   clearFaults(): void;
   messages(chat: string): readonly MessageOnPlatform[];
   isTyping(chat: string): boolean;
-  /** The notice that one person got about their last press there, beside the messages. */
+  /** The notice that one person received about their last button press in the chat. */
   notice?(chat: string): NoticeOnPlatform | undefined;
   commands(): readonly { readonly name: string; readonly description: string }[];
   calls(): readonly SimulatedCall[];
@@ -86,10 +89,10 @@ export interface MessageOnPlatform {
   readonly replyTo?: string | undefined;
   readonly files: readonly FileOnPlatform[];
   readonly buttons: readonly string[];
-  /** Emoji and who put it there: `bot` or a person. */
+  /** Emoji and who added them: `bot` or a person. */
   readonly reactions: readonly (readonly [emoji: string, by: string])[];
   readonly violations: readonly string[];
 }
 
-/** The number of calls that are shown. */
+/** How many of the bot's calls are shown. */
 export const SHOWN_CALLS = 80;

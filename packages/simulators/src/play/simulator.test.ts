@@ -20,7 +20,7 @@ const chatOf = (simulator: Simulator, key: string) =>
 
 describe('a simulator', () => {
   it.each(['telegram', 'discord'] as const)(
-    '[U04] %s: people write, answer, change and react; keys say who and which',
+    '[U04] %s: people write, reply, edit and react; keys identify authors and messages',
     async (platform) => {
       const simulator = await started(platform);
       const friends = { chat: 'friends', from: 'ann' } as const;
@@ -55,7 +55,7 @@ describe('a simulator', () => {
     },
   );
 
-  it('[U04] discord: people send polls, cards and forwarded messages by what they type', async () => {
+  it('[U04] discord: people send polls, cards and forwarded messages by typing commands', async () => {
     const simulator = await started('discord');
     const from = { chat: 'friends', from: 'ann' } as const;
     for (const text of ['!poll Vote :: Tea? | Yes | No', '!forward <the code>', '!sticker wave'])
@@ -69,7 +69,7 @@ describe('a simulator', () => {
     expect(messages[1]?.html).toContain('&lt;the code&gt;');
   });
 
-  it.each(PLATFORMS)('[U04] %s: has people, a group, and makes more of them', async (platform) => {
+  it.each(PLATFORMS)('[U04] %s: has people and a group, and can create more', async (platform) => {
     const simulator = await started(platform);
     expect(await simulator.act({ kind: 'person', name: 'Ann' })).toBe('ann-2');
     expect(await simulator.act({ kind: 'group', name: 'Book Club', members: ['ann-2'] })).toBe(
@@ -99,7 +99,7 @@ describe('a simulator', () => {
     await simulator.act({ kind: 'clear-faults' });
   });
 
-  it('[U04] says what is not there: a person, a chat, a message, a fault, what a platform has not', async () => {
+  it('[U04] reports a missing person, chat, message, fault or platform feature', async () => {
     const simulator = await started('telegram');
     const say = { kind: 'say', chat: 'ann', from: 'ann', text: 'hi' } as const;
     await expect(simulator.act({ ...say, from: 'cleo' })).rejects.toThrow('There is no "cleo"');
@@ -108,10 +108,10 @@ describe('a simulator', () => {
     await expect(simulator.act({ kind: 'edit', ...message, text: 'x' })).rejects.toThrow('"bot:1"');
     await simulator.act(say);
     const gone = simulator.act({ kind: 'delete', chat: 'ann', message: 'ann:1' });
-    await expect(gone).rejects.toThrow('Telegram tells bots of no deletions.');
+    await expect(gone).rejects.toThrow('Telegram does not notify bots of deletions.');
   });
 
-  it('[U04] its clock is in the hand of the player', async () => {
+  it('[U04] has a clock that the player controls', async () => {
     const clock = createPlayClock();
     const simulator = await startSimulator('telegram', { clock });
     closing.push(() => simulator.close());
@@ -122,7 +122,7 @@ describe('a simulator', () => {
     expect(simulator.world()).toMatchObject({ ahead: 90 * 60_000 });
   });
 
-  it('[U04] Discord: a text that is a command is used as one, and its answer may be for one person alone', async () => {
+  it('[U04] Discord: text that matches a command runs it, and the answer may be visible to one person only', async () => {
     const simulator = await started('discord');
     const intents = [GatewayIntentBits.Guilds, GatewayIntentBits.DirectMessages];
     const api = String(simulator.settings.apiRoot);

@@ -1,22 +1,29 @@
 import type { FileOnPlatform, MessageOnPlatform, PlatformSide } from './side.ts';
 import { Act, type ActOf, type SimulatedMessage, type SimulatedWorld } from './world.ts';
 
-/** A platform with people, played by acts. */
+/** A platform with people, controlled by acts. */
 export interface Simulator {
   readonly platform: SimulatedWorld['platform'];
-  /** The settings with which an account of Parley connects here: token and address. */
+  /** The settings with which a Parley account connects to this platform: token and address. */
   readonly settings: Readonly<Record<string, unknown>>;
-  /** The owner as `owners` in the settings names them, and the group that is there from the start. */
+  /**
+   * The owner in the format of the setting `owners`; `group` is a group that exists from the start.
+   */
   readonly owner: string;
   readonly firstGroup: string;
   world(): SimulatedWorld;
-  /** Does what a player does; resolves with the key of what it made, if it made something. Throws with a reason for people. */
+  /**
+   * Performs an act and resolves with the key of what it created, if anything. Throws an error
+   * worded for people.
+   */
   act(act: Act): Promise<string | undefined>;
-  /** A file of a message, by its place in the message. */
+  /** A file of a message, by its index. */
   file(chat: string, message: string, index: number): FileOnPlatform | undefined;
-  /** Calls back when something is different, and before each act. Returns what ends that. */
+  /**
+   * Calls the watcher on every change and before each act. Returns a function that unsubscribes it.
+   */
   watch(watcher: Watcher): () => void;
-  /** Resolves with the first answer of `look` that is neither undefined nor false. */
+  /** Resolves with the first result of `look` that is neither undefined nor false. */
   waitFor<T>(
     look: (world: SimulatedWorld) => T | undefined | false,
     timeoutMs?: number,
@@ -29,7 +36,7 @@ export interface Watcher {
   readonly act?: (act: Act) => void;
 }
 
-/** A clock that a player can put forward; it never stands still. */
+/** A running clock that a player can advance. */
 export interface PlayClock {
   now(): number;
   ahead(): number;
@@ -61,17 +68,20 @@ interface Chat {
   readonly parent?: string;
   readonly members: readonly string[];
   isBotIn: boolean;
-  /** Id of the platform to key, and how many messages each author has. */
+  /** The key of each message by its platform id, and the number of messages per author. */
   readonly keys: Map<string, string>;
   readonly counts: Map<string, number>;
 }
 
-/** Messages of a chat that are shown; older ones stay where they are. */
+/** How many messages of a chat are shown; older ones remain on the platform. */
 const SHOWN_MESSAGES = 200;
-/** A key of a message that has no place yet. */
+/** The key of a message that has not been sent yet. */
 const DRAFT = 'draft';
 
-/** Starts the play on one platform: you, Ann and Bo with their direct chats, and a group of all three. */
+/**
+ * Creates a simulator on one platform: you, Ann and Bo with their direct chats, and a group of all
+ * three.
+ */
 export function createSimulator(side: PlatformSide, clock: PlayClock): Simulator {
   return new Play(side, clock);
 }
@@ -163,7 +173,7 @@ class Play implements Simulator {
       };
       const timer = setTimeout(() => {
         end();
-        reject(new Error(`Nothing within ${timeoutMs} ms. ${summaryOf(this.world())}`));
+        reject(new Error(`Timed out after ${timeoutMs} ms. ${summaryOf(this.world())}`));
       }, timeoutMs);
       const stop = this.watch({ change });
       change();
@@ -238,7 +248,8 @@ class Play implements Simulator {
         await side.edit(chat.id, id, this.#person(author).id, act.text);
         return;
       case 'delete':
-        if (side.delete === undefined) throw notHere(this.platform, 'tells bots of no deletions');
+        if (side.delete === undefined)
+          throw notHere(this.platform, 'does not notify bots of deletions');
         await side.delete(chat.id, id, this.#person(author).id);
         return;
       case 'react': {
@@ -290,7 +301,8 @@ class Play implements Simulator {
 
   #setBot({ chat: key, isIn }: ActOf<'bot'>): undefined {
     const chat = this.#chat(key);
-    if (chat.kind === 'thread') throw new Error('The bot is in a thread as long as in its group.');
+    if (chat.kind === 'thread')
+      throw new Error('A bot cannot be added to or removed from a thread, only its group.');
     if (chat.kind === 'direct' && !this.#side.can.block)
       throw notHere(this.platform, 'cannot block the bot here');
     this.#side.setBot({ chat: chat.id, kind: chat.kind }, isIn);
@@ -304,7 +316,7 @@ class Play implements Simulator {
     strike({ chat: chat === undefined ? undefined : this.#chat(chat).id, seconds, times });
   }
 
-  /** The messages of a chat; each new one gets its key. */
+  /** The messages of a chat; new ones are assigned a key. */
   #messages(chat: Chat): SimulatedMessage[] {
     const found = this.#side.messages(chat.id);
     for (const { id, from, isGrowing } of found) {
@@ -334,7 +346,7 @@ class Play implements Simulator {
     };
   }
 
-  /** The key of a person of the platform; the platform's id where the play does not know them. */
+  /** The key of a person; the platform's id for unknown people. */
   #keyOf(id: string): string {
     for (const person of this.#people.values()) if (person.id === id) return person.key;
     return id;
@@ -358,7 +370,7 @@ class Play implements Simulator {
     throw new Error(`There is no message "${key}" in "${chat.key}".`);
   }
 
-  /** Watchers see a burst of changes as one. */
+  /** Watchers are notified once per burst of changes. */
   #changed(): void {
     if (this.#isDue) return;
     this.#isDue = true;
@@ -394,5 +406,5 @@ function summaryOf(world: SimulatedWorld): string {
   const lines = world.chats.flatMap(({ key, messages }) =>
     messages.slice(-5).map(({ from, text }) => `${key}: ${from}: ${text.slice(0, 80)}`),
   );
-  return `To see: ${lines.join(' | ')}`;
+  return `Visible: ${lines.join(' | ')}`;
 }

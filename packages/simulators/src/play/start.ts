@@ -2,25 +2,26 @@ import type { PlatformSide } from './side.ts';
 import { createPlayClock, createSimulator, type PlayClock, type Simulator } from './simulator.ts';
 import type { Platform } from './world.ts';
 
-/** The options of a simulator; everything has a default. */
+/** The options of a simulator; all of them have defaults. */
 export interface SimulatorOptions {
-  /** Loopback port of the platform; a free one when absent. */
+  /** The platform's loopback port; a free one when absent. */
   readonly port?: number;
-  /** The clock of the platform; a bot in the same process can share it. */
+  /** The platform's clock; a bot in the same process can share it. */
   readonly clock?: PlayClock;
 }
 
-/** A simulator, with what a client needs to be linked to WhatsApp. */
+/** A running simulator, with what is needed to link a WhatsApp client. */
 export interface StartedSimulator extends Simulator {
-  /** The phone of the account scans a code that a client shows; other platforms need no such thing. */
+  /** Scans a code shown by a client, as the account's phone. Present only for WhatsApp. */
   scan?(code: string): void;
-  /** The certificate of the host of files, in PEM: a client has to trust it. */
+  /** The certificate of the file host in PEM, which a client must trust. */
   readonly certificate?: string;
 }
 
 /**
- * Starts a platform on loopback with people to play: You (the owner of the bot), Ann and Bo, and the group Friends.
- * WhatsApp rejects with `ERR_MODULE_NOT_FOUND` where Baileys is not installed.
+ * Starts a platform on loopback with people to play: You (the owner of the bot), Ann and Bo, and
+ * the group Friends. For WhatsApp, rejects with `ERR_MODULE_NOT_FOUND` when Baileys is not
+ * installed.
  */
 export async function startSimulator(
   platform: Platform,

@@ -16,13 +16,13 @@ import {
 import type { PlayClock } from './simulator.ts';
 
 const FIRST_PERSON = 1001;
-/** Supergroups, as groups of today are: they have topics. */
+/** New groups are supergroups, because today's groups have topics. */
 const FIRST_GROUP = -1_001_000_000_000;
-/** Telegram shows typing, and a draft, for so long. */
+/** How long Telegram shows typing and drafts. */
 const TYPING_MS = 5_000;
 const DRAFT_MS = 30_000;
 
-/** Starts Telegram for a player. */
+/** Starts the Telegram double for a player. */
 export async function startTelegramSide(
   clock: PlayClock,
   port: number | undefined,
@@ -49,10 +49,12 @@ class TelegramSide implements PlatformSide {
   readonly #names = new Map<number, string>();
   readonly #groups = new Map<number, string>();
   readonly #threads = new Map<string, string>();
-  /** By chat and message: what people sent and reacted with, which the transcript does not keep. */
+  /**
+   * Files and reactions of people, by chat and message, because the transcript does not keep them.
+   */
   readonly #files = new Map<string, FileOnPlatform>();
   readonly #reactions = new Map<string, Map<number, string>>();
-  /** The last button that was pressed, by chat. */
+  /** The last button press in each chat. */
   readonly #presses = new Map<string, { readonly query: string; readonly from: string }>();
   readonly #drafts = new Map<number, { readonly draft: object; readonly at: number }>();
 
@@ -224,7 +226,7 @@ class TelegramSide implements PlatformSide {
       id: String(messageId),
       from: String(from),
       ...{ at, text, html: drawTelegram(text, entities), isEdited: edits > 0 },
-      // In a topic every message answers its first one.
+      // Every message in a topic replies to the topic's first message.
       ...(replyTo !== undefined && replyTo !== threadId && { replyTo: String(replyTo) }),
       files: file === undefined ? [] : [file],
       buttons: message.buttons ?? [],
@@ -236,7 +238,7 @@ class TelegramSide implements PlatformSide {
     };
   }
 
-  /** A text that grows, until the message that it becomes is there. */
+  /** The draft of a growing text, until its final message exists. */
   #draftIn(chat: number, messages: readonly MessageOnPlatform[]): MessageOnPlatform | undefined {
     const draft = this.#double.drafts().findLast(({ chatId }) => chatId === chat);
     if (draft === undefined) return undefined;
@@ -278,7 +280,7 @@ function faultsOf(double: TelegramDouble): PlatformSide['faults'] {
     'reset-after': ({ chat, times }) =>
       double.fault({ kind: 'reset', after: true, method, times, ...chatOf(chat) }),
     hang: ({ chat, times }) => double.fault({ kind: 'hang', method, times, ...chatOf(chat) }),
-    // An answer with updates that is lost comes again.
+    // Updates are delivered again when the response carrying them is lost.
     duplicate: () => double.fault({ kind: 'reset', method: 'getUpdates', after: true }),
     silence: () => double.fault({ kind: 'hang', method: 'getUpdates' }),
     drop: () => double.dropConnections(),

@@ -16,16 +16,19 @@ import {
 import type { PlayClock } from './simulator.ts';
 
 const FIRST_NUMBER = 491_700_000_001;
-/** Phones show typing for so long. */
+/** How long phones show typing. */
 const TYPING_MS = 10_000;
 
-/** WhatsApp for a player, with what links a client: the phone that scans, and the certificate of its files. */
+/**
+ * WhatsApp for a player, with what is needed to link a client: a phone that scans, and the
+ * certificate of the file host.
+ */
 export interface WhatsAppSide extends PlatformSide {
   scan(code: string): void;
   readonly certificate: string;
 }
 
-/** Starts WhatsApp for a player. */
+/** Starts the WhatsApp double for a player. */
 export async function startWhatsAppSide(
   clock: PlayClock,
   port: number | undefined,
@@ -47,7 +50,7 @@ class Side implements WhatsAppSide {
   readonly #clock: PlayClock;
   readonly #unhush: () => void;
   readonly #people: Person[] = [];
-  /** The counts of typing signs and messages, and the time of the last sign. */
+  /** The numbers of typing signals and messages, and the time of the last signal. */
   readonly #typing = new Map<string, { readonly signs: number; readonly at: number }>();
   readonly #files = new Map<string, FileOnPlatform>();
 
@@ -182,7 +185,7 @@ class Side implements WhatsAppSide {
     };
   }
 
-  /** A mention is written as the digits of a number or LID; phones show the name. */
+  /** Mentions are written as the digits of a number or LID; phones show the name. */
   #named(text: string): string {
     return [this.#double.me, ...this.#people].reduce((named, { name, pn = '', lid }) => {
       const digits = [pn, lid].flatMap((jid) => jid.split('@')[0] || []);

@@ -1,25 +1,25 @@
 import { z } from 'zod';
 
-/** The platforms that can be played. */
+/** The platforms that can be simulated. */
 export const PLATFORMS = ['telegram', 'discord', 'whatsapp'] as const;
 export type Platform = (typeof PLATFORMS)[number];
 
-/** Everything there is to see on one platform at a moment, in the same form for all of them. */
+/** The visible state of one platform, in the same format for all platforms. */
 export interface SimulatedWorld {
   readonly platform: Platform;
-  /** The name of the bot for people. */
+  /** The bot's display name. */
   readonly bot: string;
   /** `you` is the owner of the bot. */
   readonly people: readonly SimulatedPerson[];
   readonly chats: readonly SimulatedChat[];
-  /** The menu that the bot has registered. */
+  /** The command menu that the bot has registered. */
   readonly commands: readonly { readonly name: string; readonly description: string }[];
-  /** The abilities of people of this platform, and the faults it can have. */
+  /** What people can do on this platform, and the faults it supports. */
   readonly can: Abilities;
   readonly faults: readonly FaultName[];
-  /** The newest calls of the bot, oldest first. */
+  /** The bot's most recent calls, oldest first. */
   readonly calls: readonly SimulatedCall[];
-  /** Milliseconds since 1970 in the world, and how far that is ahead of the machine. */
+  /** The simulated time in ms since 1970, and how far it is ahead of the real clock. */
   readonly now: number;
   readonly ahead: number;
 }
@@ -27,7 +27,7 @@ export interface SimulatedWorld {
 export interface SimulatedPerson {
   readonly key: string;
   readonly name: string;
-  /** As the platform writes it. */
+  /** The platform's own id. */
   readonly id: string;
 }
 
@@ -35,41 +35,44 @@ export interface SimulatedChat {
   readonly key: string;
   readonly kind: 'direct' | 'group' | 'thread';
   readonly title: string;
-  /** As the platform writes it. */
+  /** The platform's own id. */
   readonly id: string;
-  /** For a thread: its group. */
+  /** The group of a thread. */
   readonly parent?: string | undefined;
   /** Keys of people. */
   readonly members: readonly string[];
-  /** Out: kicked from the group, or blocked by the person. */
+  /** False when the bot was removed from the group, or blocked by the person. */
   readonly isBotIn: boolean;
   readonly isTyping: boolean;
-  /** The notice that one person got about a button they pressed, beside the messages. */
+  /** The notice that one person received about a button press. */
   readonly notice?: { readonly to: string; readonly text: string; readonly at: number } | undefined;
   readonly messages: readonly SimulatedMessage[];
 }
 
 export interface SimulatedMessage {
-  /** The author and a number in this chat, such as `ann:1` or `bot:2`: the same whenever a scene is played. */
+  /**
+   * The author and a number within the chat, such as `ann:1` or `bot:2`; the same in every replay
+   * of a scene.
+   */
   readonly key: string;
   /** `bot`, or the key of a person. */
   readonly from: string;
   readonly at: number;
   /** The visible text. */
   readonly text: string;
-  /** The same as the platform draws it; everything in it is escaped. */
+  /** The text as the platform draws it, with everything escaped. */
   readonly html: string;
   readonly isEdited: boolean;
   readonly isDeleted?: boolean | undefined;
-  /** It is still being written. */
+  /** Whether it is still being written. */
   readonly isGrowing?: boolean | undefined;
-  /** Only this person sees it. */
+  /** The only person who sees it. */
   readonly onlyFor?: string | undefined;
   readonly replyTo?: string | undefined;
   readonly files: readonly { readonly name: string; readonly type: string }[];
   readonly buttons: readonly string[];
   readonly reactions: readonly { readonly emoji: string; readonly by: readonly string[] }[];
-  /** Why it does not look right, by the strict parser of the platform. */
+  /** What looks wrong in it, according to the platform's strict parser. */
   readonly violations: readonly string[];
 }
 
@@ -80,16 +83,16 @@ export interface SimulatedCall {
   readonly isTrouble: boolean;
 }
 
-/** The abilities that not every platform has. */
+/** Features that only some platforms have. */
 export interface Abilities {
   readonly delete: boolean;
   readonly press: boolean;
   readonly thread: boolean;
-  /** A person stops the bot from writing to them. */
+  /** Whether a person can block the bot. */
   readonly block: boolean;
 }
 
-/** The faults of the bot's next message or of its connection. */
+/** Faults of the bot's next message or of its connection. */
 export const FAULT_NAMES = [
   'rate-limit',
   'server-error',
@@ -110,17 +113,17 @@ const at = { chat: z.string(), message: z.string() };
 const act = <K extends string, S extends z.ZodRawShape>(kind: K, shape: S) =>
   z.strictObject({ kind: z.literal(kind), ...shape });
 
-/** The largest flood, in messages. */
+/** The most messages in one flood. */
 export const MAX_OF_A_FLOOD = 500;
 
-/** An act of a player. Chats, people and messages are named by their keys. */
+/** A player's act. Chats, people and messages are named by their keys. */
 export const Act = z.discriminatedUnion('kind', [
-  /** On Discord a text that begins with `/` and the name of a command is that command. */
+  /** On Discord, text that starts with `/` and a command name runs that command. */
   act('say', {
     chat: z.string(),
     from: z.string(),
     text,
-    /** The bot is mentioned before the text, as people do it there. */
+    /** Whether the text starts with a mention of the bot. */
     mention: z.boolean().optional(),
     replyTo: z.string().optional(),
     file: z.strictObject({ name, type: z.string(), base64: z.base64() }).optional(),
@@ -130,11 +133,11 @@ export const Act = z.discriminatedUnion('kind', [
   act('react', { ...at, from: z.string(), emoji: z.string(), gone: z.boolean().optional() }),
   act('press', { ...at, from: z.string(), button: z.string() }),
   act('person', { name }),
-  /** With `you` and these people; the bot is a member from the start. */
+  /** Creates a group with `you` and these people; the bot is a member from the start. */
   act('group', { name, members: z.array(z.string()) }),
-  /** A topic or thread of a group. */
+  /** Creates a topic or thread in a group. */
   act('thread', { chat: z.string(), from: z.string(), name }),
-  /** The bot is kicked from a group or added again; in a direct chat it is blocked or unblocked. */
+  /** Removes the bot from a group or adds it again; in a direct chat, blocks or unblocks it. */
   act('bot', { chat: z.string(), isIn: z.boolean() }),
   act('flood', {
     chat: z.string(),
@@ -143,7 +146,10 @@ export const Act = z.discriminatedUnion('kind', [
     count: z.int().min(1).max(MAX_OF_A_FLOOD),
     mention: z.boolean().optional(),
   }),
-  /** `chat`: only there; `seconds`: how long a rate limit asks to wait; `times`: how often it happens. */
+  /**
+   * `chat` limits the fault to one chat; `seconds` is the wait that a rate limit asks for; `times`
+   * is how often the fault occurs.
+   */
   act('fault', {
     fault: z.enum(FAULT_NAMES),
     chat: z.string().optional(),

@@ -12,13 +12,13 @@ export interface Draft {
   readonly draftId: number;
   readonly text: string;
   readonly threadId?: number | undefined;
-  /** People see a button that stops it. */
+  /** Whether people see a button that stops it. */
   readonly canStop: boolean;
-  /** It stays in view when that is pressed, until the bot writes or it fades. */
+  /** Whether it stays visible after the button was pressed, until the bot writes or it expires. */
   readonly keepOnStop: boolean;
 }
 
-/** Everything the servers know of one bot. */
+/** Everything the servers know about one bot. */
 export interface BotAccount {
   readonly me: WireUser;
   readonly chats: Chats;
@@ -27,27 +27,27 @@ export interface BotAccount {
   readonly transcript: Transcript;
   readonly flood: FloodControl;
   readonly clock: () => number;
-  /** The commands that setMyCommands stored, by scope and language. */
+  /** The commands stored by setMyCommands, by scope and language. */
   readonly commands: Map<string, unknown>;
   readonly files: Files;
-  /** The sizes of its picture, as `PhotoSize`; null: it has none. */
+  /** The sizes of the bot's picture as `PhotoSize`; null without a picture. */
   readonly picture: unknown;
-  /** Pressed buttons by the id of their query. */
+  /** Button presses by query id. */
   readonly queries: Map<
     string,
     { readonly pressedAt: number; readonly from: number; answered: boolean }
   >;
-  /** Custom emoji that people have reacted with, and what each resembles. */
+  /** Custom emoji used in reactions, and the standard emoji each resembles. */
   readonly customEmoji: Map<string, string>;
-  /** Accounts of people that the bot answers for, by the id of the connection. */
+  /** Accounts of people that the bot answers for, by connection id. */
   readonly business: Map<string, BusinessAccount>;
-  /** By the id of the query. */
+  /** Guest queries by query id. */
   readonly guests: Map<string, GuestQuery>;
   /** All drafts in the order they were shown. */
   readonly drafts: Draft[];
 }
 
-/** A bot nobody has written to yet; its id is the number in front of the token. */
+/** An account of a new bot; its id is the number at the start of the token. */
 export function newAccount(
   token: string,
   parts: Pick<BotAccount, 'transcript' | 'flood' | 'clock'> & {
@@ -94,32 +94,35 @@ export function newAccount(
 /** A chat and everything in it. */
 export interface ChatRecord {
   info: WireChat;
-  /** By message id, oldest first; deleted messages are gone. */
+  /** Messages by id, oldest first, without deleted ones. */
   readonly messages: Map<number, WireMessage>;
-  /** The messages that only one person and the bot see, with numbers of their own. */
+  /** Messages visible only to one person and the bot, which are numbered separately. */
   readonly ephemeral: Map<number, WireMessage>;
   lastEphemeral: number;
-  /** By topic: who writes to the channel that these direct messages are of. */
+  /** The person behind each topic, in the direct messages of a channel. */
   readonly subscribers: Map<number, WireUser>;
-  /** Ids of the topics of a forum. */
+  /** The ids of a forum's topics. */
   readonly topics: Set<number>;
-  /** Topics in which only administrators write. */
+  /** Topics where only administrators may write. */
   readonly closedTopics: Set<number>;
-  /** By message and person. */
+  /** Reactions by message and person. */
   readonly reactions: Map<string, readonly object[]>;
-  /** Ids of the people who may manage it. */
+  /** The ids of its administrators. */
   readonly administrators: Set<number>;
   closed: 'blocked' | 'kicked' | 'muted' | undefined;
   migratedTo: number | undefined;
 }
 
-/** All chats the bot was ever in. Supergroups number their own messages, other chats share one row. */
+/**
+ * All chats the bot was ever in. A supergroup numbers its own messages; all other chats share one
+ * sequence.
+ */
 export class Chats {
   readonly #chats = new Map<number, ChatRecord>();
   readonly #ownNumbers = new Map<number, number>();
   #sharedNumber = 1;
 
-  /** The chat, made or renamed from what is known about it. */
+  /** Returns the chat, creating or renaming it from what is known about it. */
   open(known: Known): ChatRecord {
     const old = this.#chats.get(known.id);
     if (old !== undefined) {
@@ -147,14 +150,14 @@ export class Chats {
     return this.#chats.get(id);
   }
 
-  /** Every chat, in the order they were opened. */
+  /** All chats in the order they were opened. */
   all(): ChatRecord[] {
     return [...this.#chats.values()];
   }
 
   /**
-   * The chat a call names by id or @username.
-   * @throws Refusal 400 when there is none.
+   * The chat that a call refers to by id or @username.
+   * @throws Refusal 400 when there is none
    */
   find(reference: string | undefined): ChatRecord {
     if (reference === undefined || reference === '') throw badRequest('chat_id is empty');
@@ -166,8 +169,8 @@ export class Chats {
   }
 
   /**
-   * The same, for calls that write there.
-   * @throws Refusal: moved to another id, or the bot was thrown out.
+   * Like `find`, for calls that write.
+   * @throws Refusal when the group was upgraded or the bot was removed or blocked
    */
   findWritable(reference: string | undefined): ChatRecord {
     const chat = this.find(reference);
@@ -198,18 +201,18 @@ function namedAfterId(id: number): WireChat {
   return { id, type, title: `Group ${-id}` };
 }
 
-/** An account of a person that lets the bot answer its customers. */
+/** An account of a person for whose customers the bot answers. */
 export interface BusinessAccount {
   readonly user: WireUser;
-  /** Its chats have ids and numbers of their own, apart from those of the bot. */
+  /** Its chats have ids and numbers separate from the bot's own. */
   readonly chats: Chats;
   canReply: boolean;
   isEnabled: boolean;
 }
 
-/** A question of a person in a chat that the bot is no member of. */
+/** A person's question in a chat where the bot is not a member. */
 export interface GuestQuery {
   readonly chatId: number;
-  /** The answer of the bot; undefined: none yet. */
+  /** The bot's answer; undefined until there is one. */
   answer: string | undefined;
 }

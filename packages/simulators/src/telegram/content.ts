@@ -2,20 +2,23 @@ import { type HtmlEntity, parseTelegramHtml, TelegramHtmlError } from './parse-h
 import { badRequest, isRecord, type RequestParams } from './request.ts';
 import type { WireMessage } from './wire.ts';
 
-/** A text as it is shown: no markup, formats beside it. */
+/** Text without markup, and its formats as entities. */
 export interface ShownText {
   readonly text: string;
   readonly entities: readonly HtmlEntity[];
 }
 
-/** Longest text after parsing, in code points (measured on the live service; others say UTF-16 units). */
+/**
+ * The longest text after parsing, in code points (measured on the live service; some sources say
+ * UTF-16 units).
+ */
 const MAX_TEXT = 4096;
 const MAX_CAPTION = 1024;
 const MAX_ENTITIES = 100;
 
 /**
- * Reads `text` with `parse_mode` or `entities` the way sendMessage does.
- * @throws Refusal 400: empty, too long, or markup that cannot be read.
+ * Parses `text` with `parse_mode` or `entities` like sendMessage.
+ * @throws Refusal 400 when it is empty or too long, or its markup is invalid
  */
 export function readText(params: RequestParams): ShownText {
   const raw = params.text('text') ?? '';
@@ -27,8 +30,8 @@ export function readText(params: RequestParams): ShownText {
 }
 
 /**
- * Reads `caption` the way sendPhoto and its like do; it may be empty.
- * @throws Refusal 400: too long, or markup that cannot be read.
+ * Parses `caption` like sendPhoto and similar methods; it may be empty.
+ * @throws Refusal 400 when it is too long or its markup is invalid
  */
 export function readCaption(params: RequestParams): Partial<WireMessage> {
   const raw = params.text('caption') ?? '';
@@ -43,7 +46,8 @@ export function readCaption(params: RequestParams): Partial<WireMessage> {
 }
 
 /**
- * The keyboard of a call, if it has one, checked as on the servers: only buttons with data.
+ * The inline keyboard of a call, if any, validated as on the servers; only buttons with data are
+ * supported.
  * @throws Refusal 400
  */
 export function readKeyboard(params: RequestParams): { reply_markup?: unknown } {
@@ -94,7 +98,10 @@ function givenEntities(list: unknown): HtmlEntity[] {
   });
 }
 
-/** Telegram drops carriage returns, turns other control characters into spaces, and trims both ends. */
+/**
+ * Telegram drops carriage returns, replaces other control characters with spaces, and trims both
+ * ends.
+ */
 function tidy(raw: ShownText): ShownText {
   const kept: string[] = [];
   const moved: number[] = [];
@@ -121,12 +128,14 @@ function tidy(raw: ShownText): ShownText {
 const BUTTON_FIELDS = new Set(['text', 'callback_data', 'style', 'icon_custom_emoji_id']);
 const BUTTON_STYLES = new Set(['danger', 'success', 'primary']);
 
-/** Other kinds of buttons have other fields, and are refused; so is a color that does not exist. */
+/** Other kinds of buttons have other fields and are refused, like invalid colors. */
 function checkButton(button: unknown): void {
   const key = isRecord(button) ? button : {};
   const unknown = Object.keys(key).find((field) => !BUTTON_FIELDS.has(field));
   if (unknown !== undefined)
-    throw badRequest(`can't parse inline keyboard button: this double knows no field "${unknown}"`);
+    throw badRequest(
+      `can't parse inline keyboard button: this double does not support field "${unknown}"`,
+    );
   const { text, callback_data, style } = key;
   if (style !== undefined && !(typeof style === 'string' && BUTTON_STYLES.has(style)))
     throw badRequest("can't parse inline keyboard button: invalid button style specified");

@@ -37,7 +37,7 @@ describe('typing to the bot by hand', () => {
     expect(await refusal(telegram.sendMessage(PLACES.person, 'x'))).toMatchObject({ code: 403 });
   });
 
-  it('writes to a channel, as a customer, to a guest, and whatever a message may have', async () => {
+  it('writes to a channel, as a customer and to a guest, and sends messages with any fields', async () => {
     const { double, telegram } = await start();
     const lines = ['!subscriber a', '!customer b', '!customer c', '!guest d', '!send {"story":{}}'];
     for (const line of lines) runLine(double, line);
@@ -52,7 +52,7 @@ describe('typing to the bot by hand', () => {
   });
 
   it.each(['!dance', '!press No', '!edit x', '!file /nowhere/a.jpg', '!send {'])(
-    'says why %s fails',
+    'explains why %s fails',
     async (line) => {
       const { double } = await start();
       expect(() => runLine(double, line)).toThrow();

@@ -128,22 +128,22 @@ const KINDS: Readonly<Record<string, { readonly kind: FileKind; readonly type: s
   '.pdf': { kind: 'document', type: 'application/pdf' },
 };
 
-/** The commands that can be typed besides words. */
-export const TYPED_HELP = `Write to talk to the bot. Besides words:
-  !group TEXT        in a group              !press LABEL     the button of the newest message that has it
-  !file PATH [WORDS] a file of your disk     !edit TEXT       change what you wrote last
-  !post TEXT         in a channel            !block, !unblock
-  !react EMOJI       to the bot's newest message to you; without EMOJI that is taken back
-  !subscriber TEXT   to the channel itself   !customer TEXT   to a business account that the bot answers for
-  !guest TEXT        in a chat that the bot is no member of
-  !send FIELDS       a message with these fields as JSON, such as {"story": {}}`;
+/** The help text of the typed commands. */
+export const TYPED_HELP = `Write to talk to the bot. Commands:
+  !group TEXT        write in a group        !press LABEL     press this button on the newest message
+  !file PATH [WORDS] send a file             !edit TEXT       edit your last message
+  !post TEXT         post in a channel       !block, !unblock
+  !react EMOJI       react to the bot's newest message; without EMOJI, remove the reaction
+  !subscriber TEXT   write to the channel    !customer TEXT   write to a business account of the bot
+  !guest TEXT        write in a chat where the bot is not a member
+  !send FIELDS       send a message with these fields as JSON, such as {"story": {}}`;
 
-/** Places to type in. */
+/** The chats to type in. */
 export const PLACES = { person: 1001, group: -5, channel: -1_000_000_000_009 };
 
 const { person, group, channel } = PLACES;
 const CHANNEL_DIRECT = -1_000_000_000_008;
-/** The id of a connection to a business account. */
+/** The id of the connection to a business account. */
 const BUSINESS = 'business';
 const Fields = z.record(z.string(), z.unknown());
 
@@ -171,7 +171,7 @@ const ACTIONS = new Map<string, (double: TelegramDouble, rest: string) => unknow
   ['unblock', (double) => double.setAccess(person, 'open')],
 ]);
 
-/** Does what a line typed at the prompt says; throws with a reason for people. */
+/** Executes a line typed at the prompt; throws an error worded for people. */
 export function runLine(double: TelegramDouble, line: string): void {
   if (line.trim() === '') return;
   const [, name, rest = ''] = /^!(\w+)\s*(.*)$/su.exec(line) ?? [];
@@ -184,7 +184,7 @@ export function runLine(double: TelegramDouble, line: string): void {
   action(double, rest);
 }
 
-/** The account connects the bot before the first customer writes. */
+/** The account must connect the bot before the first customer writes. */
 function sayAsCustomer(double: TelegramDouble, text: string): void {
   if (double.conversation(person, BUSINESS).length === 0) double.connectBusiness({ id: BUSINESS });
   double.say({ chat: person, business: BUSINESS, text });

@@ -3,7 +3,7 @@ import { readText } from './content.ts';
 import { badRequest, isRecord, RequestParams } from './request.ts';
 import type { Known, WireMessage } from './wire.ts';
 
-/** A person's connection of the bot to their account, its change, or its end. */
+/** A person's connection of the bot to their account, a change of it, or its end. */
 export interface Connecting {
   readonly id: string;
   /** The person; user 2001 when absent. */
@@ -12,7 +12,7 @@ export interface Connecting {
   readonly isEnabled?: boolean | undefined;
 }
 
-/** A person connects the bot; the bot is told by `business_connection`. */
+/** Connects the bot to a person's account and notifies it with `business_connection`. */
 export function connectBusiness(account: BotAccount, wish: Connecting): void {
   const { id, canReply = true, isEnabled = true } = wish;
   const known = account.business.get(id);
@@ -22,7 +22,7 @@ export function connectBusiness(account: BotAccount, wish: Connecting): void {
   account.updates.push('business_connection', connectionOf(account, id));
 }
 
-/** The account behind a connection, where people write to it. */
+/** The account behind a connection. */
 export function businessOf(account: BotAccount, id: string): BusinessAccount {
   const business = account.business.get(id);
   if (business === undefined) throw new Error(`There is no business connection ${id}.`);
@@ -47,7 +47,7 @@ export function getBusinessConnection(account: BotAccount, params: RequestParams
   return connectionOf(account, params.text('business_connection_id') ?? '');
 }
 
-/** deleteBusinessMessages: the bot's own. */
+/** Implements deleteBusinessMessages for the bot's own messages. */
 export function deleteBusinessMessages(account: BotAccount, params: RequestParams): true {
   const id = params.text('business_connection_id') ?? '';
   const found = account.business.get(id);
@@ -60,17 +60,17 @@ export function deleteBusinessMessages(account: BotAccount, params: RequestParam
   return true;
 }
 
-/** The chat to which a call writes. */
+/** The chat that a call writes to. */
 export interface Home {
   readonly chats: Chats;
   readonly chat: ChatRecord;
-  /** The additional fields of a message there. */
+  /** Additional fields of messages there. */
   readonly beside: Partial<WireMessage>;
 }
 
 /**
- * The chat that a call names, and the place in it.
- * @throws Refusal: no such chat or place, or one that the call must name and does not.
+ * The chat, and the topic in it, that a call names.
+ * @throws Refusal when it does not exist, or the call lacks a required topic
  */
 export function homeOf(account: BotAccount, params: RequestParams): Home {
   const connection = params.text('business_connection_id');
@@ -102,7 +102,7 @@ function businessHome(account: BotAccount, connection: string, params: RequestPa
   return { chats: found.chats, chat, beside };
 }
 
-/** answerGuestQuery: once for each query, with one text. */
+/** Implements answerGuestQuery: one text per query, once. */
 export function answerGuestQuery(account: BotAccount, params: RequestParams): object {
   const query = account.guests.get(params.text('guest_query_id') ?? '');
   if (query === undefined || query.answer !== undefined)

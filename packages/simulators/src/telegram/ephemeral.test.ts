@@ -23,7 +23,7 @@ async function whispered() {
 }
 
 describe('ephemeral messages of the double', () => {
-  it('[F18] have the number 0 and one of their own, and are seen by one person', async () => {
+  it('[F18] have message id 0 and a number of their own, and are seen by one person', async () => {
     const { double, asked, send } = await whispered();
     expect(asked).toMatchObject({ message_id: 0, ephemeral_message_id: 1 });
     const sent = await send({ ...only(ANN), ...answering });
@@ -39,16 +39,16 @@ describe('ephemeral messages of the double', () => {
   });
 
   it.each<[string, object]>([
-    ['an answer that all would see', answering],
-    ['an answer to another person', { ...only(BO), ...answering }],
-    ['one by itself, of a bot that is no administrator', only(ANN)],
+    ['a reply that everyone would see', answering],
+    ['a reply to another person', { ...only(BO), ...answering }],
+    ['an unprompted one from a bot that is not an administrator', only(ANN)],
     ['one without a person', { ephemeral_message_parameters: {} }],
-    ['a field there is not', { ...only(ANN, { silent: true }), ...answering }],
+    ['an unknown field', { ...only(ANN, { silent: true }), ...answering }],
     [
-      'an answer to one that is not there',
+      'a reply to one that does not exist',
       { ...only(ANN), reply_parameters: { ephemeral_message_id: 9 } },
     ],
-    ['a press that never was', only(ANN, { callback_query_id: '1' })],
+    ['an unknown button press', only(ANN, { callback_query_id: '1' })],
     ['a private chat', { ...only(ANN), chat_id: ANN }],
   ])('[F18] are refused: %s', async (_name, payload) => {
     const { double, send } = await whispered();
@@ -57,7 +57,7 @@ describe('ephemeral messages of the double', () => {
     expect(double.conversation(GROUP)).toHaveLength(before);
   });
 
-  it('[F18] are answered within 15 s, later by administrators alone', async () => {
+  it('[F18] are answered within 15 s, and later only by administrators', async () => {
     const { double, send, later } = await whispered();
     later(15_000);
     await send({ ...only(ANN), ...answering });
@@ -67,7 +67,7 @@ describe('ephemeral messages of the double', () => {
     await send(only(ANN));
   });
 
-  it('[F18] are edited and deleted by their own number, for their person', async () => {
+  it('[F18] are edited and deleted by their own number and their person', async () => {
     const { double, telegram, send } = await whispered();
     await send({ ...only(ANN), ...answering });
     const which = { chat_id: GROUP, receiver_user_id: ANN, ephemeral_message_id: 2 };

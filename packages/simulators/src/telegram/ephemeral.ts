@@ -5,14 +5,14 @@ import { badRequest, type RequestParams } from './request.ts';
 import { readRichMessage } from './rich.ts';
 import type { WireMessage } from './wire.ts';
 
-/** After so long the servers take no answer to an ephemeral message, and none to a press. */
+/** How long the servers accept an answer to an ephemeral message or to a button press. */
 const ANSWER_WITHIN_MS = 15_000;
 
 const FIELDS = ['receiver_user_id', 'callback_query_id', 'replace_callback_query_message'] as const;
 
 /**
- * For whom an ephemeral message is; undefined where the call sends one for everyone. Bots that are no administrators
- * may only answer, an ephemeral message or a press of that person, within 15 s.
+ * The person an ephemeral message is for; undefined when everyone sees the message. A bot that is
+ * not an administrator may only answer an ephemeral message or a press of that person, within 15 s.
  * @throws Refusal 400
  */
 export function readReceiver(
@@ -52,7 +52,7 @@ function checkPress({ queries, clock }: BotAccount, id: string, receiver: number
   if (isLate || query.from !== receiver) throw badRequest('QUERY_ID_INVALID');
 }
 
-/** Gives a message a number of its own in the chat, and shows it to one person and the bot alone. */
+/** Stores a message under a number of its own; only one person and the bot see it. */
 export function placeEphemeral(
   account: BotAccount,
   chat: ChatRecord,
@@ -67,7 +67,10 @@ export function placeEphemeral(
   return placed;
 }
 
-/** editEphemeralMessageText and its like: the bot's own, of that person; the answer is true, not the message. */
+/**
+ * Implements editEphemeralMessageText and similar methods, for the bot's own messages to that
+ * person. The result is true, not the message.
+ */
 export function editEphemeral(what: 'text' | 'caption' | 'markup') {
   return (account: BotAccount, params: RequestParams): true => {
     const { chat, id, old } = find(account, params);

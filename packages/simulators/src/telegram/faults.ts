@@ -4,18 +4,18 @@ import { Refusal, RefusalParameters } from './request.ts';
 
 const aim = {
   ...FAULT_AIM,
-  /** Only this method; any method but getUpdates when absent. */
+  /** The method to hit; any method except getUpdates when absent. */
   method: z.string().optional(),
   /** Only calls about this chat. */
   chat: z.number().optional(),
-  /** The call takes effect first: the message is there and the sender does not know. */
+  /** The call takes effect first: the message is sent, but the bot does not learn it. */
   after: z.boolean().optional(),
 };
 
-/** A fault of the next matching call. */
+/** A fault that hits the next matching call. */
 export const Fault = z.discriminatedUnion('kind', [
   ...callFaults(aim),
-  /** A refusal in the Bot API's own form. */
+  /** An error in the Bot API's own format. */
   z.strictObject({
     kind: z.literal('refuse'),
     code: z.number(),
@@ -26,9 +26,9 @@ export const Fault = z.discriminatedUnion('kind', [
 ]);
 export type Fault = z.infer<typeof Fault>;
 
-/** The faults not yet used up. */
+/** The armed faults. */
 export class Faults extends ArmedFaults<Fault> {
-  /** The fault for this call, counted as used. */
+  /** Returns the fault for this call and counts it as used. */
   takeFor(method: string, chat: number | undefined): Fault | undefined {
     return this.take((fault) => (matches(fault, method, chat) ? fault : undefined));
   }
@@ -40,20 +40,23 @@ function matches(fault: Fault, method: string, chat: number | undefined): boolea
   return fault.method.toLowerCase() === method;
 }
 
-/** At most `burst` sends at once, refilled at `perSecond`. */
+/** Allows `burst` sends at once, refilled at `perSecond`. */
 interface Rate {
   readonly burst: number;
   readonly perSecond: number;
 }
 
-/** The limits of one private chat, one group, and the bot as a whole. Absent means no limit. */
+/** The limits of a private chat, a group, and the whole bot; no limit when absent. */
 export interface FloodLimits {
   readonly chat?: Rate;
   readonly group?: Rate;
   readonly overall?: Rate;
 }
 
-/** About what the servers grant: one a second in a chat, 20 a minute in a group, 30 a second in all. */
+/**
+ * Approximately the servers' limits: one per second in a chat, 20 per minute in a group, 30 per
+ * second in total.
+ */
 export const REAL_LIMITS: FloodLimits = {
   chat: { burst: 5, perSecond: 1 },
   group: { burst: 20, perSecond: 20 / 60 },
@@ -65,7 +68,7 @@ interface Bucket {
   at: number;
 }
 
-/** Token buckets over the clock that is passed in; sends and edits share them, as on the servers. */
+/** Token buckets over the given clock, shared by sends and edits as on the servers. */
 export class FloodControl {
   readonly #limits: FloodLimits;
   readonly #clock: () => number;
@@ -78,7 +81,7 @@ export class FloodControl {
 
   /**
    * Counts one send to a chat.
-   * @throws Refusal 429 with `retry_after` in whole seconds; a refused send is not counted.
+   * @throws Refusal 429 with `retry_after` in whole seconds; a refused send does not count
    */
   pass(chatId: number): void {
     const own = chatId < 0 ? this.#limits.group : this.#limits.chat;

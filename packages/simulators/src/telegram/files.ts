@@ -3,17 +3,17 @@ import type { ServerResponse } from 'node:http';
 import { dirname, join } from 'node:path';
 import { badRequest } from './request.ts';
 
-/** A file as somebody sends it. */
+/** A file to be sent. */
 export interface SentFile {
   readonly kind: FileKind;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly name?: string | undefined;
   readonly type?: string | undefined;
-  /** The size that the servers claim, if not the true one. */
+  /** The size that the servers report, if it differs from the true one. */
   readonly claimedSize?: number | undefined;
 }
 
-/** The field of a message that carries a file. */
+/** The message field that carries a file. */
 export type FileKind =
   | 'photo'
   | 'document'
@@ -24,15 +24,18 @@ export type FileKind =
   | 'animation'
   | 'sticker';
 
-/** A server of one's own in local mode, which keeps files below a folder and names their whole paths. */
+/**
+ * A self-hosted server in local mode, which stores files below a folder and returns their absolute
+ * paths.
+ */
 export interface LocalServer {
   readonly folder: string;
-  /** A web server beside it serves the folder; by itself it serves no files. */
+  /** Whether a web server next to it serves the folder; it does not serve files itself. */
   readonly servesFiles?: boolean;
 }
 
 const MB = 1024 * 1024;
-/** The time for which an address of getFile is valid. */
+/** How long a path returned by getFile is valid. */
 const GOOD_FOR_MS = 60 * 60 * 1000;
 
 interface Stored {
@@ -42,7 +45,7 @@ interface Stored {
   goodUntil: number;
 }
 
-/** Every file of every chat, by its id. */
+/** The files of all chats, by id. */
 export class Files {
   readonly #files = new Map<string, Stored>();
   readonly #clock: () => number;
@@ -55,7 +58,7 @@ export class Files {
     this.#local = local;
   }
 
-  /** Largest file a bot may send, in bytes. */
+  /** The largest file a bot may send, in bytes. */
   get maxUpload(): number {
     return (this.#local === undefined ? 50 : 2_000) * MB;
   }
@@ -64,7 +67,7 @@ export class Files {
     return (this.#local === undefined ? 20 : 2_000) * MB;
   }
 
-  /** Keeps a file; gives back the fields of a message that carry it. */
+  /** Stores a file and returns the message fields that refer to it. */
   store(file: SentFile): Record<string, unknown> {
     const { kind, bytes, name, type, claimedSize = bytes.length } = file;
     const described = {
@@ -90,7 +93,7 @@ export class Files {
     }
   }
 
-  /** getFile: a path that is good for an hour. */
+  /** Implements getFile: returns a path that is valid for an hour. */
   locate(fileId: string | undefined): object {
     const file = this.#files.get(fileId ?? '');
     if (file === undefined)
@@ -118,7 +121,7 @@ export class Files {
       return;
     }
     response.writeHead(200, { 'content-type': 'application/octet-stream' });
-    // Without a length, and in pieces: a reader has to stop by itself.
+    // Sent in chunks without a content length, so the reader itself has to enforce its limit.
     for (let at = 0; at < file.bytes.length; at += 65_536) {
       response.write(file.bytes.subarray(at, at + 65_536));
     }

@@ -1,6 +1,9 @@
-/** The letters of Telegram's HTML dialect: references, tags, attributes. Meaning is given elsewhere. */
+/**
+ * The lexical level of Telegram's HTML dialect: references, tags, attributes. The parser interprets
+ * them.
+ */
 
-/** The server's reason, without the "Bad Request: can't parse entities: " in front of it. */
+/** The server's reason, without the prefix "Bad Request: can't parse entities: ". */
 export class TelegramHtmlError extends Error {
   override readonly name = 'TelegramHtmlError';
 }
@@ -8,7 +11,7 @@ export class TelegramHtmlError extends Error {
 const NAMED: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"' };
 const SPACE = /\s/;
 
-/** Decodes the reference at `at`. One that is not known stays as it is written; the semicolon may be missing. */
+/** Decodes the reference at `at`. An unknown one stays literal; the semicolon is optional. */
 export function decodeReference(html: string, at: number): { text: string; end: number } {
   const match = /^&(?:#x([0-9a-fA-F]*)|#([0-9]*)|([a-zA-Z]*))/.exec(html.slice(at, at + 24));
   const literal = { text: '&', end: at + 1 };
@@ -26,7 +29,7 @@ export function decodeReference(html: string, at: number): { text: string; end: 
   return legal ? { text: String.fromCodePoint(code), end: after } : literal;
 }
 
-/** Reads a start tag from its `<`; names come in lower case, `end` is after its `>`. */
+/** Reads a start tag from its `<`. Names are lower case; `end` is the position after its `>`. */
 export function readStartTag(
   html: string,
   start: number,
@@ -101,26 +104,26 @@ function readToken(html: string, from: number): { text: string; end: number } {
   return { text: html.slice(from, at).toLowerCase(), end: at };
 }
 
-/** The first place from `from` on that is not white space. */
+/** The first position from `from` on that is not white space. */
 export function skipSpace(html: string, from: number): number {
   let at = from;
   while (at < html.length && isSpace(html[at])) at += 1;
   return at;
 }
 
-/** White space as the dialect sees it; the end of the text is none. */
+/** Whether the dialect treats a character as white space; the end of the text does not count. */
 export function isSpace(character: string | undefined): boolean {
   return character !== undefined && SPACE.test(character);
 }
 
-/** The offset `at` in UTF-8 bytes, the unit of the refusals. */
+/** The offset `at` in UTF-8 bytes, as refusals report it. */
 export function bytes(html: string, at: number): number {
   return new TextEncoder().encode(html.slice(0, at)).length;
 }
 
 /**
  * Refuses the whole text.
- * @throws TelegramHtmlError always.
+ * @throws TelegramHtmlError always
  */
 export function fail(message: string): never {
   throw new TelegramHtmlError(message);

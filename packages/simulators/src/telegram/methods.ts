@@ -17,7 +17,7 @@ import {
 /** A method of the Bot API; `gone` is aborted when the client closes the connection. */
 type BotMethod = (account: BotAccount, params: RequestParams, gone: AbortSignal) => unknown;
 
-/** The methods this double knows, by lower-case name; any other is 404 as on the servers. */
+/** The supported methods by lower-case name; any other returns 404, as on the servers. */
 export const METHODS: Readonly<Record<string, BotMethod>> = {
   getme: (account) => account.me,
   getuserprofilephotos: ({ picture }) => ({
@@ -118,8 +118,8 @@ function deleteWebhook({ updates, webhook }: BotAccount, params: RequestParams):
 }
 
 /**
- * Telegram documents 100 commands alone, and refuses longer lists with the same words: 7,750 bytes of JSON were taken,
- * 7,876 were not (measured by users in 2026).
+ * Telegram only documents a limit of 100 commands but refuses longer lists with the same error:
+ * 7,750 bytes of JSON were accepted, 7,876 were not (measured by users in 2026).
  */
 const MAX_MENU_BYTES = 7_800;
 
@@ -133,7 +133,7 @@ function setMyCommands({ commands }: BotAccount, params: RequestParams): true {
     const { command, description, is_ephemeral, ...others } = known;
     const [unknown] = Object.keys(others);
     if (unknown !== undefined)
-      throw badRequest(`can't parse BotCommand: this double knows no field "${unknown}"`);
+      throw badRequest(`can't parse BotCommand: this double does not support field "${unknown}"`);
     if (is_ephemeral !== undefined && typeof is_ephemeral !== 'boolean')
       throw badRequest('can\'t parse BotCommand: Field "is_ephemeral" must be of type Boolean');
     if (typeof command !== 'string' || !/^\/?[a-z0-9_]{1,32}$/.test(command)) {
@@ -156,10 +156,10 @@ function scopeOf(params: RequestParams): string {
   ].join('/');
 }
 
-/** After so long the servers no longer wait for the answer. */
+/** How long the servers accept the answer to a button press. */
 const ANSWER_WITHIN_MS = 15_000;
 
-/** answerCallbackQuery: once, and soon. */
+/** Implements answerCallbackQuery, once per query and within the deadline. */
 function answerCallbackQuery(account: BotAccount, params: RequestParams): true {
   const query = account.queries.get(params.text('callback_query_id') ?? '');
   const late = query === undefined || account.clock() - query.pressedAt > ANSWER_WITHIN_MS;
@@ -177,7 +177,7 @@ const ALLOWED = new Set(
   ),
 );
 
-/** setMessageReaction: at most one emoji of the known ones; an empty list takes it back. */
+/** Implements setMessageReaction: at most one allowed emoji; an empty list removes the reaction. */
 function setMessageReaction(account: BotAccount, params: RequestParams): true {
   const chat = account.chats.findWritable(params.text('chat_id'));
   const id = params.integer('message_id') ?? 0;
@@ -196,7 +196,7 @@ function setMessageReaction(account: BotAccount, params: RequestParams): true {
   return true;
 }
 
-/** getCustomEmojiStickers: those that somebody has used. */
+/** Implements getCustomEmojiStickers for those used in reactions. */
 function getCustomEmojiStickers(account: BotAccount, params: RequestParams): object[] {
   const ids = params.json('custom_emoji_ids');
   if (!Array.isArray(ids) || ids.length > 200) throw badRequest('custom_emoji_ids is invalid');

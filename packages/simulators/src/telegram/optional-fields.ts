@@ -31,7 +31,7 @@ type AllKeys<T> = T extends unknown ? keyof T : never;
 type OptionalIn<T> = T extends unknown
   ? { [K in keyof T]-?: object extends Pick<T, K> ? K : never }[keyof T]
   : never;
-/** A sample value of each field that is optional, or that some kinds of this object lack. */
+/** Sample values for the fields that are optional, or that some variants of the object lack. */
 type Samples<T> = Readonly<Record<OptionalIn<T> | Exclude<AllKeys<T>, keyof T>, unknown>>;
 
 const ANN = { id: 501, is_bot: false, first_name: 'Ann' };
@@ -42,8 +42,9 @@ const POINT = { latitude: 1, longitude: 2 };
 const NUMBERS = { additional_chat_count: 1, unclaimed_prize_count: 1 };
 
 /**
- * The optional fields of all that a bot is sent, by the newest published types: a field that they gain does not
- * compile until it has a sample here, and is then sent with it, as null and not at all.
+ * The optional fields of everything sent to a bot, according to the newest published types. A new
+ * field does not compile until it has a sample here; it is then tested with that value, as null,
+ * and absent.
  */
 export const OPTIONAL_FIELDS = {
   User: {
@@ -285,7 +286,7 @@ export const OPTIONAL_FIELDS = {
 
 type Kind = keyof typeof OPTIONAL_FIELDS;
 
-/** The kind of what is in a field, wherever the field is. */
+/** The type of object that a field contains, wherever the field occurs. */
 const KINDS: Readonly<Record<string, Kind>> = {
   ...{ from: 'User', user: 'User', via_bot: 'User', sender_user: 'User' },
   ...{ new_chat_members: 'User', left_chat_member: 'User' },
@@ -304,7 +305,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   ...{ old_reaction: 'ReactionType', new_reaction: 'ReactionType' },
 };
 
-/** Kinds of updates; each has one of them. */
+/** The kinds of updates; each update has exactly one. */
 const UPDATES: Readonly<Record<Exclude<AllKeys<Update>, 'update_id'>, null>> = {
   ...{ message: null, edited_message: null, channel_post: null, edited_channel_post: null },
   ...{ message_reaction: null, message_reaction_count: null, inline_query: null },
@@ -316,7 +317,7 @@ const UPDATES: Readonly<Record<Exclude<AllKeys<Update>, 'update_id'>, null>> = {
   ...{ chat_member: null, chat_join_request: null, chat_boost: null, removed_chat_boost: null },
 };
 
-/** The optional fields of an event about something else; all other fields are its content and stay. */
+/** The optional fields that may be null or omitted; all others carry an object's content and stay. */
 const BESIDE: ReadonlySet<string> = new Set([
   ...Object.keys(OPTIONAL_FIELDS.User),
   ...['title', 'is_forum', 'entities', 'caption', 'caption_entities', 'via_bot', 'quote'],
@@ -327,7 +328,7 @@ const BESIDE: ReadonlySet<string> = new Set([
 
 type Fields = Record<string, unknown>;
 
-/** An update of a kind, with what is optional sent in this way. */
+/** An update of this kind with its optional fields sent in this form. */
 export function updateSent(how: Optional, kind: string, content: unknown): Fields {
   const event = { [kind]: sentAs(how, kind, content) };
   return how === 'null' ? { ...UPDATES, ...event } : event;
@@ -346,7 +347,10 @@ function sentAs(how: Optional, field: string, value: unknown): unknown {
   return Object.fromEntries([...nulls, ...sent]);
 }
 
-/** The same content with the sample of an optional field in each object of that kind that lacks it. */
+/**
+ * The same content, with the sample value added to each object of that type that lacks the optional
+ * field.
+ */
 export function withSample(of: Kind, name: string, field: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => withSample(of, name, field, item));

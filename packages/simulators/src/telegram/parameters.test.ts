@@ -5,7 +5,7 @@ const ANN = 501;
 const draft = { chat_id: ANN, draft_id: 1, text: 'x' };
 afterEach(endDoubles);
 
-describe('parameters that a method does not have', () => {
+describe('parameters that a method does not support', () => {
   it.each<[string, object]>([
     ['sendMessage', { chat_id: ANN, text: 'x', can_stop: true }],
     ['sendMessage', { chat_id: ANN, text: 'x', receiver_user_id: ANN }],
@@ -18,11 +18,11 @@ describe('parameters that a method does not have', () => {
     const call = telegram.callApi(method as never, payload as never);
     expect(await refusal(call)).toMatchObject({
       code: 400,
-      description: expect.stringContaining('knows no parameter'),
+      description: expect.stringContaining('does not support parameter'),
     });
   });
 
-  it('[F18] a draft may have a stop button, which people can press only where it has', async () => {
+  it('[F18] a draft may have a stop button, which people can press only if it is shown', async () => {
     const { double, telegram } = await start();
     double.say({ chat: ANN, text: 'hi' });
     await telegram.callApi('sendMessageDraft' as never, draft as never);

@@ -7,7 +7,7 @@ type Parameters<Method extends keyof ApiMethods<unknown>> = ApiMethods<unknown>[
   ? keyof Args
   : never;
 
-/** The parameters of all methods that send a message. */
+/** The parameters that all sending methods share. */
 const PLACE = [
   'business_connection_id',
   'chat_id',
@@ -28,7 +28,7 @@ const EDITED = ['business_connection_id', 'chat_id', 'message_id', 'inline_messa
 const ALONE = ['chat_id', 'receiver_user_id', 'ephemeral_message_id'] as const;
 const DRAFT = ['chat_id', 'message_thread_id', 'draft_id', 'can_stop', 'keep_on_stop'] as const;
 
-/** The parameters of the methods that write, by their names in lower case. */
+/** The parameters of the sending methods, by lower-case method name. */
 const KNOWN: Readonly<Record<string, ReadonlySet<string>>> = {
   sendmessage: names<'sendMessage'>(
     ...PLACE,
@@ -67,19 +67,19 @@ function names<Method extends keyof ApiMethods<unknown>>(
 }
 
 /**
- * Refuses a parameter that a method does not have, such as `can_stop` of a message. Telegram's own servers ignore it,
- * so that a bot does not learn that what it asked for does not exist.
+ * Refuses an unsupported parameter, such as `can_stop` of a message. Telegram's servers ignore it,
+ * so the bot would not notice its mistake.
  * @throws Refusal 400
  */
 export function refuseUnknownParameters(method: string, params: RequestParams): void {
   const known = KNOWN[method];
   const unknown = known && Object.keys(params.values).find((name) => !known.has(name));
   if (unknown !== undefined)
-    throw badRequest(`this double knows no parameter "${unknown}" of ${method}`);
+    throw badRequest(`this double does not support parameter "${unknown}" of ${method}`);
 }
 
 /**
- * An object among the parameters, with known fields alone.
+ * An object parameter with only known fields.
  * @throws Refusal 400
  */
 export function objectWith(
@@ -93,6 +93,6 @@ export function objectWith(
   if (!isRecord(value)) throw badRequest(`can't parse ${what}: expected an Object`);
   const unknown = Object.keys(value).find((field) => !fields.includes(field));
   if (unknown !== undefined)
-    throw badRequest(`can't parse ${what}: this double knows no field "${unknown}"`);
+    throw badRequest(`can't parse ${what}: this double does not support field "${unknown}"`);
   return params.inside(name);
 }

@@ -122,7 +122,7 @@ const refused: [html: string, reason: string][] = [
   ],
 ];
 
-describe('Telegram HTML as the servers read it', () => {
+describe('Telegram HTML as the servers parse it', () => {
   it.each(accepted)('reads %j', (html, text, entities) => {
     expect(parseTelegramHtml(html)).toEqual({ text, entities });
   });
@@ -131,7 +131,7 @@ describe('Telegram HTML as the servers read it', () => {
     expect(() => parseTelegramHtml(html)).toThrow(new TelegramHtmlError(reason));
   });
 
-  it('returns any text that was escaped, and finds no format in it', () => {
+  it('returns escaped text unchanged and without formats', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
         const escaped = text
@@ -143,7 +143,7 @@ describe('Telegram HTML as the servers read it', () => {
     );
   });
 
-  it('answers or refuses any text at all, and never lets a format reach past the end', () => {
+  it('accepts or refuses any text, and no format extends past the end', () => {
     const soup = fc.array(
       fc.constantFrom(
         '<b>',

@@ -2,7 +2,7 @@ import { bytes, decodeReference, fail, isSpace, readStartTag, skipSpace } from '
 
 export { TelegramHtmlError } from './html-lexer.ts';
 
-/** One format over a stretch of text; offset and length are UTF-16 units, as on the wire. */
+/** A format on a range of text; offset and length are in UTF-16 units, as on the wire. */
 export interface HtmlEntity {
   readonly type: string;
   readonly offset: number;
@@ -42,11 +42,12 @@ const TYPE_OF_TAG: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads `parse_mode: 'HTML'` as the Telegram servers do: the same tags, the same four named
- * references (any other stays as literal text), the same refusals with byte offsets. Stricter in
- * one respect: nesting that the documentation forbids (anything in `code` or `pre` but `pre > code`,
- * a quote in a quote, a link in a link) is refused, where the servers silently drop one format.
- * @throws TelegramHtmlError with the server's wording.
+ * Parses `parse_mode: 'HTML'` like the Telegram servers: the same tags, the same four named
+ * references (others stay literal), and the same refusals with byte offsets. It is stricter in one
+ * respect: nesting that the documentation forbids (anything in `code` or `pre` except `pre > code`,
+ * a quote in a quote, a link in a link) is refused, whereas the servers silently drop one of the
+ * formats.
+ * @throws TelegramHtmlError with the server's wording
  */
 export function parseTelegramHtml(html: string): { text: string; entities: HtmlEntity[] } {
   const open: OpenTag[] = [];
@@ -192,8 +193,8 @@ const SOLID = new Set(['code', 'pre', 'text_link', 'text_mention', 'custom_emoji
 const MARKS = new Set(['bold', 'italic', 'underline', 'strikethrough', 'spoiler']);
 
 /**
- * The entities a message ends up with, in the order they are sent. Code splits the marks round it;
- * of two links or codes, one inside the other, the outer one stays.
+ * The final entities of a message, in the order they are sent. Code splits the formats around it;
+ * of two nested links or code spans, the outer one stays.
  */
 function settleEntities(found: readonly HtmlEntity[]): HtmlEntity[] {
   const kept: HtmlEntity[] = [];
@@ -243,8 +244,8 @@ function withoutLanguage({ language: _language, ...entity }: HtmlEntity): HtmlEn
 }
 
 /**
- * The entity that an address makes of a stretch of text. An address the servers would not open loses
- * its link without a word, as there.
+ * The entity for a link. A URL that the servers would not open silently loses its link, as it does
+ * there.
  */
 function linkEntity(
   href: string,

@@ -5,37 +5,43 @@ import type { SentFile } from './files.ts';
 import type { HtmlEntity } from './parse-html.ts';
 import { buttonsOf, type Known, type WireMessage, type WireUser } from './wire.ts';
 
-/** A message of a person. Ids alone make a private chat, group or supergroup of their kind. */
+/**
+ * A message of a person. A bare id creates a private chat, group or supergroup, depending on its
+ * range.
+ */
 export interface Saying {
   readonly chat: number | Known;
-  /** The author; when absent, the only person of a private chat, elsewhere user 1001. */
+  /** The author; when absent, the person of a private chat, or user 1001 elsewhere. */
   readonly from?: number | Known | undefined;
   readonly text?: string | undefined;
-  /** A picture, recording or document; the text becomes its caption. */
+  /** A photo, recording or document; the text becomes its caption. */
   readonly file?: SentFile | undefined;
-  /** Messages with the same one are an album. */
+  /** Messages with the same value form an album. */
   readonly album?: string | undefined;
-  /** A person behind a chat: an anonymous administrator, or one who speaks as their channel. */
+  /** The chat a person speaks as: an anonymous administrator's group, or their channel. */
   readonly as?: Known | undefined;
-  /** Formats; commands, mentions and addresses are found by themselves when absent. */
+  /** Formats; commands, mentions and URLs are detected when absent. */
   readonly entities?: readonly HtmlEntity[] | undefined;
-  /** A topic of a forum; made when it is new. */
+  /** A topic of a forum; created if new. */
   readonly thread?: number | undefined;
-  /** Id of the message that is answered. */
+  /** The id of the quoted message. */
   readonly replyTo?: number | undefined;
-  /** A command that Telegram shows to its sender and the bot alone (`is_ephemeral` in the menu of groups). */
+  /**
+   * Whether it is a command visible only to its sender and the bot (`is_ephemeral` in the menu of
+   * groups).
+   */
   readonly ephemeral?: boolean | undefined;
-  /** The topic of a subscriber, in the direct messages of a channel; made for this person when it is new. */
+  /** A subscriber's topic in the direct messages of a channel; created for this person if new. */
   readonly subscriber?: number | undefined;
-  /** The connection to a business account, in whose chat with a customer a person writes. */
+  /** The business connection in whose chat with a customer the person writes. */
   readonly business?: string | undefined;
-  /** The bot is asked as a guest, with this id, in a chat that it is no member of. */
+  /** The query id, when the bot is asked as a guest in a chat where it is not a member. */
   readonly guest?: string | undefined;
-  /** Anything else the message shall carry, for example `photo` or `new_chat_members`. */
+  /** Further message fields, for example `photo` or `new_chat_members`. */
   readonly extra?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** A person writes: the message is visible and an update is queued. */
+/** Sends a message as a person: it becomes visible, and an update is queued. */
 export function say(account: BotAccount, saying: Saying): WireMessage {
   const known = typeof saying.chat === 'number' ? { id: saying.chat } : saying.chat;
   const chats = chatsOf(account, saying);
@@ -65,7 +71,7 @@ export function say(account: BotAccount, saying: Saying): WireMessage {
   return message;
 }
 
-/** A guest sees nothing of the chat but the question, and the ids there are no ids of its own chats. */
+/** As a guest, the bot sees only the question, and the chat's id is unrelated to its own chats. */
 function chatsOf(account: BotAccount, { business, guest }: Saying): Chats {
   if (guest !== undefined) return new Chats();
   return business === undefined ? account.chats : businessOf(account, business).chats;
@@ -77,7 +83,7 @@ function kindOf({ business, guest }: Saying, chat: ChatRecord): string {
   return chat.info.type === 'channel' ? 'channel_post' : 'message';
 }
 
-/** In which of the conversations of a chat a person writes. */
+/** The separate conversation inside a chat where a person writes. */
 function subChatOf(
   { subscriber, business, guest }: Saying,
   chat: ChatRecord,
@@ -92,7 +98,7 @@ function subChatOf(
   return { direct_messages_topic: { topic_id: subscriber, user }, chat: chat.info };
 }
 
-/** A person changes what they wrote. */
+/** Edits a message as its author. */
 export function reword(
   account: BotAccount,
   chatId: number,
@@ -116,7 +122,9 @@ export function reword(
   account.updates.push(`edited_${kind}`, edited);
 }
 
-/** A customer or the owner of a business account deletes messages; only there the bot is told. */
+/**
+ * Deletes messages in a business chat as the customer or the owner; only there is the bot notified.
+ */
 export function deleteInBusiness(
   account: BotAccount,
   connection: string,
@@ -135,20 +143,20 @@ export function deleteInBusiness(
   });
 }
 
-/** Which button a person presses. */
+/** The button that a person presses. */
 export interface Press {
   readonly chat: number;
   readonly message: number;
-  /** The number of a message that one person sees; `message` is 0 then. */
+  /** The number of an ephemeral message; `message` is then 0. */
   readonly ephemeral?: number | undefined;
-  /** The text on it. */
+  /** The label of the button. */
   readonly label: string;
   readonly from?: number | Known | undefined;
-  /** The message is too old to be told: the update has its place and number only. */
+  /** Whether the message is inaccessible: the update then contains only its chat and id. */
   readonly inaccessible?: boolean | undefined;
 }
 
-/** A person presses a button; gives back the id of the query. */
+/** Presses a button as a person and returns the id of the query. */
 export function press(account: BotAccount, wish: Press): string {
   const chat = account.chats.get(wish.chat);
   const message =
@@ -177,8 +185,8 @@ export function press(account: BotAccount, wish: Press): string {
 }
 
 /**
- * A person presses the stop button of the newest draft in their chat; returns the id of the draft. The update names the
- * chat alone, which is private and so names the person.
+ * Presses the stop button of the newest draft in a private chat and returns the id of the draft.
+ * The update names only the chat, which identifies the person.
  */
 export function stopDraft(account: BotAccount, chatId: number): number {
   const chat = account.chats.get(chatId);
@@ -193,19 +201,22 @@ export function stopDraft(account: BotAccount, chatId: number): number {
   return draft.draftId;
 }
 
-/** The reaction of a person, or of one who speaks as a chat. */
+/** A reaction of a person, possibly speaking as a chat. */
 export interface Reaction {
   readonly chat: number;
   readonly message: number;
-  /** All of theirs from now on: emoji, or `{ custom }` with the id of one that resembles `like`. Empty: none. */
+  /**
+   * All reactions of this person from now on: emoji, or `{ custom }` with the id of one that
+   * resembles `like`. Empty for none.
+   */
   readonly emojis: readonly (string | { readonly custom: string; readonly like: string })[];
   readonly from?: number | Known | undefined;
   readonly as?: Known | undefined;
 }
 
 /**
- * A person reacts. The bot hears of it in private chats, and in groups that it administers; of channels it would
- * hear numbers alone.
+ * Reacts as a person. The bot is notified in private chats and in groups where it is an
+ * administrator; in channels it would only receive counts.
  */
 export function react(
   account: BotAccount,
@@ -233,7 +244,9 @@ export function react(
   }
 }
 
-/** A group becomes a supergroup; gives back its new id. Both chats get their service message. */
+/**
+ * Upgrades a group to a supergroup and returns its new id. Both chats receive a service message.
+ */
 export function migrate(account: BotAccount, chatId: number): number {
   const old = account.chats.open({ id: chatId });
   const newId = -1_000_000_000_000 + chatId;
@@ -247,13 +260,13 @@ export function migrate(account: BotAccount, chatId: number): number {
   return newId;
 }
 
-/** The person who acts where none is named. */
+/** The person who acts when none is given. */
 const SOMEBODY: WireUser = { id: 1001, is_bot: false, first_name: 'User 1001' };
 
-/** Whether the bot may be in a chat, and write there. */
+/** The bot's access to a chat. */
 export type Access = 'open' | 'blocked' | 'kicked' | 'muted';
 
-/** The bot may not write there any more, or may again; the bot is told by `my_chat_member`. */
+/** Changes the bot's access to a chat; the bot is notified with `my_chat_member`. */
 export function setAccess(account: BotAccount, chatId: number, access: Access): void {
   const chat = account.chats.open({ id: chatId });
   chat.closed = access === 'open' ? undefined : access;
@@ -273,7 +286,7 @@ export function setAccess(account: BotAccount, chatId: number, access: Access): 
   });
 }
 
-/** A topic is closed or opened again, of which a service message tells, or it is deleted, of which nothing does. */
+/** Closes or reopens a topic, which sends a service message, or deletes it, which does not. */
 export function setTopic(
   account: BotAccount,
   chatId: number,
@@ -291,7 +304,7 @@ export function setTopic(
   say(account, { chat: chatId, thread, extra: { [event]: {} } });
 }
 
-/** The person of a saying, in full. */
+/** The author of a message as a complete user. */
 function userOf(saying: Pick<Saying, 'chat' | 'from'>, chat: ChatRecord): WireUser {
   const fallback = chat.info.type === 'private' ? chat.info.id : SOMEBODY.id;
   const given =
@@ -300,8 +313,8 @@ function userOf(saying: Pick<Saying, 'chat' | 'from'>, chat: ChatRecord): WireUs
 }
 
 /**
- * The author of a message. One who speaks for a chat is shown as that chat, beside a user that is the same
- * everywhere.
+ * The sender fields of a message. Someone who speaks as a chat is shown as that chat, next to a
+ * fixed placeholder user.
  */
 function speakerOf(saying: Saying, chat: ChatRecord, from: WireUser): Partial<WireMessage> {
   if (chat.info.type === 'channel') return { sender_chat: chat.info };
@@ -331,7 +344,9 @@ function textOf({ text, entities }: Pick<Saying, 'text' | 'entities'>): Partial<
   return found.length === 0 ? { text } : { text, entities: found };
 }
 
-/** Every message of a topic answers the topic's first message, unless it answers another one. */
+/**
+ * Every message of a topic replies to the topic's first message, unless it replies to another one.
+ */
 function placeOf(saying: Saying, chat: ChatRecord): Partial<WireMessage> {
   const { thread, replyTo } = saying;
   const place = thread === undefined ? {} : { message_thread_id: thread, is_topic_message: true };

@@ -10,11 +10,7 @@ describe('refusals as on the servers', () => {
   it.each([
     ['an empty text', { text: '' }, 'Bad Request: message text is empty'],
     ['white space', { text: ' \n ' }, 'Bad Request: message text is empty'],
-    [
-      'nothing but tags',
-      { text: '<b> </b>', parse_mode: 'HTML' },
-      'Bad Request: message text is empty',
-    ],
+    ['only tags', { text: '<b> </b>', parse_mode: 'HTML' }, 'Bad Request: message text is empty'],
     ['4,097 characters', { text: 'x'.repeat(4097) }, 'Bad Request: message is too long'],
     [
       'bad markup',
@@ -24,7 +20,7 @@ describe('refusals as on the servers', () => {
     ['an unknown chat', { chat_id: 404, text: 'x' }, 'Bad Request: chat not found'],
     ['no chat', { chat_id: undefined, text: 'x' }, 'Bad Request: chat_id is empty'],
     [
-      'an answer to nothing',
+      'a reply to a missing message',
       { text: 'x', reply_parameters: { message_id: 9999 } },
       'Bad Request: message to be replied not found',
     ],
@@ -38,28 +34,28 @@ describe('refusals as on the servers', () => {
   it.each<[string, object, string]>([
     ['without the topic of a subscriber', { chat_id: -8 }, 'DIRECT_MESSAGES_TOPIC_REQUIRED'],
     [
-      'to a subscriber who is not there',
+      'to an unknown subscriber',
       { chat_id: -8, direct_messages_topic_id: 9 },
       'direct messages topic not found',
     ],
     [
-      'to a subscriber of a chat that has none',
+      'to a subscriber of a chat without any',
       { chat_id: ANN, direct_messages_topic_id: 7 },
       'the chat is not a direct messages chat',
     ],
     ['to a customer without the connection', { chat_id: 502 }, 'chat not found'],
     [
-      'by a connection that is not there',
+      'through an unknown connection',
       { chat_id: 502, business_connection_id: 'other' },
       'BUSINESS_CONNECTION_INVALID',
     ],
     [
-      'to a person who is no customer',
+      'to a person who is not a customer',
       { chat_id: ANN, business_connection_id: 'shop' },
       'BUSINESS_PEER_INVALID',
     ],
     [
-      'where the account does not let it reply',
+      'where the account does not allow replies',
       { chat_id: 502, business_connection_id: 'mute' },
       'BOT_ACCESS_FORBIDDEN',
     ],
@@ -74,7 +70,7 @@ describe('refusals as on the servers', () => {
     expect(await refusal(call)).toMatchObject({ code: 400, description: `Bad Request: ${reason}` });
   });
 
-  it('[F17] takes one answer to a question of a guest', async () => {
+  it("[F17] accepts one answer to a guest's question", async () => {
     const { double, telegram } = await start();
     double.say({ chat: -77, guest: 'q', text: 'who?' });
     const answer = (query: string) => {
@@ -93,9 +89,9 @@ describe('refusals as on the servers', () => {
     ['green', { style: 'success' }, true],
     ['red', { style: 'danger' }, true],
     ['blue', { style: 'primary' }, true],
-    ['a style there is not', { style: 'secondary' }, false],
-    ['a field there is not', { color: 'red' }, false],
-  ])('reads the style of buttons: %s', async (_name, more, isTaken) => {
+    ['an unknown style', { style: 'secondary' }, false],
+    ['an unknown field', { color: 'red' }, false],
+  ])('validates the style of buttons: %s', async (_name, more, isTaken) => {
     const { double, telegram } = await start();
     double.say({ chat: ANN, text: 'hi' });
     const key = { text: 'Ok', callback_data: 'ok', ...more };
@@ -108,7 +104,7 @@ describe('refusals as on the servers', () => {
   it.each([
     ['101 commands', 101, 1],
     ['a list of more than 7,800 bytes', 63, 82],
-  ])('refuses %s as too much', async (_name, count, length) => {
+  ])('refuses %s as too large', async (_name, count, length) => {
     const { telegram } = await start();
     const commands = Array.from({ length: count }, (_, n) => ({
       command: `command_${String(n).padStart(3, '0')}`,
@@ -121,7 +117,7 @@ describe('refusals as on the servers', () => {
     expect(await telegram.callApi('setMyCommands', { commands: shorter })).toBe(true);
   });
 
-  it('counts the text after parsing, in code points, and keeps 100 formats', async () => {
+  it('measures the text after parsing, in code points, and keeps 100 formats', async () => {
     const { double, telegram } = await start();
     double.say({ chat: ANN, text: 'hi' });
     await telegram.sendMessage(ANN, '😀'.repeat(4096));
@@ -129,7 +125,7 @@ describe('refusals as on the servers', () => {
     expect(double.conversation(ANN).at(-1)?.entities).toHaveLength(100);
   });
 
-  it('refuses an edit that changes nothing, takes one that does, and deletes once', async () => {
+  it('refuses an edit without a change, accepts one with a change, and deletes only once', async () => {
     const { double, telegram } = await start();
     double.say({ chat: ANN, text: 'hi' });
     const { message_id } = await telegram.sendMessage(ANN, 'one');
@@ -146,7 +142,7 @@ describe('refusals as on the servers', () => {
     });
   });
 
-  it('distinguishes a wrong token, an unknown method, a block and a moved group', async () => {
+  it('distinguishes a wrong token, an unknown method, a block and an upgraded group', async () => {
     const { double, telegram } = await start();
     double.say({ chat: ANN, text: 'hi' });
     double.say({ chat: -5, text: 'hi' });
@@ -171,7 +167,7 @@ describe('refusals as on the servers', () => {
     await telegram.sendMessage(newId, 'there');
   });
 
-  it('holds back a bot that writes too fast, and lets it go on after the time it named', async () => {
+  it('rejects a bot that sends too fast, and accepts it after the reported wait', async () => {
     let now = 1_000_000;
     const { double, telegram } = await start({ limits: REAL_LIMITS, clock: () => now });
     double.say({ chat: ANN, text: 'hi' });

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 
 /**
- * The parameters of one call, whatever way they came: the Bot API takes numbers as text, and
- * objects as JSON text, wherever a client sends them so.
+ * The parameters of one call, whatever their encoding: clients may send numbers as text and objects
+ * as JSON text.
  */
 export class RequestParams {
   readonly values: Readonly<Record<string, unknown>>;
@@ -27,7 +27,7 @@ export class RequestParams {
     return this.values[name] === true || this.values[name] === 'true' || this.values[name] === '1';
   }
 
-  /** An object or array, or the JSON text of one. */
+  /** An object or array, possibly given as JSON text. */
   json(name: string): unknown {
     const value = this.values[name];
     if (typeof value !== 'string') return value;
@@ -38,7 +38,7 @@ export class RequestParams {
     }
   }
 
-  /** The parameters inside an object parameter, empty when it is absent. */
+  /** The parameters inside an object parameter; empty when it is absent. */
   inside(name: string): RequestParams {
     const value = this.json(name);
     return new RequestParams(isRecord(value) ? value : {});
@@ -47,7 +47,7 @@ export class RequestParams {
 
 /**
  * Reads query and body: JSON, urlencoded or multipart (files stay `File` objects).
- * @throws Refusal when the body is not what its content type says, or not UTF-8.
+ * @throws Refusal when the body does not match its content type, or is not UTF-8
  */
 export async function readParams(
   request: IncomingMessage,
@@ -70,15 +70,15 @@ export async function readParams(
   });
 }
 
-/** The parameters beside a refusal, on which a program can act. */
+/** The machine-readable parameters of a refusal. */
 export const RefusalParameters = z.strictObject({
-  /** Seconds to wait. */
+  /** The seconds to wait. */
   retry_after: z.number().optional(),
   migrate_to_chat_id: z.number().optional(),
 });
 export type RefusalParameters = z.infer<typeof RefusalParameters>;
 
-/** An answer of the Bot API other than ok; thrown by the methods, written by the server. */
+/** An error response of the Bot API; thrown by the methods and sent by the server. */
 export class Refusal extends Error {
   readonly code: number;
   readonly parameters: RefusalParameters | undefined;
@@ -90,22 +90,22 @@ export class Refusal extends Error {
   }
 }
 
-/** 400 with the server's usual beginning. */
+/** Status 400 with the server's usual prefix. */
 export function badRequest(reason: string, parameters?: RefusalParameters): Refusal {
   return new Refusal(400, `Bad Request: ${reason}`, parameters);
 }
 
-/** 409, the answer to a second poller and to polling while a webhook is set. */
+/** Status 409 for a second poller, and for polling while a webhook is set. */
 export function conflict(reason: string): Refusal {
   return new Refusal(409, `Conflict: ${reason}`);
 }
 
-/** 403, when the bot may not write there any more. */
+/** Status 403 when the bot may no longer write to the chat. */
 export function forbidden(reason: string): Refusal {
   return new Refusal(403, `Forbidden: ${reason}`);
 }
 
-/** An object with named fields, not an array and not null. */
+/** Whether a value is an object, neither an array nor null. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -129,7 +129,7 @@ function parseObject(text: string): Record<string, unknown> {
     const value: unknown = JSON.parse(text);
     if (isRecord(value)) return value;
   } catch {
-    // Told below like any other body that is not an object.
+    // Reported below like any other body that is not an object.
   }
   throw badRequest("can't parse request: expected a JSON object");
 }

@@ -1,6 +1,6 @@
 import { decodeReference } from './html-lexer.ts';
 
-/** An element of rich HTML; texts are strings between them. */
+/** An element of rich HTML; text nodes are strings. */
 export interface RichElement {
   readonly name: string;
   readonly attributes: ReadonlyMap<string, string>;
@@ -8,12 +8,12 @@ export interface RichElement {
 }
 export type RichNode = string | RichElement;
 
-/** Why rich HTML is refused, without the "Bad Request: " in front of it. */
+/** Why rich HTML is refused, without the prefix "Bad Request: ". */
 export class RichHtmlError extends Error {
   override readonly name = 'RichHtmlError';
 }
 
-/** Formats of a text, with the attributes that each may have. */
+/** Inline formats, with the attributes that each may have. */
 const INLINE: Readonly<Record<string, readonly string[]>> = {
   ...{ b: [], strong: [], i: [], em: [], u: [], ins: [], s: [], strike: [], del: [] },
   ...{ code: ['class'], mark: [], sub: [], sup: [], 'tg-spoiler': [], 'tg-math': [] },
@@ -21,14 +21,14 @@ const INLINE: Readonly<Record<string, readonly string[]>> = {
   ...{ 'tg-emoji': ['emoji-id'], br: [] },
 };
 
-/** Blocks, likewise. */
+/** Blocks, with the attributes that each may have. */
 const BLOCKS: Readonly<Record<string, readonly string[]>> = {
   ...{ h1: [], h2: [], h3: [], h4: [], h5: [], h6: [], p: [], pre: [], footer: [], hr: [] },
   ...{ ul: [], ol: ['start', 'type', 'reversed'], blockquote: ['expandable'], aside: [] },
   ...{ table: ['bordered', 'striped', 'compact'], details: ['open'], 'tg-math-block': [] },
 };
 
-/** The tags that are parts of one block alone. */
+/** Tags that may only occur inside one particular block. */
 const PARTS: Readonly<Record<string, readonly [parent: string, attributes: readonly string[]]>> = {
   tr: ['table', []],
   th: ['tr', ['colspan', 'rowspan', 'align', 'valign']],
@@ -39,7 +39,7 @@ const PARTS: Readonly<Record<string, readonly [parent: string, attributes: reado
 };
 
 const VOID = new Set(['br', 'hr', 'input']);
-/** Text in them has formats, and no blocks. */
+/** Blocks that contain formatted text but no other blocks. */
 const TEXT_ONLY = new Set([
   ...Object.keys(INLINE),
   ...['p', 'pre', 'footer', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6'],
@@ -47,8 +47,8 @@ const TEXT_ONLY = new Set([
 ]);
 
 /**
- * Reads the HTML of a rich message: the tags and attributes of the documentation, each where it may be, every tag
- * closed. Media, maps and buttons are not known here.
+ * Parses the HTML of a rich message: only documented tags and attributes, each where it is allowed,
+ * and every tag closed. Media, maps and buttons are not supported.
  * @throws RichHtmlError
  */
 export function parseRichHtml(html: string): RichNode[] {

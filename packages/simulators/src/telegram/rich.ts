@@ -5,12 +5,12 @@ import type { WireMessage } from './wire.ts';
 
 const FIELDS = ['html', 'markdown', 'blocks', 'media', 'is_rtl', 'skip_entity_detection'] as const;
 
-/** The limits of the documentation: characters, blocks with list items and rows, levels, columns. */
+/** The documented limits: characters, blocks including list items and rows, levels, columns. */
 const MAX = { characters: 32_768, blocks: 500, levels: 16, columns: 20 } as const;
 
 /**
- * Reads `rich_message` as sendRichMessage and editMessageText do; undefined where there is none.
- * @throws Refusal 400: HTML that cannot be read, or more of something than a message may have.
+ * Reads `rich_message` like sendRichMessage and editMessageText; undefined when it is absent.
+ * @throws Refusal 400 when the HTML is invalid or exceeds a limit
  */
 export function readRichMessage(params: RequestParams): Partial<WireMessage> | undefined {
   const rich = objectWith(params, 'rich_message', FIELDS);
@@ -20,7 +20,7 @@ export function readRichMessage(params: RequestParams): Partial<WireMessage> | u
   if (forms.length !== 1)
     throw badRequest('exactly one of html, markdown and blocks must be in a rich message');
   const html = rich.text('html');
-  if (html === undefined) throw badRequest('this double reads the html of rich messages alone');
+  if (html === undefined) throw badRequest('this double only reads the html of rich messages');
   const nodes = parsed(html);
   check(nodes);
   const blocks = blocksOf(nodes);
@@ -60,7 +60,7 @@ function check(nodes: readonly RichNode[]): void {
   }
 }
 
-/** A block, as the Bot API writes it, as far as it is known here. */
+/** A block in the Bot API's format, as far as it is supported here. */
 type Block = Readonly<Record<string, unknown>>;
 
 function blocksOf(nodes: readonly RichNode[]): Block[] {
@@ -156,7 +156,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   ...{ 'tg-spoiler': 'spoiler', mark: 'marked', sub: 'subscript', sup: 'superscript' },
 };
 
-/** A text with formats: a string, or an object for a format, or a list of both. */
+/** Formatted text: a string, an object for a format, or a list of both. */
 function richText(nodes: readonly RichNode[]): unknown {
   const texts = nodes.map((node): unknown => {
     if (typeof node === 'string') return node;
@@ -173,7 +173,7 @@ function richText(nodes: readonly RichNode[]): unknown {
   return texts.length === 1 ? texts[0] : texts;
 }
 
-/** The visible text of blocks, texts or HTML, a line for each block, row and item. */
+/** The visible text of blocks, texts or HTML, with one line per block, row and item. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) {

@@ -9,19 +9,24 @@ import { readRichMessage } from './rich.ts';
 import type { VisibleFile } from './transcript.ts';
 import type { WireMessage } from './wire.ts';
 
-/** sendMessage: the text is read before the chat is looked up, and flood control comes last. */
+/**
+ * Implements sendMessage: the text is parsed before the chat is looked up, and flood control comes
+ * last.
+ */
 export function sendMessage(account: BotAccount, params: RequestParams): WireMessage {
   return placeNewMessage(account, params, fieldsOf(readText(params)));
 }
 
-/** sendRichMessage: its HTML is read before the chat is looked up, too. */
+/** Implements sendRichMessage; its HTML is also parsed before the chat is looked up. */
 export function sendRichMessage(account: BotAccount, params: RequestParams): WireMessage {
   const rich = readRichMessage(params);
   if (rich === undefined) throw badRequest('rich message is empty');
   return placeNewMessage(account, params, rich);
 }
 
-/** sendPhoto, sendDocument and their like: one file by multipart, a caption below it. */
+/**
+ * Implements sendPhoto, sendDocument and similar methods: one file by multipart, with a caption.
+ */
 export function sendMedia(kind: FileKind) {
   return async (account: BotAccount, params: RequestParams): Promise<WireMessage> => {
     const file = params.values[kind];
@@ -36,7 +41,10 @@ export function sendMedia(kind: FileKind) {
   };
 }
 
-/** editMessageText: only the bot's own messages, and only to something different; a text may become a rich message. */
+/**
+ * Implements editMessageText: only for the bot's own messages, and only with a change; a text may
+ * become a rich message.
+ */
 export function editMessageText(account: BotAccount, params: RequestParams): WireMessage {
   const shown = readRichMessage(params) ?? fieldsOf(readText(params));
   const { chat, old } = messageToEdit(account, params);
@@ -64,7 +72,10 @@ export function editMessageText(account: BotAccount, params: RequestParams): Wir
   return placeEdit(account, chat, kept, changed);
 }
 
-/** editMessageReplyMarkup: the buttons below the bot's own messages; without a keyboard they go. */
+/**
+ * Implements editMessageReplyMarkup for the bot's own messages; without a keyboard, the buttons are
+ * removed.
+ */
 export function editMessageReplyMarkup(account: BotAccount, params: RequestParams): WireMessage {
   const { chat, old } = messageToEdit(account, params);
   const markup = readKeyboard(params);
@@ -75,7 +86,7 @@ export function editMessageReplyMarkup(account: BotAccount, params: RequestParam
   return placeEdit(account, chat, kept, markup);
 }
 
-/** editMessageCaption: the words below the bot's own files. */
+/** Implements editMessageCaption for the bot's own files. */
 export function editMessageCaption(account: BotAccount, params: RequestParams): WireMessage {
   const caption = readCaption(params);
   const { chat, old } = messageToEdit(account, params);
@@ -85,7 +96,7 @@ export function editMessageCaption(account: BotAccount, params: RequestParams): 
   return placeEdit(account, chat, kept, caption);
 }
 
-/** deleteMessage: the bot's own messages, and those of others in groups. */
+/** Implements deleteMessage for the bot's own messages and, in groups, those of others. */
 export function deleteMessage(account: BotAccount, params: RequestParams): true {
   const chat = account.chats.findWritable(params.text('chat_id'));
   const id = params.integer('message_id') ?? 0;
@@ -94,7 +105,7 @@ export function deleteMessage(account: BotAccount, params: RequestParams): true 
   return true;
 }
 
-/** sendMessageDraft: private chats only, any number not zero, and the text may be empty. */
+/** Implements sendMessageDraft: only in private chats, with a nonzero id; the text may be empty. */
 export function sendMessageDraft(account: BotAccount, params: RequestParams): true {
   const text = params.text('text') ?? '';
   const shown = text === '' ? { text } : readText(params);
@@ -120,7 +131,7 @@ const ACTIONS = new Set(
   ),
 );
 
-/** sendChatAction: not counted by flood control here. */
+/** Implements sendChatAction, which flood control does not count here. */
 export function sendChatAction(account: BotAccount, params: RequestParams): true {
   const isBusiness = params.text('business_connection_id') !== undefined;
   const chat = isBusiness
@@ -130,13 +141,15 @@ export function sendChatAction(account: BotAccount, params: RequestParams): true
     throw badRequest("chat actions can't be sent to channel chats");
   if (!ACTIONS.has(params.text('action') ?? ''))
     throw badRequest('wrong parameter action in request');
-  // Only here the general topic has a number.
+  // Only this method accepts the general topic by its number.
   const general = chat.info.is_forum === true && params.integer('message_thread_id') === 1;
   if (!general) threadOf(chat, params);
   return true;
 }
 
-/** The bot writes: the message is visible, in its place and with its keyboard. `file` is what it carries. */
+/**
+ * Stores a new message of the bot in its topic and with its keyboard. `file` is the attached file.
+ */
 function placeNewMessage(
   account: BotAccount,
   params: RequestParams,
@@ -183,7 +196,7 @@ function messageToEdit(account: BotAccount, params: RequestParams) {
   return { chat, old };
 }
 
-/** The bot changes a message: `kept` of the old one, and `changed`. */
+/** Edits a message of the bot: keeps the fields `kept` and sets those in `changed`. */
 function placeEdit(
   account: BotAccount,
   chat: ChatRecord,
@@ -197,7 +210,7 @@ function placeEdit(
   return message;
 }
 
-/** Groups may keep the bot silent, and topics may be closed for all but administrators. */
+/** Groups may mute the bot, and closed topics are only open to administrators. */
 function mayWrite(
   { me }: BotAccount,
   chat: ChatRecord,
@@ -235,7 +248,7 @@ function sameMarkup(message: WireMessage): { reply_markup?: unknown } {
   return message.reply_markup === undefined ? {} : { reply_markup: message.reply_markup };
 }
 
-/** The general topic has no number: 1 is refused like any other unknown one. */
+/** The general topic has no number, so 1 is refused like any unknown one. */
 function threadOf(chat: ChatRecord, params: RequestParams): Partial<WireMessage> {
   const thread = params.integer('message_thread_id');
   if (thread === undefined || thread === 0) return {};

@@ -6,13 +6,16 @@ import { METHODS } from './methods.ts';
 import { refuseUnknownParameters } from './parameters.ts';
 import { Refusal, RequestParams, readParams } from './request.ts';
 
-/** A refusal has its reason beside the body, for the transcript. */
+/** A response with the reason for the transcript, if it is a refusal. */
 type BotAnswer = Answer & { readonly description?: string };
 
 const FILE_PATH = /\/file\/bot([^/]+)\/(.+)$/;
 const PATH = /\/bot([^/]+)\/([A-Za-z]+)\/?$/;
 
-/** Answers `…/bot<token>/<method>`; anything else is not found. Every call ends up in the transcript. */
+/**
+ * Answers `…/bot<token>/<method>`; anything else is not found. Records every call in the
+ * transcript.
+ */
 export class BotApiServer {
   readonly #account: BotAccount;
   readonly #token: string;
@@ -39,7 +42,7 @@ export class BotApiServer {
     await this.#call(method, params, response, gone.signal);
   }
 
-  /** A file; faults reach it as the method `download`. */
+  /** Serves a file; faults address downloads as the method `download`. */
   #serve(token: string, path: string, response: ServerResponse): void {
     if (token !== this.#token) {
       write(response, refused(new Refusal(401, 'Unauthorized')));

@@ -21,8 +21,9 @@ import { Transcript } from './transcript.ts';
 const DEFAULT_TOKEN = '7000000001:double-token-for-tests-and-trying-out';
 
 /**
- * Starts a Telegram Bot API server for one bot on loopback: plain http, the real wire, the limits and
- * refusals of the servers, and faults on request. `/control/…` does over http what the handle does.
+ * Starts a Telegram Bot API server for one bot on loopback: plain HTTP, the real wire format, the
+ * limits and refusals of the servers, and injectable faults. `/control/…` offers the methods of the
+ * handle over HTTP.
  */
 export async function startTelegramDouble(
   options: TelegramDoubleOptions = {},

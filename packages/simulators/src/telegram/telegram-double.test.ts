@@ -5,8 +5,8 @@ import { endDoubles, refusal, start } from './testing/telegraf-client.ts';
 const ANN = 501;
 afterEach(endDoubles);
 
-describe('a conversation through real telegraf', () => {
-  it('brings what a person says and shows what the bot answers, in order', async () => {
+describe('a conversation through the real telegraf', () => {
+  it("delivers a person's messages and shows the bot's answers, in order", async () => {
     const { double, bot } = await start();
     bot.on('message', (ctx) => ctx.reply('<b>hello</b> you', { parse_mode: 'HTML' }));
     void bot.launch();
@@ -22,7 +22,7 @@ describe('a conversation through real telegraf', () => {
     bot.stop();
   });
 
-  it('marks commands and mentions in what people say, and quotes what they answer', async () => {
+  it("detects commands and mentions in people's messages, and quotes the message they reply to", async () => {
     const { double, telegram } = await start();
     const sent = await telegram.callApi('getUpdates', {});
     expect(sent).toEqual([]);
@@ -45,7 +45,7 @@ describe('a conversation through real telegraf', () => {
     ]);
   });
 
-  it('keeps an answer in its topic and refuses topics that do not exist', async () => {
+  it('keeps an answer in its topic and refuses unknown topics', async () => {
     const { double, telegram } = await start();
     const chat = -1_000_000_000_005;
     const question = double.say({ chat, thread: 77, text: 'hi' });
@@ -70,7 +70,7 @@ describe('a conversation through real telegraf', () => {
 });
 
 describe('updates and their confirmation', () => {
-  it('brings an update again until a poll with a higher offset confirms it', async () => {
+  it('delivers an update again until a poll with a higher offset confirms it', async () => {
     const { double, telegram } = await start();
     double.say({ chat: ANN, text: 'one' });
     double.say({ chat: ANN, text: 'two' });
@@ -83,7 +83,7 @@ describe('updates and their confirmation', () => {
     expect(double.pendingUpdates()).toHaveLength(1);
   });
 
-  it('answers a waiting poll as soon as something happens', async () => {
+  it('answers a waiting poll as soon as there is an update', async () => {
     const { double, telegram } = await start();
     const poll = telegram.callApi('getUpdates', { timeout: 50 });
     await double.waitFor(() => double.transcript.firstArrival('getUpdates'));
@@ -104,7 +104,7 @@ describe('updates and their confirmation', () => {
     expect(await newer).toHaveLength(1);
   });
 
-  it('refuses to be polled while a webhook is set', async () => {
+  it('refuses polling while a webhook is set', async () => {
     const { telegram } = await start();
     await telegram.setWebhook('https://example.org/hook');
     expect(await refusal(telegram.callApi('getUpdates', {}))).toMatchObject({
@@ -115,7 +115,7 @@ describe('updates and their confirmation', () => {
     expect(await telegram.callApi('getUpdates', {})).toEqual([]);
   });
 
-  it('leaves out kinds of updates the bot did not ask for', async () => {
+  it('omits kinds of updates that the bot did not ask for', async () => {
     const { double, telegram } = await start();
     await telegram.callApi('getUpdates', { allowed_updates: ['callback_query'] });
     double.say({ chat: ANN, text: 'x' });
@@ -123,8 +123,8 @@ describe('updates and their confirmation', () => {
   });
 });
 
-describe('faults on request', () => {
-  it('answers 502 with HTML, half a JSON document, or resets, for as many calls as asked', async () => {
+describe('injected faults', () => {
+  it('answer with 502 and HTML, truncated JSON, or a reset, for the requested number of calls', async () => {
     const { double, telegram } = await start();
     double.say({ chat: ANN, text: 'hi' });
     double.fault({ kind: 'status', status: 502, method: 'sendMessage' });
@@ -138,7 +138,7 @@ describe('faults on request', () => {
     expect(double.conversation(ANN).map(({ text }) => text)).toEqual(['hi', 'e']);
   });
 
-  it('can lose the answer after the message is there', async () => {
+  it('can lose the response after the message was sent', async () => {
     const { double, telegram } = await start();
     double.say({ chat: ANN, text: 'hi' });
     double.fault({ kind: 'reset', after: true, chat: ANN });
@@ -148,8 +148,8 @@ describe('faults on request', () => {
   });
 });
 
-describe('the control address', () => {
-  it('lets another process speak, look and break things', async () => {
+describe('the control interface', () => {
+  it('lets another process send messages, inspect the state and inject faults', async () => {
     const { double, telegram } = await start({ pathPrefix: '/proxy' });
     expect(double.apiRoot).toMatch(/\/proxy$/);
     const bot = new Telegraf(double.token, { telegram: { apiRoot: `${double.apiRoot}/` } });
@@ -182,7 +182,7 @@ describe('the control address', () => {
     expect((await control('dance', {})).status).toBe(404);
   });
 
-  it('takes urlencoded, query and multipart parameters like JSON', async () => {
+  it('accepts urlencoded, query and multipart parameters like JSON', async () => {
     const { double } = await start();
     double.say({ chat: ANN, text: 'hi' });
     const url = `${double.apiRoot}/bot${double.token}/sendMessage`;

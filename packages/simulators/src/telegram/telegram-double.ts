@@ -7,77 +7,83 @@ import type { Access, Press, Reaction, Saying } from './people.ts';
 import type { RecordedCall, Transcript, VisibleMessage } from './transcript.ts';
 import type { WireMessage, WireUpdate, WireUser } from './wire.ts';
 
-/** The options of a double; everything has a default. */
+/** The options of a double; all of them have defaults. */
 export interface TelegramDoubleOptions {
-  /** Loopback port; a free one when absent. */
+  /** The loopback port; a free one when absent. */
   readonly port?: number;
   readonly botToken?: string;
-  /** Flood limits; none when absent, `REAL_LIMITS` for about the real ones. */
+  /** Flood limits; none when absent. `REAL_LIMITS` approximates Telegram's own. */
   readonly limits?: FloodLimits;
-  /** Milliseconds since 1970; decides dates and flood limits, not how long a poll waits. */
+  /**
+   * The current time in ms since 1970. Determines dates and flood limits, but not how long a poll
+   * waits.
+   */
   readonly clock?: () => number;
-  /** The real target of a webhook's calls: it must name an https address, which loopback has not. */
+  /**
+   * Where webhook calls are really sent, because a webhook must have an https URL, which loopback
+   * cannot offer.
+   */
   readonly webhookTarget?: string;
-  /** The form in which optional fields of the Bot API are sent; with its values when absent. */
+  /** How optional fields of the Bot API are sent; included with their values when absent. */
   readonly optional?: Optional;
-  /** It behaves as a server of one's own in local mode. */
+  /** Makes the double behave like a self-hosted server in local mode. */
   readonly localServer?: LocalServer;
-  /** The picture of the bot; it has none when absent. */
+  /** The bot's profile picture; none when absent. */
   readonly picture?: Uint8Array<ArrayBuffer>;
-  /** A path in front of `/bot<token>/…`, as behind a proxy, for example `/telegram`. */
+  /** A path prefix before `/bot<token>/…`, as behind a proxy, for example `/telegram`. */
   readonly pathPrefix?: string;
 }
 
-/** A running double: the wire on `apiRoot`, and what tests do to it and see of it. */
+/** A running double: the wire at `apiRoot`, and the controls for tests. */
 export interface TelegramDouble {
   readonly apiRoot: string;
   readonly token: string;
   readonly me: WireUser;
   readonly transcript: Transcript;
-  /** A person writes. */
+  /** Sends a message as a person. */
   say(saying: Saying): WireMessage;
-  /** A person changes what they wrote. */
+  /** Edits a message as its author. */
   reword(chatId: number, messageId: number, text: string, business?: string): void;
-  /** A person connects the bot to their business account, or changes what it may do there. */
+  /** Connects the bot to a person's business account, or changes what it may do there. */
   connectBusiness(wish: Connecting): void;
-  /** A person deletes messages in a chat of a business account. */
+  /** Deletes messages in a business chat as a person. */
   deleteInBusiness(connection: string, chatId: number, messageIds: readonly number[]): void;
   /** The bot's answer as a guest. */
   guestAnswer(query: string): string | undefined;
-  /** A person reacts to a message, or takes that back. */
+  /** Adds or removes a person's reaction. */
   react(reaction: Reaction): void;
-  /** A person presses a button; gives back the id of the query. */
+  /** Presses a button as a person and returns the id of the query. */
   press(press: Press): string;
-  /** A person presses the stop button of the newest draft in their chat; returns the id of the draft. */
+  /** Presses the stop button of the newest draft in a chat and returns the id of the draft. */
   stopDraft(chatId: number): number;
-  /** Whether the bot has answered a press. */
+  /** Whether the bot has answered a button press. */
   pressAnswered(queryId: string): boolean;
-  /** Queues an update of any kind, for example `callback_query`; gives back its id. */
+  /** Queues an update of any kind, for example `callback_query`, and returns its id. */
   update(kind: string, content: unknown): number;
-  /** Updates no poll has confirmed yet. */
+  /** Updates that no poll has confirmed yet. */
   pendingUpdates(): readonly WireUpdate[];
-  /** The visible messages of a chat, both ways, oldest first. */
+  /** The visible messages of a chat in both directions, oldest first. */
   conversation(chatId: number, business?: string): VisibleMessage[];
-  /** The calls of the bot, oldest first. */
+  /** The bot's calls, oldest first. */
   calls(method?: string): RecordedCall[];
   /** Unfinished texts shown by sendMessageDraft. */
   drafts(): readonly Draft[];
-  /** A group becomes a supergroup; gives back the new id. */
+  /** Upgrades a group to a supergroup and returns its new id. */
   migrate(chatId: number): number;
-  /** A person blocks the bot, a group throws it out or takes its right to write, or lets it in again. */
+  /** Blocks, removes or mutes the bot in a chat, or restores its access. */
   setAccess(chatId: number, access: Access): void;
-  /** A topic of a forum is closed, opened again or deleted. */
+  /** Closes, reopens or deletes a topic of a forum. */
   setTopic(chatId: number, thread: number, state: 'open' | 'closed' | 'deleted'): void;
-  /** A person becomes an administrator of a group. */
+  /** Makes a person an administrator of a group. */
   promote(chatId: number, userId: number): void;
-  /** Something goes wrong with the next matching call. */
+  /** Injects a fault into the next matching call. */
   fault(fault: Fault): void;
   clearFaults(): void;
-  /** Another program polls with the same token: the waiting poll ends with 409. */
+  /** Ends the waiting poll with 409, as if another program polled with the same token. */
   endPoll(): boolean;
-  /** Cuts every connection, as a network that goes away. */
+  /** Cuts every connection, like a network failure. */
   dropConnections(): void;
-  /** Resolves with the first answer of `look` that is neither undefined nor false. */
+  /** Resolves with the first result of `look` that is neither undefined nor false. */
   waitFor<T>(look: () => T | undefined | false, timeoutMs?: number): Promise<T>;
   close(): Promise<void>;
 }

@@ -4,58 +4,58 @@ import { isRecord } from './request.ts';
 import { textOf } from './rich.ts';
 import { buttonsOf, type WireMessage } from './wire.ts';
 
-/** A file below which a message stands. */
+/** The file of a message. */
 export interface VisibleFile {
   readonly name: string;
   readonly bytes: Uint8Array;
 }
 
-/** A message as a person in the chat sees it now. */
+/** A message as people in the chat see it now. */
 export interface VisibleMessage {
-  /** Grows over all chats, in the order the messages appeared. */
+  /** Increases over all chats, in the order the messages appeared. */
   readonly seq: number;
-  /** When it appeared, in milliseconds of the double's clock. */
+  /** When it appeared by the double's clock, in ms since 1970. */
   readonly at: number;
   readonly chatId: number;
-  /** 0 where one person and the bot alone see it. */
+  /** 0 for an ephemeral message. */
   readonly messageId: number;
-  /** The number of such a message. */
+  /** The number of an ephemeral message. */
   readonly ephemeralId?: number;
-  /** The person who sees it, beside the bot. */
+  /** The only person who sees it, besides the bot. */
   readonly onlyFor?: number;
   readonly from: 'bot' | number;
   readonly text: string;
   readonly entities: readonly HtmlEntity[];
   readonly threadId?: number;
-  /** The topic of a subscriber who writes to a channel. */
+  /** The subscriber's topic, in the direct messages of a channel. */
   readonly subscriber?: number;
-  /** The business account whose chat it is. */
+  /** The business connection, in a chat of a business account. */
   readonly business?: string;
   readonly replyTo?: number;
-  /** The file that the bot sent; files of people are in the updates. */
+  /** The file sent by the bot; people's files are in the updates. */
   readonly file?: VisibleFile;
-  /** Labels of the buttons below it. */
+  /** The labels of its buttons. */
   readonly buttons?: readonly string[];
-  /** It is a rich message, with these blocks; `text` is what older clients would be missing. */
+  /** The blocks of a rich message; `text` is what clients without support would miss. */
   readonly rich?: unknown;
-  /** The reaction of the bot. */
+  /** The bot's reaction to it. */
   readonly reaction?: string;
-  /** The number of times its text was replaced. */
+  /** How often its text was edited. */
   readonly edits: number;
 }
 
-/** One call of the bot; `params` as they arrived, `result` as it was answered. */
+/** One call of the bot; `params` as received, `result` as sent. */
 export interface RecordedCall {
   readonly seq: number;
   readonly at: number;
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>>;
-  /** HTTP status, or what the fault did instead of answering. */
+  /** The HTTP status, or the fault that replaced the response. */
   readonly outcome: number | 'reset' | 'hang';
   readonly description?: string;
 }
 
-/** Ephemeral messages have numbers of their own. */
+/** Ephemeral messages are numbered separately. */
 function placeOf({ message_id, ephemeral_message_id }: WireMessage): number {
   return ephemeral_message_id === undefined ? message_id : -ephemeral_message_id;
 }
@@ -72,7 +72,7 @@ function blocksIn(rich: unknown): unknown {
   return isRecord(rich) ? rich.blocks : [];
 }
 
-/** Chats of a business account may have the ids of chats of the bot. */
+/** Chats of a business account may have the same ids as the bot's own chats. */
 function keyOf(chatId: number, business = ''): string {
   return `${chatId} ${business}`;
 }
@@ -87,12 +87,12 @@ function subChatOf({
   };
 }
 
-/** The record of events, in order, with those who wait for more. */
+/** Records everything in order and notifies waiting listeners. */
 export class Transcript {
   readonly changes = new Changes(() => this.#summary());
   readonly #calls: RecordedCall[] = [];
   readonly #messages: (VisibleMessage | undefined)[] = [];
-  /** Chat, then message id, to the place in the list. */
+  /** The index in the list, by chat and message id. */
   readonly #places = new Map<string, Map<number, number>>();
   readonly #firstArrivals = new Map<string, number>();
   readonly #clock: () => number;
@@ -152,7 +152,7 @@ export class Transcript {
     });
   }
 
-  /** The bot reacts to a message, or takes its reaction back. */
+  /** Sets or removes the bot's reaction to a message. */
   react(chatId: number, messageId: number, emoji: string | undefined): void {
     this.#change(keyOf(chatId), messageId, ({ reaction: _old, ...bare }) =>
       emoji === undefined ? bare : { ...bare, reaction: emoji },
@@ -165,14 +165,14 @@ export class Transcript {
     this.changes.changed();
   }
 
-  /** Notes that a call has arrived, before it is answered. */
+  /** Records that a call has arrived, before it is answered. */
   arrived(method: string): void {
     if (this.#firstArrivals.has(method)) return;
     this.#firstArrivals.set(method, this.#clock());
     this.changes.changed();
   }
 
-  /** When the first call of a method arrived, in milliseconds of the double's clock. */
+  /** When the first call of a method arrived by the double's clock, in ms since 1970. */
   firstArrival(method: string): number | undefined {
     return this.#firstArrivals.get(method.toLowerCase());
   }
@@ -183,14 +183,14 @@ export class Transcript {
     this.changes.changed();
   }
 
-  /** All messages, or those of one chat, of the bot itself or of a business account, oldest first. */
+  /** All messages, or those of one chat of the bot or a business account, oldest first. */
   messages(chatId?: number, business?: string): VisibleMessage[] {
     if (chatId === undefined) return this.#messages.filter((message) => message !== undefined);
     const places = [...(this.#places.get(keyOf(chatId, business))?.values() ?? [])];
     return places.flatMap((place) => this.#messages[place] ?? []);
   }
 
-  /** Messages of all chats that appeared later than `seq`, oldest first. */
+  /** Messages of all chats that appeared after `seq`, oldest first. */
   after(seq: number): VisibleMessage[] {
     let from = this.#messages.length;
     while (from > 0 && (this.#messages[from - 1]?.seq ?? Number.POSITIVE_INFINITY) > seq) from -= 1;
@@ -213,6 +213,6 @@ export class Transcript {
 
   #summary(): string {
     const texts = this.messages().map(({ from, text }) => `${from}: ${text.slice(0, 60)}`);
-    return `To see: ${texts.slice(-10).join(' | ')}`;
+    return `Visible: ${texts.slice(-10).join(' | ')}`;
   }
 }

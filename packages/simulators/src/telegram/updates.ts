@@ -4,7 +4,7 @@ import { updateSent } from './optional-fields.ts';
 import { conflict } from './request.ts';
 import type { WireUpdate } from './wire.ts';
 
-/** The request of one getUpdates; `timeout` in seconds. */
+/** The parameters of one getUpdates call; `timeout` is in seconds. */
 interface PollRequest {
   readonly offset: number;
   readonly limit: number;
@@ -24,14 +24,14 @@ const MAX_POLL_SECONDS = 50;
 const OTHER_POLLER =
   'terminated by other getUpdates request; make sure that only one bot instance is running';
 
-/** Updates not yet confirmed, and the one poll that may wait for more. */
+/** The unconfirmed updates, and the one poll that may wait for more. */
 export class UpdateQueue {
   #updates: WireUpdate[] = [];
   #nextId: number;
   #allowed: ReadonlySet<string> | undefined;
   #waiting: Waiting | undefined;
   #webhook = '';
-  /** The form in which optional fields are sent. */
+  /** How optional fields are sent. */
   optional: Optional = 'present';
 
   readonly #changed: () => void;
@@ -46,12 +46,12 @@ export class UpdateQueue {
     return this.#webhook;
   }
 
-  /** Updates no poll has confirmed yet. */
+  /** Updates that no poll has confirmed yet. */
   get pending(): readonly WireUpdate[] {
     return this.#updates;
   }
 
-  /** Queues an update unless the bot asked not to get this kind; gives back its id. */
+  /** Queues an update and returns its id; skips kinds that the bot did not ask for. */
   push(kind: string, content: unknown): number {
     const id = this.#nextId;
     this.#nextId += 1;
@@ -64,9 +64,10 @@ export class UpdateQueue {
   }
 
   /**
-   * One getUpdates: a higher offset confirms what lies below it, a negative one all but the last few.
-   * A poll that is already waiting is ended with 409. `gone` tells that the client went away.
-   * @throws Refusal 409 while a webhook is set.
+   * Implements getUpdates: a higher offset confirms the updates below it, a negative one all but
+   * the last few. Ends an already waiting poll with 409. `gone` is aborted when the client
+   * disconnects.
+   * @throws Refusal 409 while a webhook is set
    */
   poll(request: PollRequest, gone: AbortSignal): Promise<WireUpdate[]> {
     if (this.#webhook !== '') {
@@ -97,7 +98,7 @@ export class UpdateQueue {
     return waiting !== undefined;
   }
 
-  /** Notes that the update of a webhook's call was taken: it does not come again. */
+  /** Confirms an update that the webhook accepted. */
   taken(updateId: number): void {
     this.#updates = this.#updates.filter(({ update_id }) => update_id !== updateId);
     this.#changed();
@@ -134,12 +135,12 @@ export class UpdateQueue {
   }
 }
 
-/** The delay of the next call after a refused one, in ms; the servers wait longer each time. */
+/** The delay after a failed call, in ms; the real servers increase it each time. */
 const RETRY_DELAY_MS = 20;
 
 /**
- * Calls the webhook, one update after the other, until each was answered with 2xx. Bodies go out in
- * two pieces, cut inside a character where there is one of several bytes.
+ * Calls the webhook with one update at a time until each is answered with 2xx. Sends bodies in two
+ * chunks, split inside a multi-byte character if there is one.
  */
 export class WebhookCaller {
   readonly #updates: UpdateQueue;
@@ -156,12 +157,12 @@ export class WebhookCaller {
     this.#target = target;
   }
 
-  /** The last failed call, as getWebhookInfo reports it. */
+  /** The last failed call, in the format of getWebhookInfo. */
   get lastError(): object {
     return this.#lastError;
   }
 
-  /** From now on to this address; an empty one ends it. */
+  /** Sets the URL to call; an empty one removes the webhook. */
   call(url: string, secret: string): void {
     this.#url = url;
     this.#secret = secret;
@@ -169,7 +170,7 @@ export class WebhookCaller {
     this.wake();
   }
 
-  /** There may be something to bring. */
+  /** Checks for updates to deliver. */
   wake(): void {
     if (this.#busy || this.#url === '' || this.#target === undefined) return;
     const [update] = this.#updates.pending;

@@ -1,10 +1,10 @@
 import type { HtmlEntity } from './parse-html.ts';
 import { isRecord } from './request.ts';
 
-/** The id of a chat or user, and whatever else is to be known of them. */
+/** The id of a chat or user, and further known fields. */
 export type Known = { readonly id: number; readonly [field: string]: unknown };
 
-/** A user as updates and messages carry it; any further field of the Bot API may be added. */
+/** A user as updates and messages carry it; further fields of the Bot API may be added. */
 export interface WireUser {
   readonly id: number;
   readonly is_bot: boolean;
@@ -13,7 +13,10 @@ export interface WireUser {
   readonly [field: string]: unknown;
 }
 
-/** A chat as messages carry it. Groups have negative ids, supergroups and channels begin with -100. */
+/**
+ * A chat as messages carry it. Groups have negative ids; those of supergroups and channels start
+ * with -100.
+ */
 export interface WireChat {
   readonly id: number;
   readonly type: 'private' | 'group' | 'supergroup' | 'channel';
@@ -21,13 +24,13 @@ export interface WireChat {
   readonly username?: string;
   readonly first_name?: string;
   readonly is_forum?: boolean;
-  /** Subscribers write to a channel there, each in a topic of their own. */
+  /** Whether it holds the direct messages of a channel, with one topic per subscriber. */
   readonly is_direct_messages?: boolean;
 }
 
-/** A message in the form the Bot API writes it; `date` is in seconds. */
+/** A message in the Bot API's format; `date` is in seconds since 1970. */
 export interface WireMessage {
-  /** 0 where one person and the bot alone see it. */
+  /** 0 for an ephemeral message. */
   readonly message_id: number;
   readonly ephemeral_message_id?: number;
   readonly receiver_user?: WireUser;
@@ -36,7 +39,7 @@ export interface WireMessage {
   readonly from?: WireUser;
   readonly text?: string;
   readonly entities?: readonly HtmlEntity[];
-  /** The words below a file. */
+  /** The caption of a file. */
   readonly caption?: string;
   readonly caption_entities?: readonly HtmlEntity[];
   readonly message_thread_id?: number;
@@ -54,13 +57,13 @@ export interface WireUpdate {
   readonly [kind: string]: unknown;
 }
 
-/** A button that brings its data to the bot. */
+/** A button that sends its data to the bot. */
 interface WireButton {
   readonly text: string;
   readonly callback_data: string;
 }
 
-/** The buttons below a message, in reading order. */
+/** The buttons of a message, in reading order. */
 export function buttonsOf({ reply_markup }: WireMessage): WireButton[] {
   const rows = isRecord(reply_markup) ? reply_markup.inline_keyboard : undefined;
   if (!Array.isArray(rows)) return [];

@@ -7,7 +7,7 @@ import type { People, Person } from './people.ts';
 import type { KeyBundle, NumberedKey } from './signal.ts';
 import type { Transcript } from './transcript.ts';
 
-/** Everything the double keeps: the bot's account, the people, what was said. */
+/** The state of the double: the bot's account, the people, and their messages. */
 export interface Account {
   /** The person whose account the bot is linked to; their phone is device 0. */
   readonly me: Person & { readonly pn: string };
@@ -16,34 +16,34 @@ export interface Account {
   readonly mailbox: Mailbox;
   readonly transcript: Transcript;
   readonly faults: Faults;
-  /** `host:port` that media goes to. */
+  /** The `host:port` of the media host. */
   readonly mediaHost: string;
-  /** Milliseconds since 1970. */
+  /** The current time in ms since 1970. */
   readonly clock: () => number;
-  /** By chat: when messages disappear. */
+  /** The timers of disappearing messages, by chat. */
   readonly timers: Map<string, Timer>;
   /** The linked client, connected or not. */
   companion: Companion | undefined;
 }
 
-/** The time for which messages of a chat stay. */
+/** How long the messages of a chat are kept. */
 export interface Timer {
-  /** 0: until somebody deletes them. */
+  /** 0 keeps them until somebody deletes them. */
   readonly seconds: number;
   /** In seconds since 1970. */
   readonly setAt: number;
 }
 
-/** The chat of a message. */
+/** A chat. */
 export type Chat =
   | { readonly kind: 'direct'; readonly id: string; readonly person: Person }
   | { readonly kind: 'group'; readonly id: string; readonly group: Group }
-  /** Somebody's status, or a list of theirs: not meant for the bot alone. */
+  /** Someone's status, or a broadcast list of theirs. */
   | { readonly kind: 'broadcast'; readonly id: string }
-  /** A channel that the account follows: not sealed. */
+  /** A channel that the account follows; its messages are not encrypted. */
   | { readonly kind: 'newsletter'; readonly id: string };
 
-/** @throws Error for a JID that the double does not know. */
+/** @throws Error for an unknown JID */
 export function chatOf(account: Account, jid: string): Chat {
   if (jid.endsWith('@broadcast')) return { kind: 'broadcast', id: jid };
   if (jid.endsWith('@newsletter')) return { kind: 'newsletter', id: jid };
@@ -52,27 +52,30 @@ export function chatOf(account: Account, jid: string): Chat {
   return { kind: 'direct', id: person.id, person };
 }
 
-/** The same without a complaint about one that the double does not know. */
+/** Like `chatOf`, but returns undefined for an unknown JID. */
 export function findChat(account: Account, jid: string): Chat | undefined {
   const isKnown = account.groups.find(jid) !== undefined || account.people.find(jid) !== undefined;
   return isKnown ? chatOf(account, jid) : undefined;
 }
 
-/** @throws Error while no client is linked: there is nobody to write to. */
+/** @throws Error while no client is linked, because nobody can be written to */
 export function linked(account: Account): Companion {
   if (account.companion === undefined) throw new Error('No client is linked: scan its QR first');
   return account.companion;
 }
 
-/** The double's time in seconds, as it stands on stanzas. */
+/** The double's time in seconds, as used in stanzas. */
 export function seconds(account: Account): number {
   return Math.floor(account.clock() / 1000);
 }
 
-/** Attributes of a stanza; those without a value are left out. */
+/** The attributes of a stanza; those without a value are omitted. */
 export type Attributes = Readonly<Record<string, string | number | undefined>>;
 
-/** The origin of a message; the other identity stands beside the used one, when the bot may know it. */
+/**
+ * The sender attributes of a message. If the bot may know the person's other identity, it is
+ * included.
+ */
 export function messageRoute(chat: Chat, person: Person): Attributes {
   if (chat.kind === 'newsletter')
     return { from: chat.id, server_id: randomBytes(2).readUInt16BE() };
@@ -87,39 +90,42 @@ export function messageRoute(chat: Chat, person: Person): Attributes {
 }
 
 /**
- * The origin of a receipt or a sign of typing. @param address the address the bot wrote to: in a direct chat a phone
- * answers under it.
+ * The sender attributes of a receipt or typing state.
+ * @param address the address the bot wrote to, under which a phone answers in a direct chat
  */
 export function receiptRoute(chat: Chat, person: Person, address?: string): Attributes {
   if (chat.kind !== 'direct') return { from: chat.id, participant: person.lid };
   return { from: address === undefined ? directJid(person) : jidNormalizedUser(address) };
 }
 
-/** The name of a person in a chat, by others and in mentions: direct chats may use numbers. */
+/**
+ * How others refer to a person in a chat, for example in mentions; direct chats may use phone
+ * numbers.
+ */
 export function nameIn(chat: Chat, person: Person): string {
   if (chat.kind !== 'direct') return person.lid;
   return chat.person.addressing === 'pn' ? (person.pn ?? person.lid) : person.lid;
 }
 
-/** An id as phones make them: 32 hexadecimal digits. */
+/** An id in the format of phones: 32 hexadecimal digits. */
 export function newId(): string {
   return randomBytes(16).toString('hex').toUpperCase();
 }
 
-/** The JID a person has in a direct chat with the bot. */
+/** A person's JID in a direct chat with the bot. */
 export function directJid(person: Person): string {
   return person.addressing === 'pn' ? (person.pn ?? person.lid) : person.lid;
 }
 
 /** The client that is linked to the bot's account, as the servers know it. */
 export class Companion {
-  /** With the device, for example `491…:1@s.whatsapp.net`. */
+  /** The JID with the device, for example `491…:1@s.whatsapp.net`. */
   readonly pn: string;
   readonly lid: string;
   readonly device: number;
-  /** The Noise key it proves at each login. */
+  /** The Noise key that it authenticates with. */
   readonly noiseKey: Uint8Array;
-  /** It has not logged in yet: its first login brings history from the phone. */
+  /** Whether it has never logged in; the first login receives history from the phone. */
   isNew = true;
   #keys: KeyBundle | undefined;
   #oneTime: NumberedKey[] = [];
@@ -136,12 +142,12 @@ export class Companion {
     this.noiseKey = noiseKey;
   }
 
-  /** Resolves when there are keys to write to it with; what is said to a new client waits for them. */
+  /** Resolves once the client has published keys; messages to a new client wait for them. */
   get published(): Promise<void> {
     return this.#published.promise;
   }
 
-  /** The number of one-time keys that others may still take. */
+  /** The number of unused one-time keys. */
   get keysLeft(): number {
     return this.#oneTime.length;
   }
@@ -157,8 +163,8 @@ export class Companion {
   }
 
   /**
-   * Takes the keys for writing to it; each one-time key is given out once. @throws Error before it has published
-   * keys.
+   * Takes the keys for a new session; each one-time key is handed out once.
+   * @throws Error before the client has published keys
    */
   take(): KeyBundle {
     if (this.#keys === undefined) throw new Error('The client has not published its keys yet');

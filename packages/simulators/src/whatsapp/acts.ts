@@ -24,27 +24,27 @@ import type { Phones } from './phones.ts';
 import { signedBundleNodes } from './signal.ts';
 import { bigEndian, node } from './wire.ts';
 
-/** The person and place of an act. */
+/** The chat and the person of an act. */
 interface Place {
-  /** A person in any form, a group, `status@broadcast`, a list or a channel. */
+  /** A person in any form, a group, `status@broadcast`, a broadcast list or a channel. */
   readonly chat: string;
-  /** The person; in a direct chat the person of the chat. */
+  /** The acting person; in a direct chat, the other person by default. */
   readonly from?: string | undefined;
 }
 
-/** The place of a post, with its id or a fresh one. */
+/** The chat and author of a message, and its id, generated when absent. */
 type Posted = Place & { readonly id?: string | undefined };
 
-/** Something said. */
+/** A message in plain terms. */
 export type Saying = Place &
   Draft & {
-    /** The id of the message; a fresh one when absent. */
+    /** The id of the message; generated when absent. */
     readonly id?: string | undefined;
-    /** Milliseconds since 1970; now when absent. */
+    /** The time in ms since 1970; now when absent. */
     readonly at?: number | undefined;
   };
 
-/** The acts of people in their chats with the bot, and beside it. */
+/** What people do in their chats with the bot, and outside them. */
 export class Acts {
   readonly #account: Account;
   readonly #phones: Phones;
@@ -62,27 +62,32 @@ export class Acts {
     return this.#phones.post({ chat, person, message, id, at });
   }
 
-  /** A message of any content, as it goes into the seal. */
+  /** Sends a message with any content. */
   async post({ id, ...place }: Posted, message: proto.IMessage): Promise<string> {
     return this.#phones.post({ ...this.#place(place), message, id });
   }
 
-  /** The bytes of a message that the library has no fields for. */
+  /** Sends encoded bytes, for messages that the library has no fields for. */
   async postBytes({ id, ...place }: Posted, bytes: Uint8Array): Promise<string> {
     return this.#phones.post({ ...this.#place(place), message: {}, bytes, id });
   }
 
-  /** A message whose content WhatsApp keeps from linked clients, `view_once` for example. */
+  /**
+   * Sends a message whose content WhatsApp withholds from linked clients, for example `view_once`.
+   */
   withhold(place: Place, type: string): string {
     return this.#phones.withhold(this.#place(place), type);
   }
 
-  /** A message without content, which the client asks the phone of the account for; `sendAgain` answers that. */
+  /**
+   * Sends a message without content, which the client requests from the account's phone;
+   * `sendAgain` answers the request.
+   */
   withoutContent(place: Place): string {
     return this.#phones.withhold(this.#place(place), undefined);
   }
 
-  /** The phone of the account sends the client a message that came without content. */
+  /** Sends the client, from the account's phone, a message that arrived without content. */
   async sendAgain(
     { id, ...place }: Place & { readonly id: string },
     message: proto.IMessage,
@@ -93,12 +98,18 @@ export class Acts {
     await this.#phones.postToOwnClient(composeResent({ key, message, ...times }));
   }
 
-  /** Puts a file on the media host; resolves with the message that points to it, which is not sent. */
+  /**
+   * Uploads a file to the media host; resolves with the message that refers to it, without sending
+   * it.
+   */
   async file(draft: FileDraft): Promise<proto.IMessage> {
     return fileMessage(this.#media, draft);
   }
 
-  /** From now on messages of this chat disappear after so many seconds; 0: they stay. In groups see `changeGroup`. */
+  /**
+   * Makes messages of this chat disappear after this many seconds from now on; 0 keeps them. For
+   * groups see `changeGroup`.
+   */
   async setTimer({
     seconds: after,
     ...place
@@ -109,7 +120,7 @@ export class Acts {
     return this.#phones.post({ chat, person, message: composeTimer(timer) });
   }
 
-  /** Rings; nobody can answer. */
+  /** Calls the bot, which cannot answer. */
   call(place: Place, isVideo = false): void {
     const { person } = this.#place(place);
     const from = directJid(person);
@@ -119,7 +130,7 @@ export class Acts {
     this.#account.mailbox.pass(node('call', attrs, [node('offer', offer, kinds)]));
   }
 
-  /** The person of the account writes on their own phone. */
+  /** Sends a message as the account's owner from their own phone. */
   async sayAsOwner({ chat, ...draft }: Saying): Promise<string> {
     const place = chatOf(this.#account, chat);
     return this.#phones.postAsOwner(place, composeText(this.#account, place, draft));
@@ -151,7 +162,7 @@ export class Acts {
     return this.#phones.post({ chat, person, message });
   }
 
-  /** Reads everything of the bot that is not read yet. */
+  /** Marks all of the bot's unread messages as read. */
   read(place: Place): void {
     const { chat, person } = this.#place(place);
     const unread = this.#account.transcript
@@ -165,7 +176,7 @@ export class Acts {
     );
   }
 
-  /** Not kept: a client that is away never learns of it. */
+  /** Not stored: a disconnected client never receives it. */
   type(place: Place, state: 'composing' | 'recording' | 'paused'): void {
     const { chat, person } = this.#place(place);
     const isAudio = state === 'recording';
@@ -179,7 +190,10 @@ export class Acts {
   }
 }
 
-/** The speaker in a chat. @throws Error for somebody who cannot. */
+/**
+ * The author in a chat.
+ * @throws Error when that person cannot write there
+ */
 function speaker(account: Account, chat: Chat, from: string | undefined): Person {
   if (chat.kind === 'direct') return chat.person;
   if (from === undefined) throw new Error(`Who writes in ${chat.id}? Say from`);
@@ -190,10 +204,10 @@ function speaker(account: Account, chat: Chat, from: string | undefined): Person
   return person;
 }
 
-/** The number of times a phone asks for the same message before it gives up, as real ones do. */
+/** How often a phone asks for the same message before it gives up, as real phones do. */
 const MAX_RETRIES = 5;
 
-/** A person's phone has the message: two grey ticks. */
+/** A person's phone confirms delivery: two gray ticks. */
 export function tellDelivered(
   account: Account,
   chat: Chat,
@@ -208,7 +222,7 @@ export function tellDelivered(
   account.mailbox.put(node('receipt', attrs), chat.id);
 }
 
-/** A person has read messages: two blue ticks. */
+/** A person confirms that they read messages: two blue ticks. */
 function tellRead(account: Account, chat: Chat, person: Person, ids: readonly string[]): void {
   const [first, ...others] = ids;
   if (first === undefined) return;
@@ -219,7 +233,10 @@ function tellRead(account: Account, chat: Chat, person: Person, ids: readonly st
   account.transcript.read(chat.id, ids, person.id);
 }
 
-/** A person's phone cannot open the message and asks for it again, from the second time with new keys. */
+/**
+ * A person's phone could not decrypt the message and requests it again, with new keys from the
+ * second time on.
+ */
 export function askAgain(account: Account, chat: Chat, person: Person, sent: BinaryNode): void {
   const id = sent.attrs.id ?? '';
   const before = account.transcript.sends.filter(

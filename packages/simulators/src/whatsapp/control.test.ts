@@ -5,7 +5,7 @@ import { freshAuth, type Scene, startScene } from './testing/test-scene.ts';
 const Created = z.object({ id: z.string() });
 const Group = z.object({ jid: z.string() });
 
-/** The double as another process sees it. */
+/** Calls the control interface like another process. */
 function control({ double }: Scene) {
   return async (path: string, body?: object) => {
     const init = body && { method: 'POST', body: JSON.stringify(body) };
@@ -14,8 +14,8 @@ function control({ double }: Scene) {
   };
 }
 
-describe('the control address', () => {
-  it('lets another process scan a code, speak, look and wait', async () => {
+describe('the control interface', () => {
+  it('lets another process scan a code, send messages, inspect the state and wait', async () => {
     const scene = await startScene();
     const call = control(scene);
     const auth = freshAuth();
@@ -55,7 +55,7 @@ describe('the control address', () => {
     expect((await call('status')).body).toMatchObject({ state: 'open', problems: [] });
   });
 
-  it('breaks things, and says what it does not know', async () => {
+  it('injects faults and rejects unknown actions', async () => {
     const scene = await startScene();
     const call = control(scene);
     const client = scene.connect();

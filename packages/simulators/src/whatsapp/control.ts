@@ -25,7 +25,7 @@ const FileBody = z.strictObject({
   seconds: z.number().optional(),
   album: z.string().optional(),
 });
-/** A message of any content, in the JSON of the library: bytes in Base64. */
+/** A message with any content, in the library's JSON format, with bytes in Base64. */
 const MessageBody = z.strictObject({
   ...place,
   id: z.string().optional(),
@@ -118,7 +118,7 @@ function plainMessage({ formatted, reactions, readBy, attachment, ...message }: 
   };
 }
 
-/** Without the content, which the conversation shows. */
+/** Omits the content, which the conversation shows. */
 function plainSend({ message: _content, ...send }: RecordedSend): Omit<RecordedSend, 'message'> {
   return send;
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { startOpenScene, startScene } from './testing/test-scene.ts';
 
 describe('a connection that ends', () => {
-  it('reports the reason to the client, and accepts it again', async () => {
+  it('reports the reason to the client, which may reconnect', async () => {
     const { double, connect } = await startScene();
     for (const code of [408, 411, 428, 440, 500, 503, 515]) {
       const client = connect();
@@ -15,7 +15,7 @@ describe('a connection that ends', () => {
     await connect().opened();
   });
 
-  it.each([401, 403])('sends the client %i, and refuses it ever after', async (code) => {
+  it.each([401, 403])('sends the client %i and rejects it from then on', async (code) => {
     const { double, client, connect } = await startOpenScene();
     double.kick(code);
     await client.waitFor(() => client.closedWith === code);
@@ -24,25 +24,25 @@ describe('a connection that ends', () => {
     }
   });
 
-  it('breaks without a word', async () => {
+  it('breaks without a close frame', async () => {
     const { double, client, connect } = await startOpenScene();
     double.drop();
     await client.waitFor(() => client.closedWith === 428);
     await connect().opened();
   });
 
-  it('stays open and dumb until the client gives it up', async () => {
+  it('stays open but silent until the client gives up', async () => {
     const { double, client } = await startOpenScene({ keepAliveIntervalMs: 100 });
     double.silence(true);
     await client.waitFor(() => client.closedWith === 408);
   });
 
-  it('continues where it stopped when the silence ends in time', async () => {
+  it('resumes when the silence ends in time', async () => {
     const { double, client, connect } = await startOpenScene({ defaultQueryTimeoutMs: 1_000 });
     const ann = double.addPerson();
     double.silence(true);
     await double.say({ chat: ann.id, text: 'are you there?' });
-    // To Baileys a query without an answer is one with an empty answer.
+    // Baileys does not distinguish a missing answer to a query from an empty one.
     await expect(client.socket.fetchBlocklist()).resolves.toEqual([]);
     const second = connect({ connectTimeoutMs: 200 });
     await second.waitFor(() => second.closedWith === 408);
@@ -53,7 +53,7 @@ describe('a connection that ends', () => {
 });
 
 describe('a login that fails', () => {
-  it('is refused with any reason, as often as asked', async () => {
+  it('is rejected with any reason, as often as requested', async () => {
     const { double, connect } = await startScene();
     for (const reason of [405, 429, 500, 503]) {
       double.fault({ kind: 'failure', reason, times: 2 });
@@ -64,18 +64,19 @@ describe('a login that fails', () => {
     await connect().opened();
   });
 
-  it('gets no greeting', async () => {
+  it('gets no handshake response', async () => {
     const { double, connect } = await startScene();
     double.fault({ kind: 'no-greeting' });
-    // Long enough that the double has seen the connection; else the next one would meet the fault.
+    // Long enough for the double to have seen the connection; otherwise the next one would hit the
+    // fault.
     const client = connect({ connectTimeoutMs: 1500 });
     await client.waitFor(() => client.closedWith === 408);
     await connect().opened();
   });
 });
 
-describe('a message that goes wrong', () => {
-  it('is refused with a code, and nobody gets it', async () => {
+describe('a failing message', () => {
+  it('is rejected with a code and not delivered', async () => {
     const { double, client } = await startOpenScene();
     const ann = double.addPerson();
     const { ERROR } = proto.WebMessageInfo.Status;
@@ -93,7 +94,7 @@ describe('a message that goes wrong', () => {
     ]);
   });
 
-  it('is answered late, or never', async () => {
+  it('is confirmed late or never', async () => {
     const { double, client } = await startOpenScene();
     const ann = double.addPerson();
     double.fault({ kind: 'no-ack' });
@@ -122,14 +123,14 @@ describe('a message that goes wrong', () => {
     await again.opened();
     await again.socket.sendMessage(ann.id, { text: 'one' }, { messageId: 'same' });
     await double.waitFor(() => double.sends().length === 2);
-    // The id is the key: who got it the first time does not see it twice.
+    // The id prevents duplicates: whoever received the first copy does not see it twice.
     expect(double.conversation(ann.id)).toHaveLength(1);
     expect(double.sends().map(({ outcome }) => outcome)).toEqual(['dropped', 'acked']);
   });
 });
 
-describe('mail and queries that go wrong', () => {
-  it('gives the same stanza twice', async () => {
+describe('failing deliveries and queries', () => {
+  it('deliver the same stanza twice', async () => {
     const { double, client } = await startOpenScene();
     const ann = double.addPerson();
     double.fault({ kind: 'twice', chat: ann.id });
@@ -137,11 +138,11 @@ describe('mail and queries that go wrong', () => {
     await double.say({ chat: ann.id, text: 'two' });
     await client.waitFor(() => client.texts.length === 2);
     expect(client.texts).toEqual(['one', 'two']);
-    // The second copy cannot be opened any more.
+    // The second copy can no longer be decrypted.
     await double.waitFor(() => double.stanzas('ack').some(({ attrs }) => attrs.error === '487'));
   });
 
-  it('breaks right after a message, and gives it again at the next login', async () => {
+  it('disconnect right after a message and deliver it again at the next login', async () => {
     const { double, client, connect } = await startOpenScene();
     const ann = double.addPerson();
     double.fault({ kind: 'drop-after' });
@@ -152,7 +153,7 @@ describe('mail and queries that go wrong', () => {
     await double.waitFor(() => double.waiting().length === 0);
   });
 
-  it('refuses a query, or leaves it without an answer', async () => {
+  it('reject a query, or leave it unanswered', async () => {
     const { double, client } = await startOpenScene({ defaultQueryTimeoutMs: 2_000 });
     const ann = double.addPerson();
     const group = double.addGroup({ subject: 'Friends', members: [ann.id, double.me.id] });

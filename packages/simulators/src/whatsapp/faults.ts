@@ -3,52 +3,54 @@ import { ArmedFaults, FAULT_AIM } from '../armed-faults.ts';
 
 const aim = {
   ...FAULT_AIM,
-  /** Only in this chat: a person in any form, or a group. */
+  /** Limits the fault to one chat: a person in any form, or a group. */
   chat: z.string().optional(),
 };
 const lost = z.boolean().optional();
 const fault = <K extends string>(name: K) => z.strictObject({ kind: z.literal(name), ...aim });
 
-/** The socket opens and the server says nothing. */
+/** The socket opens, but the server sends nothing. */
 const GreetingFault = fault('no-greeting');
 
-/** A login is refused with a reason: 401 logged out, 403 banned, 405 the version is too old, 503 … */
+/** A login is rejected with a reason: 401 logged out, 403 banned, 405 outdated version, 503 … */
 const LoginFault = fault('failure').extend({ reason: z.number() });
 
-/** A message of the bot goes wrong. */
+/** A fault of a message that the bot sends. */
 const SendFault = z.discriminatedUnion('kind', [
-  /** The server answers with an error, and nobody gets the message: 463, 479, 429 … */
+  /** The server responds with an error and does not deliver the message: 463, 479, 429 … */
   fault('refuse').extend({ code: z.number() }),
-  /** No answer; people get the message unless `lost`. */
+  /** No acknowledgement; the message is delivered unless `lost`. */
   fault('no-ack').extend({ lost }),
-  /** The answer comes `ms` later. */
+  /** The acknowledgement arrives `ms` later. */
   fault('late-ack').extend({ ms: z.number() }),
-  /** The connection breaks instead of an answer; people get the message unless `lost`. */
+  /**
+   * The connection breaks instead of an acknowledgement; the message is delivered unless `lost`.
+   */
   fault('drop').extend({ lost }),
 ]);
 export type SendFault = z.infer<typeof SendFault>;
 
-/** Something for the bot goes wrong. */
+/** A fault of a stanza sent to the bot. */
 const DeliveryFault = z.discriminatedUnion('kind', [
-  /** The same stanza twice. */
+  /** The stanza is sent twice. */
   fault('twice'),
-  /** Half of the stanza, then the connection breaks; it comes again at the next login. */
+  /** The connection breaks in the middle of the stanza, which is sent again at the next login. */
   fault('cut'),
-  /** The connection breaks as soon as the stanza is sent; it comes again at the next login. */
+  /** The connection breaks right after the stanza, which is sent again at the next login. */
   fault('drop-after'),
 ]);
 export type DeliveryFault = z.infer<typeof DeliveryFault>;
 
-/** A message sealed by a person's phone cannot be opened. */
+/** A message encrypted by a person's phone cannot be decrypted. */
 const SealFault = fault('garble');
 
-/** A query of the bot goes wrong. */
+/** A fault of a query by the bot. */
 const QueryFault = z.discriminatedUnion('kind', [
   fault('query-error').extend({ xmlns: z.string(), code: z.number() }),
   fault('query-silence').extend({ xmlns: z.string() }),
 ]);
 
-/** A fault that waits for its moment. */
+/** Any armed fault. */
 export const Fault = z.discriminatedUnion('kind', [
   GreetingFault,
   LoginFault,
@@ -59,7 +61,7 @@ export const Fault = z.discriminatedUnion('kind', [
 ]);
 export type Fault = z.infer<typeof Fault>;
 
-/** The faults not yet used up. */
+/** The armed faults. */
 export class Faults extends ArmedFaults<Fault> {
   takeGreeting() {
     return this.#takeOf(GreetingFault);

@@ -4,7 +4,7 @@ import { downloadMediaMessage, type WAMessage } from '@whiskeysockets/baileys';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startOpenScene } from './testing/test-scene.ts';
 
-/** An open client that trusts the double's media host. */
+/** A connected client that trusts the double's media host. */
 async function startFileScene() {
   const scene = await startOpenScene();
   const before = getCACertificates('default');
@@ -18,7 +18,7 @@ function download(message: WAMessage): Promise<Buffer> {
 }
 
 describe('files', () => {
-  it('lets the bot fetch a picture, a document with text and a voice note', async () => {
+  it('can be downloaded by the bot: a picture, a document with a caption and a voice note', async () => {
     const { double, client, ann } = await startFileScene();
     const picture = randomBytes(30_000);
     const page = Buffer.from('a page');
@@ -67,7 +67,7 @@ describe('files', () => {
     ]);
   });
 
-  it('shows people the files that the bot sends', async () => {
+  it('of the bot are shown to people', async () => {
     const { double, client, ann } = await startFileScene();
     const content = randomBytes(20_000);
     await client.socket.sendMessage(ann.id, {
@@ -84,10 +84,10 @@ describe('files', () => {
     if (shown.attachment === undefined) throw new Error('no file');
     expect((await double.open(shown.attachment)).equals(content)).toBe(true);
     double.media.corrupt(shown.attachment.directPath ?? '');
-    await expect(double.open(shown.attachment)).rejects.toThrow('changed on its way');
+    await expect(double.open(shown.attachment)).rejects.toThrow('modified in transit');
   });
 
-  it('loses files and refuses uploads', async () => {
+  it('can be lost, and uploads can be refused', async () => {
     const { double, client, ann } = await startFileScene();
     const draft = { chat: ann.id, kind: 'image', mimetype: 'image/png' } as const;
     await double.acts.sendFile({ ...draft, content: Buffer.from('a picture') });
@@ -102,7 +102,7 @@ describe('files', () => {
     await expect(client.socket.sendMessage(ann.id, file)).rejects.toThrow('upload failed');
   });
 
-  it('is unknown to a client that does not trust its certificate', async () => {
+  it('are unavailable to a client that does not trust the certificate', async () => {
     const { double, client } = await startOpenScene();
     const file = { document: Buffer.from('x'), mimetype: 'text/plain', fileName: 'x' };
     const sent = client.socket.sendMessage(double.addPerson().id, file);
@@ -110,8 +110,8 @@ describe('files', () => {
   });
 });
 
-describe('what Baileys leaves to the adapter about files', () => {
-  it('takes a file that was changed on the host for the one that was sent', async () => {
+describe('what an adapter must know about files in Baileys', () => {
+  it('accepts a file that was replaced on the host', async () => {
     const { double, client, ann } = await startFileScene();
     const content = randomBytes(1_000);
     const draft = { chat: ann.id, kind: 'image', content, mimetype: 'image/png' } as const;
@@ -122,12 +122,12 @@ describe('what Baileys leaves to the adapter about files', () => {
     const fetched = await download(message);
     expect(fetched.equals(content)).toBe(false);
     expect(fetched.length).toBe(content.length);
-    // The message says what it should have been.
+    // The message contains the hash it should have.
     const hash = createHash('sha256').update(fetched).digest();
     expect(hash.equals(Buffer.from(image?.fileSha256 ?? []))).toBe(false);
   });
 
-  it('fetches from any address that a stranger names', async () => {
+  it('downloads from any URL that a stranger names', async () => {
     const { double, client, ann } = await startFileScene();
     const asked: string[] = [];
     const unwatch = watchFetch(asked);
@@ -140,7 +140,7 @@ describe('what Baileys leaves to the adapter about files', () => {
   });
 });
 
-/** Notes every address that is fetched. */
+/** Records every URL that is fetched. */
 function watchFetch(asked: string[]): () => void {
   const { fetch } = globalThis;
   globalThis.fetch = (input, init) => {

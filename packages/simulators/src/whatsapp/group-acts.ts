@@ -6,7 +6,7 @@ import { type Group, groupNode, isMember, type Member, participantNode } from '.
 import type { Person } from './people.ts';
 import { node } from './wire.ts';
 
-/** A person as a member. */
+/** A person as a member of a group. */
 function asMember({ lid, pn }: Person): Member {
   return pn === undefined ? { lid } : { lid, pn };
 }
@@ -14,11 +14,13 @@ function asMember({ lid, pn }: Person): Member {
 /** The options of a group. */
 export const GroupOptions = z.strictObject({
   subject: z.string(),
-  /** People in any form; the bot is `double.me`. The first one makes the group and is its admin. */
+  /**
+   * People in any form; the bot is `double.me`. The first one creates the group and is its admin.
+   */
   members: z.array(z.string()).readonly(),
-  /** Only admins may write. */
+  /** Whether only admins may write. */
   announce: z.boolean().optional(),
-  /** Seconds after which messages disappear. */
+  /** The timer of disappearing messages, in seconds. */
   ephemeral: z.number().optional(),
 });
 
@@ -27,18 +29,18 @@ export type GroupOptions = z.infer<typeof GroupOptions>;
 const by = z.string().optional();
 const who = z.array(z.string()).readonly();
 
-/** A change of a group, and who makes it; its creator when absent. */
+/** A change of a group, and who makes it; the creator when absent. */
 export const GroupChange = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.enum(['add', 'remove', 'promote', 'demote']), who, by }),
   z.strictObject({ kind: z.literal('subject'), subject: z.string(), by }),
   z.strictObject({ kind: z.literal('announce'), on: z.boolean(), by }),
-  /** Seconds after which messages disappear; 0: they stay. */
+  /** The timer of disappearing messages, in seconds; 0 turns it off. */
   z.strictObject({ kind: z.literal('ephemeral'), seconds: z.number(), by }),
 ]);
 
 export type GroupChange = z.infer<typeof GroupChange>;
 
-/** The acts of people on groups; the bot hears of them where it is a member. */
+/** What people do with groups; the bot is notified where it is a member. */
 export class GroupActs {
   readonly #account: Account;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Scene, startOpenScene } from './testing/test-scene.ts';
 
-/** A group of Ann, Bob and the bot. */
+/** Creates a group of Ann, Bob and the bot. */
 function friends({ double }: Scene) {
   const ann = double.addPerson({ name: 'Ann' });
   const bob = double.addPerson({ name: 'Bob' });
@@ -10,7 +10,7 @@ function friends({ double }: Scene) {
 }
 
 describe('messages in a group', () => {
-  it('brings what members say and shows everyone what the bot answers', async () => {
+  it("deliver what members write and show everyone the bot's answer", async () => {
     const scene = await startOpenScene();
     const { double, client } = scene;
     const { ann, bob, group } = friends(scene);
@@ -62,7 +62,7 @@ describe('messages in a group', () => {
     expect(double.transcript.problems).toEqual([]);
   });
 
-  it('seals its key for a new member too, and for nobody who left', async () => {
+  it('include the sender key for new members, and exclude people who left', async () => {
     const scene = await startOpenScene();
     const { double, client } = scene;
     const { ann, bob, group } = friends(scene);
@@ -80,7 +80,7 @@ describe('messages in a group', () => {
     expect(double.sends()[1]?.devices).toEqual([cyn.lid]);
   });
 
-  it('lets members react, reword and take back', async () => {
+  it('can be reacted to, edited and deleted by members', async () => {
     const scene = await startOpenScene();
     const { double, client } = scene;
     const { ann, bob, group } = friends(scene);
@@ -108,8 +108,8 @@ describe('messages in a group', () => {
   });
 });
 
-describe('what happens to a group', () => {
-  it('reports to the bot that it was added, who joins and leaves, and the new subject', async () => {
+describe('changes to a group', () => {
+  it('are reported to the bot: being added, people joining and leaving, a new subject', async () => {
     const scene = await startOpenScene();
     const { double, client } = scene;
     const { ann, bob, group } = friends(scene);
@@ -141,7 +141,7 @@ describe('what happens to a group', () => {
     expect(Object.keys(await client.socket.groupFetchAllParticipating())).toEqual([group.jid]);
   });
 
-  it('refuses what a group does not allow: being outside, writing after it was left', async () => {
+  it('take effect: a bot outside a group, or removed from it, may not write there', async () => {
     const scene = await startOpenScene();
     const { double, client } = scene;
     const { ann, bob, group } = friends(scene);
@@ -151,7 +151,8 @@ describe('what happens to a group', () => {
     const metadata = await client.socket.groupMetadata(group.jid);
     await client.socket.groupLeave(group.jid);
     await expect(client.socket.sendMessage(group.jid, { text: 'x' })).rejects.toThrow('forbidden');
-    // A client that still believes in its place in the group learns it from the answer to its message.
+    // A client that still considers itself a member learns the truth from the response to its
+    // message.
     const believer = scene.connect({ cachedGroupMetadata: async () => metadata });
     await believer.opened();
     const sent = await believer.socket.sendMessage(group.jid, { text: 'x' });
@@ -161,7 +162,7 @@ describe('what happens to a group', () => {
     await believer.waitFor(() => believer.groups.length === 1);
   });
 
-  it('lets only admins write where that is set', async () => {
+  it('can restrict writing to admins', async () => {
     const scene = await startOpenScene();
     const { double, client } = scene;
     const ann = double.addPerson();

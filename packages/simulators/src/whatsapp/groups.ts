@@ -1,13 +1,13 @@
 import type { BinaryNode } from '@whiskeysockets/baileys';
 import { node } from './wire.ts';
 
-/** A member of a group: a person, or the bot's account when it was let in. */
+/** A member of a group: a person or the bot's account. */
 export interface Member {
   readonly lid: string;
   readonly pn?: string;
 }
 
-/** A group with LID addressing, as groups are made now. */
+/** A group with LID addressing, as new groups have. */
 export interface Group {
   readonly jid: string;
   readonly subject: string;
@@ -16,9 +16,9 @@ export interface Group {
   readonly members: readonly Member[];
   /** LIDs. */
   readonly admins: ReadonlySet<string>;
-  /** Only admins may write. */
+  /** Whether only admins may write. */
   readonly announce: boolean;
-  /** Seconds after which messages disappear; 0 for never. */
+  /** The timer of disappearing messages, in seconds; 0 when it is off. */
   readonly ephemeral: number;
 }
 
@@ -35,10 +35,10 @@ export class Groups {
     return group;
   }
 
-  /** @throws Error for a JID of no group. */
+  /** @throws Error for an unknown group JID */
   get(jid: string): Group {
     const group = this.#all.get(jid);
-    if (group === undefined) throw new Error(`No group is ${jid}: addGroup() first`);
+    if (group === undefined) throw new Error(`Unknown group ${jid}: call addGroup() first`);
     return group;
   }
 
@@ -62,7 +62,7 @@ export function isMember(group: Group, { lid }: { readonly lid: string }): boole
   return group.members.some((member) => member.lid === lid);
 }
 
-/** The `<group>` that describes a group. */
+/** The `<group>` node that describes a group. */
 export function groupNode(group: Group): BinaryNode {
   const { creator, jid, subject, createdAt, members, admins } = group;
   const seconds = Math.floor(createdAt / 1000);
@@ -88,7 +88,7 @@ export function groupNode(group: Group): BinaryNode {
   );
 }
 
-/** The `<participant>` for a member. */
+/** The `<participant>` node of a member. */
 export function participantNode(member: Member, admins: ReadonlySet<string>): BinaryNode {
   const type = admins.has(member.lid) ? 'admin' : undefined;
   return node('participant', { jid: member.lid, phone_number: member.pn, type });

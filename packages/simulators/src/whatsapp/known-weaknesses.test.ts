@@ -10,7 +10,9 @@ import {
 import { describe, expect, it, vi } from 'vitest';
 import { type Scene, startOpenScene, startScene, textOf } from './testing/test-scene.ts';
 
-/** An open client and a person who have written to each other, so that both use one session. */
+/**
+ * A connected client and a person who have exchanged messages, so that both use the same session.
+ */
 async function acquainted() {
   const scene = await startOpenScene();
   const { double, client } = scene;
@@ -24,7 +26,7 @@ async function acquainted() {
   return { ...scene, ann };
 }
 
-/** Base64 of every session the client stored, as it stood there. */
+/** Collects every session that the client stored, in Base64. */
 function watchSessions({ auth }: Scene): string[] {
   const stored: string[] = [];
   const set = auth.keys.set.bind(auth.keys);
@@ -35,7 +37,7 @@ function watchSessions({ auth }: Scene): string[] {
   return stored;
 }
 
-/** Baileys' own way of opening messages, with a memory of what it opened. */
+/** Baileys' own decryption, which additionally remembers the messages it decrypted. */
 function remembering(): SocketConfig['makeSignalRepository'] {
   const opened = new Map<string, Uint8Array>();
   return (...args) => {
@@ -52,9 +54,9 @@ function remembering(): SocketConfig['makeSignalRepository'] {
   };
 }
 
-// What an adapter on Baileys 7.0.0-rc14 has to cover itself. When one of these fails, Baileys has
-// changed, and the cover may go.
-describe('what Baileys leaves to the adapter', () => {
+// Weaknesses of Baileys 7.0.0-rc14 that an adapter has to work around. When one of these tests
+// fails, Baileys has changed and the workaround may be removed.
+describe('what an adapter must know about Baileys', () => {
   it("prints its sessions' private keys on the console", async () => {
     const scene = await startScene();
     const { double, connect } = scene;
@@ -78,7 +80,7 @@ describe('what Baileys leaves to the adapter', () => {
     expect(leaked.some((key) => stored.some((session) => session.includes(key)))).toBe(true);
   });
 
-  it('takes any certificate and any signature', async () => {
+  it('accepts any certificate and any signature', async () => {
     const { connect } = await startScene();
     const client = connect();
     WA_CERT_DETAILS.PUBLIC_KEY = Buffer.alloc(32, 7);
@@ -86,7 +88,7 @@ describe('what Baileys leaves to the adapter', () => {
     expect(Curve.verify(Buffer.alloc(32, 7), Buffer.from('x'), Buffer.alloc(64))).toBe(true);
   });
 
-  it('takes sending for arriving: a message without an answer looks like one with', async () => {
+  it('reports the same status for a message with and without an acknowledgement', async () => {
     const { double, client } = await startOpenScene();
     const ann = double.addPerson();
     double.fault({ kind: 'no-ack', lost: true });
@@ -98,11 +100,11 @@ describe('what Baileys leaves to the adapter', () => {
     const { PENDING } = proto.WebMessageInfo.Status;
     expect(client.statuses(lost?.key.id)).toEqual([PENDING]);
     expect(client.statuses(kept?.key.id)).toEqual([PENDING]);
-    // Only the bare wire tells them apart.
+    // Only the raw stanzas tell them apart.
     expect(client.acks).toEqual([kept?.key.id]);
   });
 
-  it('delivers the same stanza twice as a text, a stub, and the text again', async () => {
+  it('delivers a duplicate stanza as a text, a stub, and the text again', async () => {
     const { double, client, ann } = await acquainted();
     double.fault({ kind: 'twice' });
     const id = await double.say({ chat: ann.id, text: 'once' });
@@ -119,9 +121,10 @@ describe('what Baileys leaves to the adapter', () => {
     });
   });
 
-  it('loses a message when the connection breaks between opening and confirming it', async () => {
+  it('loses a message when the connection breaks between decryption and confirmation', async () => {
     const { double, client, connect } = await startOpenScene();
-    // Before the bot's first answer; later messages are asked for again, and come twice at worst.
+    // Happens only before the bot's first answer; later messages are requested again, and at worst
+    // arrive twice.
     const ann = double.addPerson();
     double.fault({ kind: 'drop-after' });
     await double.say({ chat: ann.id, text: 'gone for ever' });
@@ -136,7 +139,7 @@ describe('what Baileys leaves to the adapter', () => {
     ]);
   });
 
-  it('opens a message as often as it comes, when the way to open it remembers', async () => {
+  it('decrypts a duplicate message again when the repository remembers it', async () => {
     const makeSignalRepository = remembering();
     const { double, client, connect } = await startOpenScene({ makeSignalRepository });
     const ann = double.addPerson();
@@ -155,7 +158,7 @@ describe('what Baileys leaves to the adapter', () => {
     ]);
   });
 
-  it('lets what is new overtake what waited', async () => {
+  it('delivers new messages before older queued ones', async () => {
     const { double, connect } = await startScene();
     const ann = double.addPerson();
     const old = Array.from({ length: 30 }, (_, nth) => `old ${nth}`);

@@ -2,17 +2,20 @@ import type { BinaryNode } from '@whiskeysockets/baileys';
 import type { DeliveryFault } from './faults.ts';
 import { type ClientLink, child, children, node } from './wire.ts';
 
-/** A stanza for the client, and the chat it belongs to. */
+/** A stanza for the client and the chat it belongs to. */
 interface Letter {
   readonly stanza: BinaryNode;
   readonly chat: string;
 }
 
-/** The stanzas for the client, kept until it confirms them, through broken connections and restarts. */
+/**
+ * The stanzas for the client, kept across lost connections and restarts until the client confirms
+ * them.
+ */
 export class Mailbox {
   #letters: Letter[] = [];
   #link: ClientLink | undefined;
-  /** The client was told how much waits, and has not asked for it yet. */
+  /** The connection that was told the number of waiting stanzas and has not requested them yet. */
   #announced: ClientLink | undefined;
   readonly #takeFault: (chat: string) => DeliveryFault | undefined;
 
@@ -20,24 +23,27 @@ export class Mailbox {
     this.#takeFault = takeFault;
   }
 
-  /** Stanzas the client has not confirmed, oldest first. */
+  /** The unconfirmed stanzas, oldest first. */
   get waiting(): readonly BinaryNode[] {
     return this.#letters.map(({ stanza }) => stanza);
   }
 
-  /** Keeps a stanza, and gives it out at once when a client is there. */
+  /** Stores a stanza and delivers it immediately when a client is connected. */
   put(stanza: BinaryNode, chat: string): void {
     const letter = { stanza, chat };
     this.#letters.push(letter);
     if (this.#link !== undefined) this.#give(this.#link, letter, {});
   }
 
-  /** Gives out a stanza that is not kept for a client that is away. */
+  /** Delivers a stanza that is dropped when no client is connected. */
   pass(stanza: BinaryNode): void {
     this.#link?.send(stanza);
   }
 
-  /** The client wants its mail: first what waited, marked as such, then the rest as it comes. */
+  /**
+   * Starts delivery to a client: first the waiting stanzas, marked as offline, then new ones as
+   * they arrive.
+   */
   open(link: ClientLink): void {
     if (this.#link === link) return;
     if (this.#letters.length === 0) {
@@ -57,12 +63,12 @@ export class Mailbox {
     link.send(node('ib', { from: 's.whatsapp.net' }, [node('offline_preview', preview)]));
   }
 
-  /** Whether the client has had what waited, and gets what comes. */
+  /** Whether the client has received the waiting stanzas and now receives new ones. */
   isOpenTo(link: ClientLink): boolean {
     return this.#link === link;
   }
 
-  /** The client asks for what was announced. */
+  /** Delivers the announced stanzas at the client's request. */
   giveWaiting(link: ClientLink): void {
     if (this.#announced !== link) return;
     this.#announced = undefined;
@@ -71,18 +77,21 @@ export class Mailbox {
     this.#settle(link, waiting.length);
   }
 
-  /** The client is gone; what it has not confirmed stays. */
+  /** The client has disconnected; unconfirmed stanzas stay. */
   closed(link: ClientLink): void {
     if (this.#link === link) this.#link = undefined;
     if (this.#announced === link) this.#announced = undefined;
   }
 
-  /** Another client takes over: nothing of the old one is for it. */
+  /** Discards all stanzas, because another client has been linked. */
   empty(): void {
     this.#letters = [];
   }
 
-  /** Takes out what an `ack` or a `receipt` of the client confirms: of equal ones, the oldest. */
+  /**
+   * Removes the stanza that an `ack` or `receipt` of the client confirms; among equal ones, the
+   * oldest.
+   */
   confirm(answer: BinaryNode): void {
     const { attrs } = answer;
     const listed = children(child(answer, 'list'), 'item').map((item) => item.attrs.id);

@@ -30,8 +30,8 @@ console.log(`WhatsApp double.
   Ann                        ${ann.id}
   group "Friends"            ${group.jid}
 
-When a client shows a code, paste here its text, or the address of the page that Parley prints.
-After that, write here to talk to the bot as Ann, in the group after "#", naming the bot after "#@":
+When a client shows a code, paste its text here, or the URL of the page that Parley prints.
+After that, type to talk to the bot as Ann; "#" writes in the group, "#@" also mentions the bot:
   hello
   # hello all
   #@ hello you
@@ -51,7 +51,7 @@ function showNews(): void {
   if (double.state() !== state) {
     state = double.state();
     if (state === 'pairing')
-      console.log('A client shows a code: paste its text, or the address of its page, here.');
+      console.log('A client shows a code: paste its text, or the URL of its page, here.');
     else console.log(state === 'open' ? 'The client is connected.' : 'No client is connected.');
   }
   for (const message of double.transcript.after(shown)) {
@@ -74,15 +74,16 @@ async function take(line: string): Promise<void> {
   }
 }
 
-/** A code to type has eight letters; all others are scanned. */
+/** A typed code has eight characters; anything else is a QR code. */
 async function link(code: string): Promise<void> {
   if (/^[a-z\d]{4}-?[a-z\d]{4}$/i.test(code)) await double.typeCode(code);
   else double.scan(code);
 }
 
 /**
- * The text of a code: pasted itself, or read from the Parley whose page's address, as `parley start` prints it, was
- * pasted. @throws Error when that Parley shows no code
+ * Returns the text of a code: the pasted text itself, or the code currently shown by the Parley
+ * whose page address (as printed by `parley start`) was pasted.
+ * @throws Error when that Parley shows no code
  */
 async function codeToScan(pasted: string): Promise<string> {
   const page = URL.canParse(pasted) ? new URL(pasted) : undefined;

@@ -19,13 +19,13 @@ import type { Attachment } from './read-content.ts';
 import { type SelfSigned, selfSignedCertificate } from './self-signed-certificate.ts';
 import { child, node } from './wire.ts';
 
-/** The token for uploads; a client gets it from the `media_conn` query. */
+/** The token required for uploads, which clients get from the `media_conn` query. */
 export const UPLOAD_AUTH = 'double-upload';
 
-/** The host of WhatsApp's sealed files: https on loopback with a certificate of its own. */
+/** The host of WhatsApp's encrypted files: HTTPS on loopback with a self-signed certificate. */
 export class MediaHost {
   readonly #files = new Map<string, Buffer>();
-  /** Files that phones still have after the host has removed them. */
+  /** Files that phones still have after the host has deleted them. */
   readonly #onPhones = new Map<string, Buffer>();
   readonly #redirects = new Map<string, string>();
   readonly #asked: string[] = [];
@@ -43,7 +43,10 @@ export class MediaHost {
     });
   }
 
-  /** PEM: a client has to trust it, for example through `tls.setDefaultCACertificates`. */
+  /**
+   * The certificate in PEM, which a client must trust, for example with
+   * `tls.setDefaultCACertificates`.
+   */
   get certificate(): string {
     return this.#identity.certificate;
   }
@@ -62,7 +65,7 @@ export class MediaHost {
     return end(this.#server);
   }
 
-  /** Keeps a sealed file; gives back its path on the host. */
+  /** Stores an encrypted file and returns its path on the host. */
   store(kind: string, sealed: Buffer): string {
     const path = `/v/${kind}/${randomBytes(12).toString('hex')}.enc`;
     this.#files.set(path, sealed);
@@ -74,7 +77,7 @@ export class MediaHost {
     return this.#files.get(path);
   }
 
-  /** Changes a byte of a sealed file, as somebody on the host could. */
+  /** Flips a byte of an encrypted file, as an attacker on the host could. */
   corrupt(path: string): void {
     const stored = this.#files.get(path);
     if (stored === undefined) throw new Error(`No file ${path}`);
@@ -83,30 +86,30 @@ export class MediaHost {
     this.#files.set(path, changed);
   }
 
-  /** Files are kept for some weeks only; the phone may have thrown it away as well. */
+  /** Deletes a file, as the host does after some weeks; optionally from the phone as well. */
   forget(path: string, { onPhone = false }: { readonly onPhone?: boolean } = {}): void {
     const stored = this.#files.get(path);
     this.#files.delete(path);
     if (stored !== undefined && !onPhone) this.#onPhones.set(path, stored);
   }
 
-  /** The phone puts a file back under another path, if it still has it. */
+  /** Uploads a file again from the phone under a new path, if the phone still has it. */
   putBack(path: string, kind: string): string | undefined {
     const stored = this.#files.get(path) ?? this.#onPhones.get(path);
     return stored && this.store(kind, stored);
   }
 
-  /** From now on this path leads to another address. */
+  /** Redirects this path to another URL from now on. */
   redirect(path: string, address: string): void {
     this.#redirects.set(path, address);
   }
 
-  /** Paths that were asked for, oldest first. */
+  /** The requested paths, oldest first. */
   get asked(): readonly string[] {
     return this.#asked;
   }
 
-  /** The next requests are answered with this status. */
+  /** Answers the next requests with this status. */
   fail(status: number, times = 1): void {
     this.#failures = { status, left: times };
   }
@@ -121,7 +124,7 @@ export class MediaHost {
     else this.#give(url, response);
   }
 
-  /** Takes only what has the name of its own content, from a client that may upload. */
+  /** Accepts only uploads named after the hash of their content, from clients with the token. */
   #take(url: URL, body: Buffer, response: ServerResponse): void {
     const [, , kind = '', name = ''] = url.pathname.split('/');
     const isAllowed = url.searchParams.get('auth') === UPLOAD_AUTH;
@@ -147,24 +150,24 @@ export class MediaHost {
   }
 }
 
-/** A file as somebody sends it. */
+/** A file to be sent. */
 export interface FileDraft {
   readonly kind: Attachment['kind'];
   readonly content: Buffer;
   readonly mimetype: string;
   readonly caption?: string | undefined;
-  /** Documents only. */
+  /** For documents only. */
   readonly fileName?: string | undefined;
-  /** Audio only: a voice note. */
+  /** For audio only: whether it is a voice note. */
   readonly voice?: boolean | undefined;
   readonly seconds?: number | undefined;
-  /** To be seen once. */
+  /** Whether it can be viewed only once. */
   readonly viewOnce?: boolean | undefined;
-  /** Id of the message that announces the album it belongs to. */
+  /** The id of the message that announces its album. */
   readonly album?: string | undefined;
 }
 
-/** Puts a file on the host and makes the message that points to it. */
+/** Uploads a file and creates the message that refers to it. */
 export async function fileMessage(host: MediaHost, draft: FileDraft): Promise<proto.IMessage> {
   const content = await messageOf(host, draft);
   const message = draft.viewOnce === true ? { viewOnceMessageV2: { message: content } } : content;
@@ -189,13 +192,13 @@ async function messageOf(host: MediaHost, draft: FileDraft): Promise<proto.IMess
   }
   const documentMessage = { ...common, ...text, fileName: fileName ?? 'file' };
   if (caption === undefined) return { documentMessage };
-  // A document with words comes in a wrapper of its own.
+  // A document with a caption is wrapped in another message.
   return { documentWithCaptionMessage: { message: { documentMessage } } };
 }
 
 /**
- * The content of a file that the bot sent, as a person opens it. @throws Error when it is not on the host, or was
- * changed there.
+ * The decrypted content of a file that the bot sent.
+ * @throws Error when it is missing on the host or was modified there
  */
 export function openAttachment(host: MediaHost, attachment: Attachment): Promise<Buffer> {
   const { kind, directPath = '', mediaKey } = attachment;
@@ -208,8 +211,8 @@ export function openAttachment(host: MediaHost, attachment: Attachment): Promise
 const { ResultType } = proto.MediaRetryNotification;
 
 /**
- * The client asks the account's phone for a file that WhatsApp has thrown away: the phone puts it on
- * the host once more and says where, sealed with a key made of the file's own.
+ * Answers a client that asks the account's phone for a file the host has deleted: the phone uploads
+ * it again and sends its new path, encrypted with a key derived from the file's own.
  */
 export function sendFileAgain(
   account: Account,
@@ -236,9 +239,9 @@ export function sendFileAgain(
   ]);
 }
 
-/** A file as it lies on the media host, and what a message says about it. */
+/** A file as stored on the media host, and what a message contains about it. */
 interface SealedFile {
-  /** Ciphertext with ten bytes of MAC at its end. */
+  /** The ciphertext, followed by ten bytes of MAC. */
   readonly stored: Buffer;
   readonly mediaKey: Buffer;
   readonly fileSha256: Buffer;
@@ -248,7 +251,7 @@ interface SealedFile {
 
 const MAC_BYTES = 10;
 
-/** Seals a file under a fresh key. */
+/** Encrypts a file with a fresh key. */
 async function sealFile(kind: MediaType, plain: Buffer): Promise<SealedFile> {
   const mediaKey = randomBytes(32);
   const { iv, cipherKey, macKey } = await getMediaKeys(mediaKey, kind);
@@ -264,14 +267,14 @@ async function sealFile(kind: MediaType, plain: Buffer): Promise<SealedFile> {
 }
 
 /**
- * Opens a file as a phone does: nothing that anyone changed.
- * @throws Error when the MAC is wrong.
+ * Decrypts a file as a phone does.
+ * @throws Error when the MAC is wrong
  */
 async function openFile(kind: MediaType, stored: Buffer, mediaKey: Uint8Array): Promise<Buffer> {
   const { iv, cipherKey, macKey } = await getMediaKeys(mediaKey, kind);
   const ciphertext = stored.subarray(0, -MAC_BYTES);
   if (!timingSafeEqual(macOf(iv, ciphertext, macKey), stored.subarray(-MAC_BYTES))) {
-    throw new Error('This file was changed on its way');
+    throw new Error('This file was modified in transit');
   }
   const decipher = createDecipheriv('aes-256-cbc', cipherKey, iv);
   return Buffer.concat([decipher.update(ciphertext), decipher.final()]);

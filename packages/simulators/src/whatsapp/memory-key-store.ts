@@ -2,7 +2,7 @@ import type { SignalDataSet, SignalDataTypeMap, SignalKeyStore } from '@whiskeys
 
 type Rooms = { readonly [Kind in keyof SignalDataTypeMap]: Map<string, SignalDataTypeMap[Kind]> };
 
-/** Signal keys in memory: for the people of the double, and for clients in its tests. */
+/** Signal keys in memory, for the double's people and for clients in its tests. */
 export class MemoryKeyStore implements SignalKeyStore {
   readonly #rooms: Rooms = {
     'pre-key': new Map(),
@@ -33,12 +33,12 @@ export class MemoryKeyStore implements SignalKeyStore {
     for (const kind of this.kinds()) this.#put(kind, data[kind] ?? {});
   }
 
-  /** Forgets everything of some kinds, as a phone that lost its sessions. */
+  /** Deletes all keys of some types, like a phone that lost its sessions. */
   forget(kinds: readonly (keyof SignalDataTypeMap)[]): void {
     for (const kind of kinds) this.#rooms[kind].clear();
   }
 
-  /** Every kind of key there is. */
+  /** All key types in the store. */
   kinds(): (keyof SignalDataTypeMap)[] {
     return Object.keys(this.#rooms).filter(
       (kind): kind is keyof SignalDataTypeMap => kind in this.#rooms,

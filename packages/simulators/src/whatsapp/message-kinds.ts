@@ -1,24 +1,24 @@
 import { proto } from '@whiskeysockets/baileys';
 
-/** A class of Baileys' wire format. */
+/** A message class of Baileys' protobuf definitions. */
 interface Codec<Fields> {
   fromObject(document: { [name: string]: unknown }): Fields;
   encode(fields: Fields): { finish(): Uint8Array };
   decode(bytes: Uint8Array): Fields;
 }
 
-/** A part of messages whose fields are all optional, and how it stands in a message. */
+/** A message type whose fields are all optional, and how it is embedded in a message. */
 interface MessageKind {
   readonly name: string;
   readonly fields: readonly string[];
-  /** A message with these of the fields, each with a value of its type. */
+  /** Creates a message with these fields set, each to a value of its type. */
   message(fields: readonly string[]): proto.IMessage;
 }
 
 type Names<Line extends string, Found = never> = Line extends `${infer First} ${infer Rest}`
   ? Names<Rest, Found | First>
   : Found | Line;
-/** Nothing more to ask for when the lines name each field, and nothing else. */
+/** Requires no further argument when the lines name exactly the fields of the type. */
 type Complete<Fields, Line extends string> = [keyof Fields, Names<Line>] extends [
   Names<Line>,
   keyof Fields,
@@ -26,7 +26,7 @@ type Complete<Fields, Line extends string> = [keyof Fields, Names<Line>] extends
   ? unknown
   : { readonly missing: Exclude<keyof Fields, Names<Line>> };
 
-/** Does not compile where the library has a field that the lines do not name. */
+/** Does not compile if the library has a field that the lines do not name. */
 function kindOf<Fields>(
   codec: Codec<Fields> & { readonly name: string },
   wrap: (fields: Fields) => proto.IMessage,
@@ -39,10 +39,10 @@ function kindOf<Fields>(
   });
 }
 
-/** Texts are also read as numbers and bytes, numbers as choices. */
+/** Strings are also tried for numbers and bytes, and numbers for enums. */
 const CANDIDATES: readonly unknown[] = ['1111', 1, {}, ['1111'], [1], [{}]];
 
-/** A document with a value for a field that arrives. */
+/** A document in which this field has a value that survives encoding. */
 function valueFor<Fields>(codec: Codec<Fields>, name: string): { [name: string]: unknown } {
   for (const value of CANDIDATES) {
     const document = { [name]: value };
@@ -56,7 +56,7 @@ function valueFor<Fields>(codec: Codec<Fields>, name: string): { [name: string]:
   throw new Error(`No value fits the field ${name}`);
 }
 
-/** The messages that clients read, with every field there is. */
+/** The messages that clients parse, with all their fields. */
 export const MESSAGE_KINDS: readonly MessageKind[] = [
   kindOf<proto.IMessage>(proto.Message, (message) => message)(
     'conversation senderKeyDistributionMessage imageMessage contactMessage',

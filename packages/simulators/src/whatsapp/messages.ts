@@ -7,7 +7,10 @@ import type { Person } from './people.ts';
 import { readContent } from './read-content.ts';
 import { bytes, type ClientLink, child, children, node } from './wire.ts';
 
-/** A message of the bot: people's phones open it, people see it, then the server answers. */
+/**
+ * Handles a message of the bot: the phones decrypt it, people see it, and then the server
+ * acknowledges it.
+ */
 export async function takeMessage(
   account: Account,
   link: ClientLink,
@@ -34,7 +37,7 @@ export async function takeMessage(
   else settle();
 }
 
-/** The error of the servers for what they do not take; undefined when they take it. */
+/** The error with which the servers reject a message; undefined when they accept it. */
 function refusalOf({ me }: Account, chat: Chat | undefined): number | undefined {
   if (chat === undefined) return 404;
   if (chat.kind !== 'group') return undefined;
@@ -91,13 +94,16 @@ function tellAll(
   }
 }
 
-/** A person's phone with a message, and what it found in it; undefined when it cannot be opened. */
+/** A person's phone and what it decrypted; undefined when it could not decrypt the message. */
 export interface Reading {
   readonly person: Person;
   readonly message: proto.IMessage | undefined;
 }
 
-/** Everyone opens what was sealed for them. The account's own phone does too, but is left out of the answer. */
+/**
+ * Lets everyone decrypt what was encrypted for them. The account's own phone does so too but is not
+ * part of the result.
+ */
 async function openForAll(account: Account, chat: Chat, stanza: BinaryNode): Promise<Reading[]> {
   const author = linked(account).lid;
   const readings: Reading[] = [];
@@ -113,7 +119,10 @@ async function openForAll(account: Account, chat: Chat, stanza: BinaryNode): Pro
   return openInGroup(account, chat.group, author, bytes(forAll));
 }
 
-/** The seals for single devices. In a message sent again to one device, the seal stands in the message itself. */
+/**
+ * The ciphertexts for individual devices. A message sent again to a single device contains its
+ * ciphertext directly.
+ */
 function sealsOf(stanza: BinaryNode): { readonly jid: string; readonly enc: BinaryNode }[] {
   const listed = children(child(stanza, 'participants'), 'to').flatMap((to) =>
     children(to, 'enc').map((enc) => ({ jid: to.attrs.jid ?? '', enc })),
@@ -123,10 +132,13 @@ function sealsOf(stanza: BinaryNode): { readonly jid: string; readonly enc: Bina
   return [...listed, ...direct.map((enc) => ({ jid, enc }))];
 }
 
-/** Opening a message takes 12 ms, and all phones of a group would do so in this process. */
+/**
+ * The number of phones that really decrypt a group message; decryption takes 12 ms and all phones
+ * run in this process.
+ */
 const OPENED_BY = 20;
 
-/** In a large group most phones only look whether they have the key. */
+/** In a large group, most phones only check that they have the sender key. */
 async function openInGroup(
   account: Account,
   group: Group,
@@ -147,7 +159,7 @@ async function openInGroup(
   return readings;
 }
 
-/** A phone that cannot open a message asks for it again, whatever the reason. */
+/** A phone requests a message again, whatever the reason it could not decrypt it. */
 async function attempt(open: () => Promise<proto.IMessage>): Promise<proto.IMessage | undefined> {
   try {
     return await open();
@@ -156,7 +168,7 @@ async function attempt(open: () => Promise<proto.IMessage>): Promise<proto.IMess
   }
 }
 
-/** Whether this is the client itself; Baileys seals its group keys for itself too. */
+/** Whether this is the client itself, because Baileys encrypts its group keys for itself too. */
 function isClient({ companion }: Account, jid: string): boolean {
   return companion !== undefined && (jid === companion.pn || jid === companion.lid);
 }

@@ -11,16 +11,16 @@ import {
   WA_CERT_DETAILS,
 } from '@whiskeysockets/baileys';
 
-/** The proven identity and the hello of a client at the end of the handshake. */
+/** The result of a handshake: the client's authenticated key and its hello. */
 export interface Login {
-  /** The Noise key that the client proved to hold: it is how WhatsApp knows a device again. */
+  /** The Noise key that the client proved to own, by which WhatsApp recognizes a device. */
   readonly clientKey: Uint8Array;
   readonly payload: proto.ClientPayload;
   readonly fromClient: TransportCipher;
   readonly toClient: TransportCipher;
 }
 
-/** The server's side of Noise XX: `hello` answers the first message, `finish` reads the last. */
+/** The server side of Noise XX: `hello` answers the first message, `finish` reads the last. */
 export class NoiseResponder {
   readonly #identity: ServerIdentity;
   readonly #cipher = new NoiseCipher();
@@ -59,16 +59,16 @@ function present(bytes: Uint8Array | null | undefined, what: string): Uint8Array
   return bytes;
 }
 
-/** The key a server proves itself with, and the chain that vouches for it. */
+/** The key that authenticates a server, and its certificate chain. */
 export interface ServerIdentity {
-  /** Public key of the root: what a test puts into `WA_CERT_DETAILS.PUBLIC_KEY`. 32 bytes. */
+  /** The root's public key, which a test sets as `WA_CERT_DETAILS.PUBLIC_KEY`. 32 bytes. */
   readonly rootKey: Buffer<ArrayBuffer>;
   readonly staticKey: KeyPair;
   /** An encoded `CertChain`. */
   readonly chain: Uint8Array;
 }
 
-/** Makes a root, an intermediate and a leaf certificate of its own, as WhatsApp's chain is built. */
+/** Creates a root, an intermediate and a leaf certificate, structured like WhatsApp's chain. */
 export function newServerIdentity(): ServerIdentity {
   const root = Curve.generateKeyPair();
   const intermediate = Curve.generateKeyPair();
@@ -92,7 +92,7 @@ export function newServerIdentity(): ServerIdentity {
 
 const NO_DATA = Buffer.alloc(0);
 
-/** The growing state of a Noise handshake: what both sides have seen so far, and the key from it. */
+/** The state of a Noise handshake: the transcript hash and the keys derived so far. */
 class NoiseCipher {
   #hash: Buffer = Buffer.from(NOISE_MODE);
   #salt: Uint8Array = this.#hash;
@@ -115,7 +115,7 @@ class NoiseCipher {
     return sealed;
   }
 
-  /** @throws Error when the other side has another state. */
+  /** @throws Error when the other side has a different state */
   decrypt(sealed: Uint8Array): Buffer {
     const plain = aesDecryptGCM(sealed, this.#key, nonce(this.#counter), this.#hash);
     this.#counter += 1;
@@ -123,7 +123,7 @@ class NoiseCipher {
     return plain;
   }
 
-  /** Ends the handshake: a key for what the client sends, and one for what it gets. */
+  /** Ends the handshake: returns one key for each direction. */
   split(): { readonly fromClient: TransportCipher; readonly toClient: TransportCipher } {
     const [fromClient, toClient] = this.#derive(NO_DATA);
     return {
@@ -138,7 +138,7 @@ class NoiseCipher {
   }
 }
 
-/** One direction after the handshake: every frame has the next nonce. */
+/** One direction after the handshake; the nonce increases with every frame. */
 export class TransportCipher {
   readonly #key: Uint8Array;
   #counter = 0;

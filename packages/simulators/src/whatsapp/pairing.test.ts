@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { freshAuth, startScene } from './testing/test-scene.ts';
 
 describe('linking a client', () => {
-  it('goes from a code over the scan and the restart to an open connection', async () => {
+  it('leads from scanning a code through a restart to an open connection', async () => {
     const { double, connect } = await startScene();
     const auth = freshAuth();
     const first = connect({ auth });
@@ -25,7 +25,7 @@ describe('linking a client', () => {
     expect(double.transcript.problems).toEqual([]);
   });
 
-  it('brings the first messages without the wait for a history that never comes', async () => {
+  it('delivers the first messages without waiting for history', async () => {
     const { double, connect } = await startScene();
     const auth = freshAuth();
     const first = connect({ auth });
@@ -39,21 +39,21 @@ describe('linking a client', () => {
     expect(auth.creds.me?.name).toBe('Owner');
   });
 
-  it('offers several codes and refuses one that is old or of another client', async () => {
+  it('offers several codes and rejects old ones and those of another client', async () => {
     const { double, connect } = await startScene();
     expect(() => double.scan('2@x,y,z')).toThrow('No client waits');
     const client = connect({ auth: freshAuth(), qrTimeout: 50 });
     const qr = await client.waitFor(() => client.qr);
     const next = await client.waitFor(() => client.qr !== qr && client.qr);
     expect(next).toContain(double.pairingRefs()?.[1]);
-    expect(() => double.scan(qr.replace('2@', '3@'))).toThrow('not valid any more');
+    expect(() => double.scan(qr.replace('2@', '3@'))).toThrow('no longer valid');
     expect(() => double.scan(qr.replace(/,[^,]+,/, ',AAAA,'))).toThrow('Another noise key');
-    // The codes are used up.
+    // All codes have been used.
     await client.waitFor(() => client.closedWith === 408);
     expect(double.pairingRefs()).toBeUndefined();
   });
 
-  it('goes from a code that is typed on the phone to an open connection', async () => {
+  it('leads from typing a code on the phone to an open connection', async () => {
     const { double, connect } = await startScene();
     const auth = freshAuth();
     const first = connect({ auth, browser: ['Windows', 'Chrome', '10'] });
@@ -69,9 +69,9 @@ describe('linking a client', () => {
   });
 
   it.each([
-    ['a name that is no browser on a system', 'Parley', '491500000001'],
-    ['a number with other signs than digits', 'Windows', '+491500000001'],
-  ])('refuses to ask for a code to type with %s', async (_what, system, number) => {
+    ['a name that is not a browser on a system', 'Parley', '491500000001'],
+    ['a number with characters other than digits', 'Windows', '+491500000001'],
+  ])('rejects a request for a typed code with %s', async (_what, system, number) => {
     const { double, connect } = await startScene();
     const client = connect({ auth: freshAuth(), browser: [system, 'Chrome', '10'] });
     await client.waitFor(() => client.qr);
@@ -81,7 +81,7 @@ describe('linking a client', () => {
     await expect(double.typeCode(code)).rejects.toThrow('shows no code');
   });
 
-  it('takes no code that is for the phone of another number', async () => {
+  it('rejects a code meant for the phone of another number', async () => {
     const { double, connect } = await startScene();
     await expect(double.typeCode('AAAA-AAAA')).rejects.toThrow('No client waits');
     const client = connect({ auth: freshAuth(), browser: ['Mac OS', 'Safari', '1'] });
@@ -91,7 +91,7 @@ describe('linking a client', () => {
     await expect(double.typeCode(code)).rejects.toThrow("another number's phone");
   });
 
-  it('logs in again with the same credentials and refuses any others', async () => {
+  it('lets the same credentials log in again and rejects others', async () => {
     const { double, auth, connect } = await startScene();
     const first = connect();
     await first.opened();
@@ -107,7 +107,7 @@ describe('linking a client', () => {
     expect(double.transcript.problems).toEqual([]);
   });
 
-  it('ends the older of two connections with the same credentials', async () => {
+  it('closes the older of two connections with the same credentials', async () => {
     const { connect } = await startScene();
     const first = connect();
     await first.opened();
@@ -126,8 +126,8 @@ describe('linking a client', () => {
   });
 });
 
-describe('what a client asks when it starts', () => {
-  it('answers everything a client asks for by itself', async () => {
+describe('the queries of a starting client', () => {
+  it('are all answered', async () => {
     const { double, connect } = await startScene();
     const client = connect({ keepAliveIntervalMs: 50 });
     await client.opened();
@@ -145,7 +145,7 @@ describe('what a client asks when it starts', () => {
     );
   });
 
-  it('knows who is on WhatsApp, and the LID of a number', async () => {
+  it('include who is on WhatsApp, and the LID of a number', async () => {
     const { double, connect } = await startScene();
     const client = connect();
     await client.opened();

@@ -27,19 +27,22 @@ interface Scanned {
   readonly companion: Companion;
 }
 
-/** A client that is not linked yet: it shows codes until a phone scans one, or one is typed on the phone. */
+/**
+ * A client that is not linked yet: it shows codes until a phone scans one, or one is typed on the
+ * phone.
+ */
 export class Pairing {
   readonly link: ClientLink;
-  /** The beginnings of the codes; the client shows one after the other. */
+  /** The references that the codes start with; the client shows one after the other. */
   readonly refs: readonly string[];
-  /** The number whose phone takes the code to type. */
+  /** The number whose phone accepts the typed code. */
   phone: string | undefined;
   readonly #account: Account;
   readonly #noiseKey: Uint8Array;
   readonly #identity: Uint8Array;
   #scanned: Scanned | undefined;
   #typed: TypedCode | undefined;
-  /** Settled when the client has answered a code that was typed. */
+  /** Settled once the client has responded to a typed code. */
   #typing: PromiseWithResolvers<void> | undefined;
 
   constructor(
@@ -55,7 +58,7 @@ export class Pairing {
     this.#identity = payload.devicePairingData?.eIdent ?? Buffer.alloc(0);
   }
 
-  /** Hands the client what its codes begin with. */
+  /** Sends the references to the client. */
   offer(): void {
     const refs = this.refs.map((ref) => node('ref', {}, Buffer.from(ref)));
     this.link.send(
@@ -68,20 +71,20 @@ export class Pairing {
   }
 
   /**
-   * The phone scans what the client shows and vouches for it.
-   * @throws Error for a code that is old, or not this client's.
+   * The phone scans a code of the client and signs its identity.
+   * @throws Error for a code that is expired or belongs to another client
    */
   scan(qr: string, device: number): void {
     const text = qr.startsWith(QR_ADDRESS) ? qr.slice(QR_ADDRESS.length) : qr;
     const [ref = '', noise = '', identity = '', secret = ''] = text.split(',');
-    if (!this.refs.includes(ref)) throw new Error('This code is not valid any more');
+    if (!this.refs.includes(ref)) throw new Error('This code is no longer valid');
     if (!Buffer.from(noise, 'base64').equals(this.#noiseKey)) throw new Error('Another noise key');
     if (!Buffer.from(identity, 'base64').equals(this.#identity))
       throw new Error('Another identity');
     this.#vouchFor(device, Buffer.from(secret, 'base64'));
   }
 
-  /** The client shows a code to type, and asks for it; a new one replaces the old one. */
+  /** The client requests a code to type; a new code replaces the old one. */
   hello(query: BinaryNode, hello: BinaryNode): BinaryNode {
     const typed = new TypedCode(this.#account, this.#noiseKey, this.#identity, hello);
     const why = typed.refusal(hello);
@@ -92,8 +95,8 @@ export class Pairing {
   }
 
   /**
-   * A code is typed on the phone of the account.
-   * @throws Error for a code that is wrong, or where none is shown for this number.
+   * The account's phone submits a typed code.
+   * @throws Error for a wrong code, or when no code is shown for this number
    */
   async type(code: string): Promise<void> {
     if (this.#typed === undefined) throw new Error('This client shows no code to type');
@@ -105,7 +108,7 @@ export class Pairing {
     await this.#typing.promise;
   }
 
-  /** The client answers the phone on which its code was typed; a wrong code shows on the phone alone. */
+  /** The client responds to the typed code; only the phone reports a wrong one. */
   answered(query: BinaryNode, finish: BinaryNode, device: () => number): void {
     this.link.send(result(query));
     try {
@@ -118,9 +121,9 @@ export class Pairing {
     }
   }
 
-  /** The connection has ended: the client answers nothing any more. */
+  /** The connection has closed, so no response can arrive any more. */
   closed(): void {
-    this.#typing?.reject(new Error('The client went away'));
+    this.#typing?.reject(new Error('The client disconnected'));
   }
 
   #vouchFor(device: number, secret: Buffer): void {
@@ -145,8 +148,8 @@ export class Pairing {
   }
 
   /**
-   * Reads the client's answer to the scan: the companion, when it is one.
-   * @throws Error when its signature is not from the identity it showed.
+   * Reads the client's response to the scan and returns the companion, if it is one.
+   * @throws Error when the signature does not match the identity
    */
   finish(answer: BinaryNode): Companion | undefined {
     const scanned = this.#scanned;
@@ -185,15 +188,15 @@ export class Pairing {
 
 const PRE_KEYS = 30;
 
-/** The stored credentials of a client that was linked long ago. */
+/** Stored credentials of a client that was linked long ago. */
 export interface LinkedCredentials {
   readonly creds: AuthenticationCreds;
   readonly keys: SignalDataSet;
 }
 
 /**
- * A client that is linked already, without a code to scan: for tests about something else. It has
- * had its history, and keys of it are with the servers.
+ * Creates a linked client without scanning a code, for tests about something else. It has already
+ * received its history and published keys.
  */
 export function linkedCredentials(
   account: Account,

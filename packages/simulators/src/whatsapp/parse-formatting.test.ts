@@ -3,7 +3,7 @@ import { type FormattedLine, type Inline, parseWhatsApp } from './parse-formatti
 
 const TAG = { bold: 'b', italic: 'i', strike: 's', code: 'c', monospace: 'm', url: 'u' } as const;
 
-/** The tree in short: `<b>…</b>` and so on, lines as `> `, `- `, `1. `. */
+/** A compact form of the tree: `<b>…</b>` and so on, and line prefixes `> `, `- `, `1. `. */
 function sketch(text: string): string {
   return parseWhatsApp(text).lines.map(sketchLine).join('\n');
 }
@@ -21,22 +21,22 @@ function sketchInline(inline: Inline): string {
 
 const shown: [what: string, text: string, tree: string][] = [
   ['each mark', '*b* _i_ ~s~ `c` ```m```', '<b>b</b> <i>i</i> <s>s</s> <c>c</c> <m>m</m>'],
-  ['marks in marks', '*_x_ y* _~*z*~_', '<b><i>x</i> y</b> <i><s><b>z</b></s></i>'],
-  ['marks beside punctuation', '(*a*), "_b_"!', '(<b>a</b>), "<i>b</i>"!'],
+  ['nested marks', '*_x_ y* _~*z*~_', '<b><i>x</i> y</b> <i><s><b>z</b></s></i>'],
+  ['marks next to punctuation', '(*a*), "_b_"!', '(<b>a</b>), "<i>b</i>"!'],
   ['no mark inside a word', 'a*b*c snake_case_name', 'a*b*c snake_case_name'],
-  ['no mark beside white space inside', '2 * 3 * 4 _ a_', '2 * 3 * 4 _ a_'],
+  ['no mark next to white space inside', '2 * 3 * 4 _ a_', '2 * 3 * 4 _ a_'],
   ['no mark across lines', '*a\nb*', '*a\nb*'],
   ['no mark in code', '`*a*` ```_b_```', '<c>*a*</c> <m>_b_</m>'],
-  ['no mark in an address', 'https://e.org/_a_/*b* _c_', '<u>https://e.org/_a_/*b*</u> <i>c</i>'],
-  ['no mark in a host with a path', 'e.org/_a_ _c_', '<u>e.org/_a_</u> <i>c</i>'],
-  ['no mark behind a word joiner', '\u2060*a* _b_\u2060', '\u2060*a* _b_\u2060'],
-  ['code round an address', '`see https://e.org/_a_`', '<c>see https://e.org/_a_</c>'],
+  ['no mark in a URL', 'https://e.org/_a_/*b* _c_', '<u>https://e.org/_a_/*b*</u> <i>c</i>'],
+  ['no mark in a host name with a path', 'e.org/_a_ _c_', '<u>e.org/_a_</u> <i>c</i>'],
+  ['no mark after a word joiner', '\u2060*a* _b_\u2060', '\u2060*a* _b_\u2060'],
+  ['code around a URL', '`see https://e.org/_a_`', '<c>see https://e.org/_a_</c>'],
   ['no empty mark', '** __ ~~ ``', '** __ ~~ ``'],
-  ['monospace over lines', 'a ```b\n> c\n- d``` e', 'a <m>b\n> c\n- d</m> e'],
+  ['monospace across lines', 'a ```b\n> c\n- d``` e', 'a <m>b\n> c\n- d</m> e'],
   ['quotes', '> a\n>b\n>  c', '[quote]a\n>b\n>  c'],
   ['items', '- a\n* b\n-c\n - d\n- ', '[item]a\n[item]b\n-c\n - d\n- '],
   ['numbers', '1. a\n15. b\n100. c\n1) d', '[number]a\n[number]b\n100. c\n1) d'],
-  ['marks in quotes and items', '> *a*\n- _b_', '[quote]<b>a</b>\n[item]<i>b</i>'],
+  ['marks in quotes and list items', '> *a*\n- _b_', '[quote]<b>a</b>\n[item]<i>b</i>'],
 ];
 
 const wrong: [kind: string, text: string, part: string][] = [
@@ -56,8 +56,8 @@ const wrong: [kind: string, text: string, part: string][] = [
   ['ambiguous', '> ```a\nb```', '> ```a\nb```'],
 ];
 
-describe('the reader of WhatsApp’s formatting', () => {
-  it.each(shown)('[M01] sees %s', (_, text, tree) => {
+describe('the parser of WhatsApp’s formatting', () => {
+  it.each(shown)('[M01] parses %s', (_, text, tree) => {
     expect(sketch(text)).toBe(tree);
   });
 
@@ -66,19 +66,19 @@ describe('the reader of WhatsApp’s formatting', () => {
   });
 
   it.each(shown.filter(([what]) => !/quotes$|items$|empty|white space/.test(what)))(
-    '[M01] has nothing to say against %s',
+    '[M01] reports no violation in %s',
     (_, text) => {
       expect(parseWhatsApp(text).violations).toEqual([]);
     },
   );
 
-  it('[M01] takes what is meant literally as it is', () => {
+  it('[M01] accepts marker characters that are meant literally', () => {
     expect(parseWhatsApp('use **b**', 'use **b**').violations).not.toContainEqual(
       expect.objectContaining({ kind: 'marker' }),
     );
   });
 
-  it('[M01] gives the text people see, with the formats of each stretch', () => {
+  it('[M01] returns the visible text with the formats of each run', () => {
     const { visible, runs } = parseWhatsApp('> *a _b_*\n- c\n2. ~d~');
     expect(visible).toBe('a b\n• c\n2. d');
     expect(runs).toEqual([

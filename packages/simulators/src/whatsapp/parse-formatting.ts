@@ -1,32 +1,32 @@
 import { type Found, findCrossing, type Line, readLines } from './read-marks.ts';
 
-/** One line of a message as a phone draws it. A monospace stretch in it may contain line ends. */
+/** One line of a message as a phone draws it. A monospace run in it may contain line ends. */
 export type FormattedLine = Line & { readonly children: readonly Inline[] };
 
 /** A WhatsApp message as people see it. */
 export interface Formatted {
   readonly lines: readonly FormattedLine[];
-  /** The text people see: without markers, with `• ` and numbers, without the bar of a quote. */
+  /** The visible text: without markers and quote bars, with `• ` and numbers. */
   readonly visible: string;
-  /** The same text in stretches of equal format, without bullets and numbers. */
+  /** The same text split into runs of equal format, without bullets and numbers. */
   readonly runs: readonly FormatRun[];
-  /** Why this text would not look the same, or not look right, on every client. Empty: it is fine. */
+  /** What might look different or wrong in some clients; empty for a correct text. */
   readonly violations: readonly Violation[];
 }
 
 /**
- * Reads WhatsApp's text formatting strictly: only what every client shows is a mark, and what some
- * client might show differently is a violation.
+ * Parses WhatsApp's text formatting strictly: only what every client renders counts as a mark, and
+ * what some client might render differently is a violation.
  *
- * Sources, read in November 2026: WhatsApp's help article "How to format your messages" (which
- * marks there are); the behaviour of WhatsApp's web client (triple backticks first and across lines;
- * one space and then no other after `>`, `-`, `*`, `1.`; numbers of one or two digits; an empty
- * quote or item is none; a marker is reused as the next one's edge; blocks only at a line's very
- * start, so lists and quotes do not nest); mautrix-whatsapp's `wa-text.go` (nearest closing marker,
- * no mark across lines, letters and digits beside a mark forbid it); issue 1643 of devlikeapro/waha
- * (white space inside beside a marker, a letter outside). None of them is a specification, so where
- * they leave room the text has to be fine under all of them (`Reading`).
- * @param meant plain text that is meant literally: what stands in it is not held against the text.
+ * Sources, read in November 2026: WhatsApp's help article "How to format your messages" (the list of
+ * marks); the behavior of WhatsApp's web client (triple backticks come first and may span lines;
+ * exactly one space after `>`, `-`, `*`, `1.`; numbers of one or two digits; empty quotes and items
+ * do not count; a closing marker can be the boundary of the next one; blocks only at the very start
+ * of a line, so lists and quotes do not nest); mautrix-whatsapp's `wa-text.go` (the nearest closing
+ * marker, no mark across lines, no mark next to letters and digits); issue 1643 of devlikeapro/waha
+ * (white space inside next to a marker, a letter outside). None of them is a specification, so where
+ * they leave room, the text must be correct under every interpretation (`Reading`).
+ * @param meant plain text that is meant literally; its characters cause no violations
  */
 export function parseWhatsApp(text: string, meant = ''): Formatted {
   const strict = readLines(text, 'strict');
@@ -39,7 +39,7 @@ export function parseWhatsApp(text: string, meant = ''): Formatted {
   return { lines, visible: visibleText(lines), runs: runs.flat(), violations };
 }
 
-/** The format of a stretch of text. */
+/** The format of a run of text. */
 export type Format =
   | 'bold'
   | 'italic'
@@ -106,7 +106,7 @@ interface Node {
 
 const MARKER_LENGTH = { monospace: 3, code: 1, url: 0, text: 0, bold: 1, italic: 1, strike: 1 };
 
-/** Puts what was found in a line into a tree. Of marks that cross, the first one stays. */
+/** Builds a tree from what was found in a line. Of overlapping marks, the first one stays. */
 function buildInlines(text: string, line: Line, found: Found): Inline[] {
   const inLine = (node: Node) => node.from >= line.from && node.to <= line.to;
   const nodes: Node[] = [...found.opaque, ...found.pairs].filter(inLine);
@@ -136,12 +136,12 @@ function build(text: string, from: number, to: number, nodes: readonly Node[]): 
 }
 
 /**
- * `heading`, `table`, `link`, `marker`: Markdown that WhatsApp shows as written. `fence`: a triple
- * backtick without a partner. `ambiguous`: clients differ on it.
+ * `heading`, `table`, `link`, `marker`: Markdown that WhatsApp shows as written. `fence`: an
+ * unmatched triple backtick. `ambiguous`: clients render it differently.
  */
 interface Violation {
   readonly kind: 'heading' | 'table' | 'link' | 'marker' | 'fence' | 'ambiguous';
-  /** The part of the message it is about. */
+  /** The part of the message that is affected. */
   readonly text: string;
 }
 
@@ -154,7 +154,10 @@ const MARKDOWN: readonly (readonly [Violation['kind'], RegExp])[] = [
   ['marker', /(?<![\p{L}\p{N}~])~~(?![\s~])[^~\n]+~~(?![\p{L}\p{N}~])/gu],
 ];
 
-/** Finds the faults of a text; see `parseWhatsApp`. @param lines the visible text of each. */
+/**
+ * Finds the problems of a text; see `parseWhatsApp`.
+ * @param lines the visible text of each line
+ */
 function findViolations(
   text: string,
   lines: readonly (readonly FormatRun[])[],
@@ -169,7 +172,7 @@ function findViolations(
   return [...unmeant, ...ambiguous(text, strict, loose)];
 }
 
-/** Less what people do not see, and less the bars of spoilers, which plain text does not have. */
+/** Removes invisible characters, and the bars of spoilers, which plain text does not have. */
 function essence(text: string): string {
   return text.replaceAll('||', '').replace(/[\s\p{Cf}]/gu, '');
 }
@@ -212,7 +215,7 @@ function ambiguous(text: string, strict: Found, loose: Found): Violation[] {
   return found;
 }
 
-/** Monospace over several lines of a quote: clients disagree which of the two it is. */
+/** Whether monospace spans several lines of a quote, on which clients disagree. */
 function isTornQuote(text: string, line: Line): boolean {
   return line.kind === 'quote' && text.slice(line.from, line.to).includes('\n');
 }

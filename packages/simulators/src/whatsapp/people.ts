@@ -2,28 +2,31 @@ import { jidNormalizedUser } from '@whiskeysockets/baileys';
 import { z } from 'zod';
 import { SignalParty } from './signal.ts';
 
-/** Someone with WhatsApp on a phone. */
+/** A person with WhatsApp on a phone. */
 export interface Person {
-  /** The double's name for them and for the direct chat with them: the number's JID, or the LID without one. */
+  /**
+   * The double's id for the person and their direct chat: the JID of the number, or the LID if the
+   * number is hidden.
+   */
   readonly id: string;
-  /** `…@s.whatsapp.net`; absent for someone whose number the bot may not know. */
+  /** `…@s.whatsapp.net`; absent when the bot must not know the number. */
   readonly pn?: string;
   /** `…@lid`, the identity without a number. */
   readonly lid: string;
   readonly name: string;
-  /** Which of the two stands on what they write to the bot; the other one comes beside it. */
+  /** Which identity their messages to the bot use; the other one may be included additionally. */
   readonly addressing: 'pn' | 'lid';
   readonly phone: SignalParty;
 }
 
-/** The options of a person; everything has a default. */
+/** The options of a person; all of them have defaults. */
 export const PersonOptions = z.strictObject({
   name: z.string().optional(),
-  /** Digits with the country code. */
+  /** Digits including the country code. */
   number: z.string().optional(),
   lid: z.string().optional(),
   addressing: z.enum(['pn', 'lid']).optional(),
-  /** Nobody learns their number. */
+  /** Whether their number is hidden from everyone. */
   hidden: z.boolean().optional(),
 });
 
@@ -31,15 +34,18 @@ export type PersonOptions = z.infer<typeof PersonOptions>;
 
 const FIRST_NUMBER = 491_500_000_001;
 const FIRST_LID = 10_000_000_000_001;
-/** Signing new keys takes 8 ms: in a crowd the phones share those of one, each with its own sessions. */
+/**
+ * The number of people with keys of their own. Signing keys takes 8 ms, so further phones reuse
+ * them, each with its own sessions.
+ */
 const WITH_OWN_KEYS = 20;
 
-/** Everyone the double knows, found by any of their JIDs. */
+/** All people of the double, found by any of their JIDs. */
 export class People {
   readonly #all: Person[] = [];
   readonly #byJid = new Map<string, Person>();
 
-  /** @throws Error when the number or the LID is taken. */
+  /** @throws Error when the number or the LID is already taken */
   add(options: PersonOptions = {}): Person {
     const nth = this.#all.length;
     const lid = `${options.lid ?? FIRST_LID + nth}@lid`;
@@ -54,7 +60,7 @@ export class People {
       phone: new SignalParty(this.#all[WITH_OWN_KEYS]?.phone.creds),
     };
     for (const jid of [lid, ...(hidden ? [] : [pn])]) {
-      if (this.#byJid.has(jid)) throw new Error(`${jid} is somebody else`);
+      if (this.#byJid.has(jid)) throw new Error(`${jid} belongs to another person`);
       this.#byJid.set(jid, person);
     }
     this.#all.push(person);
@@ -65,7 +71,7 @@ export class People {
     return this.#all;
   }
 
-  /** From now on the bot learns this person's number, digits only, or does not learn it any more. */
+  /** Sets the number that the bot learns (digits only), or hides it from now on. */
   showNumber(jid: string, number: string | undefined): void {
     const person = this.get(jid);
     const pn = number === undefined ? undefined : `${number}@s.whatsapp.net`;
@@ -73,16 +79,16 @@ export class People {
     if (pn !== undefined) this.#byJid.set(pn, person);
   }
 
-  /** By number or LID, with or without a device; bare digits are a number. */
+  /** Finds a person by number or LID, with or without a device; bare digits are a number. */
   find(jid: string): Person | undefined {
     const full = jid.includes('@') ? jidNormalizedUser(jid) : `${jid}@s.whatsapp.net`;
     return this.#byJid.get(full);
   }
 
-  /** @throws Error for a JID that is nobody's. */
+  /** @throws Error for an unknown JID */
   get(jid: string): Person {
     const person = this.find(jid);
-    if (person === undefined) throw new Error(`Nobody is ${jid}: addPerson() first`);
+    if (person === undefined) throw new Error(`Unknown person ${jid}: call addPerson() first`);
     return person;
   }
 }

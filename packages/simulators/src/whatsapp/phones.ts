@@ -14,7 +14,10 @@ import { type Attachment, readContent } from './read-content.ts';
 import type { KeyBundle } from './signal.ts';
 import { node } from './wire.ts';
 
-/** This many bytes before the end is the MAC of a sealed message, or the signature of one for a group. */
+/**
+ * A byte this far from the end belongs to the MAC of a ciphertext, or to the signature of a group
+ * ciphertext.
+ */
 const PROOF_DEPTH = 10;
 
 /** A message on its way to the linked client. */
@@ -22,25 +25,25 @@ interface Posting {
   readonly chat: Chat;
   readonly person: Person;
   readonly message: proto.IMessage;
-  /** The message as bytes, of an app that knows more kinds than the library. */
+  /** The encoded message, for message types that the library does not know. */
   readonly bytes?: Uint8Array | undefined;
-  /** A fresh one when absent. */
+  /** Generated when absent. */
   readonly id?: string | undefined;
-  /** Milliseconds since 1970; now when absent. */
+  /** The time in ms since 1970; now when absent. */
   readonly at?: number | undefined;
 }
 
-/** The copy of a message that a phone keeps for a client that could not open it. */
+/** A phone's copy of a message, kept in case the client cannot decrypt it. */
 interface Remembered {
   readonly posting: Posting;
   readonly attrs: Attributes;
 }
 
-/** People's phones: they seal what is said for the linked client, one message after the other. */
+/** People's phones, which encrypt messages for the linked client, one at a time. */
 export class Phones {
   readonly #account: Account;
   readonly #remembered = new Map<string, Remembered>();
-  /** Group and person, where the client has got the person's sender key. */
+  /** The groups and people whose sender key the client has received. */
   readonly #keyed = new Set<string>();
   #work: Promise<unknown> = Promise.resolve();
 
@@ -48,7 +51,7 @@ export class Phones {
     this.#account = account;
   }
 
-  /** Resolves with the id of the message when it is on its way. */
+  /** Sends a message; resolves with its id once it is on its way. */
   post(posting: Posting): Promise<string> {
     return this.#inTurn(async () => {
       const { chat, person, message, id = newId(), at = this.#account.clock() } = posting;
@@ -67,7 +70,10 @@ export class Phones {
     });
   }
 
-  /** A message without content; `type`: WhatsApp keeps it from linked clients for this reason. */
+  /**
+   * Sends a message without content; `type` is the reason why WhatsApp withholds it from linked
+   * clients.
+   */
   withhold({ chat, person }: Pick<Posting, 'chat' | 'person'>, type: string | undefined): string {
     const id = newId();
     const route = { ...messageRoute(chat, person), id, t: seconds(this.#account) };
@@ -76,7 +82,7 @@ export class Phones {
     return id;
   }
 
-  /** The person of the account writes on their own phone; the client gets a copy. */
+  /** Sends a message from the owner's own phone; the client receives a copy. */
   postAsOwner(chat: Chat, message: proto.IMessage): Promise<string> {
     const { transcript, me } = this.#account;
     const id = newId();
@@ -86,13 +92,16 @@ export class Phones {
     return this.#postToOwnClient(attrs, { deviceSentMessage: { destinationJid, message } }, me.id);
   }
 
-  /** The account's phone says something to the client alone: history, keys. */
+  /** Sends a message from the account's phone to the client only, for example history or keys. */
   postToOwnClient(message: proto.IMessage): Promise<string> {
     const attrs = { id: newId(), type: 'text', category: 'peer' };
     return this.#postToOwnClient(attrs, message, this.#account.me.id);
   }
 
-  /** The client could not open a message: it is sealed again, with the client's new keys if it sent some. */
+  /**
+   * Encrypts a message again for a client that could not decrypt it, with its new keys if it sent
+   * any.
+   */
   resend(id: string, count: string, keys: KeyBundle | undefined): Promise<void> {
     return this.#inTurn(async () => {
       const remembered = this.#remembered.get(id);
@@ -113,13 +122,13 @@ export class Phones {
     return content?.kind === 'message' ? content.attachment : undefined;
   }
 
-  /** A new client is linked: nobody has a session with it. */
+  /** Discards all sessions with the client, because a new one was linked. */
   forgetClient(): void {
     this.#remembered.clear();
     for (const person of this.#account.people.all) this.forgetSessions(person);
   }
 
-  /** A phone loses its sessions and sender keys. */
+  /** Makes a phone lose its sessions and sender keys. */
   forgetSessions(person: Person): void {
     person.phone.forgetSessions();
     for (const group of this.#account.groups.all) this.#keyed.delete(`${group.jid} ${person.lid}`);
@@ -163,7 +172,7 @@ export class Phones {
     return node('enc', { v: 2, type, count }, this.#garbled(chat, ciphertext));
   }
 
-  /** Another byte in the proof at the end, where a fault wants it: the seal does not hold any more. */
+  /** Changes a byte of the MAC or signature if a fault requires it, so that verification fails. */
   #garbled(chat: string | undefined, ciphertext: Uint8Array): Uint8Array {
     if (chat === undefined || this.#account.faults.takeSeal(chat) === undefined) return ciphertext;
     const changed = Buffer.from(ciphertext);
@@ -184,7 +193,7 @@ async function groupKey(group: string, person: Person): Promise<proto.IMessage> 
   return key;
 }
 
-/** The type of the stanza, and what kind of change it is: 1 for an edit, 7 for a message taken back. */
+/** The stanza's type, and the kind of change: 1 for an edit, 7 for a deletion. */
 function kindOf(message: proto.IMessage): { readonly type: string; readonly edit?: number } {
   const content = readContent(message);
   if (content.kind === 'reaction') return { type: 'reaction' };

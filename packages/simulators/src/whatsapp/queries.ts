@@ -11,7 +11,7 @@ type Answer = (account: Account, query: BinaryNode) => BinaryNode;
 const MEDIA_TTL_SECONDS = 3600;
 const PRIVACY = ['last', 'online', 'profile', 'status', 'groupadd', 'calladd', 'messages'];
 
-/** The answers of the servers, by the namespace of the query. */
+/** The handlers of queries, by namespace. */
 const ANSWERS: Readonly<Record<string, Answer>> = {
   abt: (_account, query) => result(query, [node('props', { hash: 'double', refresh: 86_400 })]),
   blocklist: (_account, query) => result(query, [node('list', { dhash: 'none' })]),
@@ -38,13 +38,13 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
   'w:sync:app:state': answerStateQuery,
 };
 
-/** The rights of the account for the web client: all. */
+/** The account's restrictions as the web client queries them: none. */
 const UNRESTRICTED = {
   xwa2_fetch_account_reachout_timelock: { is_active: false },
   xwa2_message_capping_info: { capping_status: 'NONE' },
 };
 
-/** Answers a query as the servers do; what they do not know, they refuse. */
+/** Answers a query like the servers; unknown ones are refused. */
 export function answerQuery(account: Account, query: BinaryNode): BinaryNode {
   const answer = ANSWERS[query.attrs.xmlns ?? ''];
   return answer === undefined
@@ -60,7 +60,7 @@ function answerPrivacyQuery(_account: Account, query: BinaryNode): BinaryNode {
   return result(query, [node('privacy', {}, [...categories, receipts])]);
 }
 
-/** Nothing of chats, settings and contacts is shared between devices here. */
+/** Chats, settings and contacts are not synchronized between devices here. */
 function answerStateQuery(_account: Account, query: BinaryNode): BinaryNode {
   const [sync] = children(query, 'sync');
   const collections = children(sync, 'collection').map(({ attrs }) =>
@@ -69,7 +69,9 @@ function answerStateQuery(_account: Account, query: BinaryNode): BinaryNode {
   return result(query, [node('sync', {}, collections)]);
 }
 
-/** Answers what is asked about Signal keys: how many are left, those of others, new ones. */
+/**
+ * Answers queries about Signal keys: the number left, other people's keys, and uploads of new ones.
+ */
 function answerKeyQuery(account: Account, query: BinaryNode): BinaryNode {
   const companion = linked(account);
   const [asked] = children(query);
@@ -148,7 +150,7 @@ function facts(account: Account, person: Person | undefined, protocols: string[]
   });
 }
 
-/** Everyone has a phone, device 0; the bot's account has the linked client too. */
+/** Everyone has a phone, device 0; the bot's account also has the linked client. */
 function devices(account: Account, person: Person): BinaryNode {
   const companion = person === account.me ? account.companion : undefined;
   const list = [
@@ -160,7 +162,7 @@ function devices(account: Account, person: Person): BinaryNode {
   return node('devices', {}, [node('device-list', { hash: '2:double' }, list)]);
 }
 
-/** Answers what is asked about groups; those without the bot are closed to it. */
+/** Answers queries about groups; groups without the bot are inaccessible. */
 function answerGroupQuery(account: Account, query: BinaryNode): BinaryNode {
   const [asked] = children(query);
   const mine = account.groups.all.filter((group) => isMember(group, account.me));

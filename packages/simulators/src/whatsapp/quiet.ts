@@ -1,6 +1,6 @@
 import type { SocketConfig } from '@whiskeysockets/baileys';
 
-/** A logger for Baileys that says nothing. */
+/** A logger for Baileys that discards everything. */
 export function silentLogger(): SocketConfig['logger'] {
   const nothing = () => {};
   return {
@@ -27,9 +27,9 @@ const LIBSIGNAL_LINES = [
 ];
 
 /**
- * libsignal prints whole sessions, private keys included, through `console`. Keeps those lines out
- * of the terminal, here for the keys of invented people.
- * @returns puts the console back.
+ * libsignal prints whole sessions, including private keys, through `console`. Suppresses those
+ * lines; here they belong to invented people.
+ * @returns a function that restores the console
  */
 export function hushLibsignal(): () => void {
   const { info, warn, error } = console;

@@ -1,6 +1,6 @@
 import { normalizeMessageContent, proto } from '@whiskeysockets/baileys';
 
-/** A file in a message, as it stands there; the bytes are on the media host. */
+/** A file as a message describes it; the bytes are on the media host. */
 export interface Attachment {
   readonly kind: 'image' | 'video' | 'audio' | 'document' | 'sticker';
   readonly mimetype: string | undefined;
@@ -16,22 +16,22 @@ export interface Attachment {
 export interface Shown {
   readonly kind: 'message';
   readonly text: string;
-  /** JIDs, as they stand in the message. */
+  /** JIDs as they appear in the message. */
   readonly mentions: readonly string[];
-  /** Id of the message it answers. */
+  /** The id of the quoted message. */
   readonly quoted?: string;
   readonly attachment?: Attachment;
-  /** Seconds until it disappears. */
+  /** The seconds until it disappears. */
   readonly expiration?: number;
 }
 
-/** The effect of a message on the chat. */
+/** What a message does in the chat. */
 export type Content =
   | Shown
   | { readonly kind: 'edit'; readonly id: string; readonly shown: Shown }
   | { readonly kind: 'delete'; readonly id: string }
   | { readonly kind: 'reaction'; readonly id: string; readonly emoji: string }
-  /** Nothing that people see: keys, settings. */
+  /** Nothing visible: keys, settings. */
   | { readonly kind: 'silent' };
 
 const FILES = [
@@ -42,7 +42,7 @@ const FILES = [
   ['sticker', 'stickerMessage'],
 ] as const;
 
-/** Reads a message as a phone would show it. */
+/** Interprets a message as a phone does. */
 export function readContent(message: proto.IMessage): Content {
   const content = normalizeMessageContent(message) ?? {};
   const { reactionMessage, protocolMessage } = content;
@@ -61,7 +61,7 @@ export function readContent(message: proto.IMessage): Content {
 function readProtocol({ type, key, editedMessage }: proto.Message.IProtocolMessage): Content {
   const id = key?.id ?? '';
   const { REVOKE, MESSAGE_EDIT } = proto.Message.ProtocolMessage.Type;
-  // Revoking is the type with the number 0, which the wire leaves out.
+  // Revocation is type 0, which protobuf omits.
   if ((type ?? REVOKE) === REVOKE) return { kind: 'delete', id };
   if (type !== MESSAGE_EDIT) return { kind: 'silent' };
   return { kind: 'edit', id, shown: readShown(normalizeMessageContent(editedMessage ?? {}) ?? {}) };

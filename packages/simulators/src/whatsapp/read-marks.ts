@@ -3,7 +3,7 @@ type LineKind =
   | { readonly kind: 'paragraph' | 'quote' | 'bullet' }
   | { readonly kind: 'number'; readonly number: string };
 
-/** A line: where it starts in the text and where its content (behind `> `, `- `, `1. `) stands. */
+/** A line: where it starts in the text and where its content (after `> `, `- `, `1. `) starts. */
 export type Line = LineKind & {
   readonly start: number;
   readonly from: number;
@@ -15,11 +15,11 @@ export interface Found {
   readonly lines: readonly Line[];
   readonly opaque: readonly Opaque[];
   readonly pairs: readonly Pair[];
-  /** The position of a triple backtick without a partner. */
+  /** The position of an unmatched triple backtick. */
   readonly unpaired: number | undefined;
 }
 
-/** Finds lines first, then what no mark is searched in, then marks. */
+/** Finds lines first, then ranges without marks, then marks. */
 export function readLines(text: string, reading: Reading): Found {
   const taken = new Uint8Array(text.length);
   const { found, unpaired } = findMonospace(text);
@@ -45,7 +45,7 @@ export function readLines(text: string, reading: Reading): Found {
   return { lines, opaque, pairs, unpaired };
 }
 
-/** Start and end of each line; a line end in monospace is none. */
+/** The start and end of each line; line ends inside monospace do not count. */
 function splitLines(text: string, taken: Uint8Array): [number, number][] {
   const lines: [number, number][] = [];
   let start = 0;
@@ -74,7 +74,7 @@ function readLine(line: string, start: number, reading: Reading): Line {
   }
 }
 
-/** A stretch in which no marks are searched. */
+/** A range in which no marks are searched. */
 interface Opaque {
   readonly type: 'monospace' | 'code' | 'url';
   /** Offsets in the whole text, markers included. */
@@ -85,10 +85,10 @@ interface Opaque {
 const FENCE = '```';
 const SCHEME_URL = /\b(?:https?:\/\/|www\.)[^\s`]+/gi;
 
-/** Clients link a bare host too; with a path it can hold marker characters. */
+/** Clients also link bare hosts, whose paths may contain marker characters. */
 const BARE_URL = /\b(?:[a-z0-9-]+\.)+[a-z]{2,}\/[^\s`]*/gi;
 
-/** Triple-backtick stretches: they may span lines and need no word edge, only something to see. */
+/** Triple-backtick ranges, which may span lines and need no word boundary, only visible content. */
 function findMonospace(text: string): { found: Opaque[]; unpaired: number | undefined } {
   const found: Opaque[] = [];
   let from = text.indexOf(FENCE);
@@ -105,8 +105,8 @@ function findMonospace(text: string): { found: Opaque[]; unpaired: number | unde
 }
 
 /**
- * Addresses in one line. Strict: up to the next white space, since a client may take everything in;
- * loose: less the punctuation and markers at the end, since a client may leave them out.
+ * URLs in one line. Strict: up to the next white space, because a client may include everything.
+ * Loose: without trailing punctuation and markers, because a client may exclude them.
  */
 function findUrls(line: string, start: number, reading: Reading): Opaque[] {
   const found: Opaque[] = [];
@@ -122,7 +122,10 @@ function findUrls(line: string, start: number, reading: Reading): Opaque[] {
   return found.sort((a, b) => a.from - b.from);
 }
 
-/** Inline code in one line. Strict wants word edges and nothing but text inside; loose any pair. */
+/**
+ * Inline code in one line. Strict requires word boundaries and only text inside; loose accepts any
+ * pair.
+ */
 function findCode(line: string, start: number, taken: Uint8Array, reading: Reading): Opaque[] {
   const found: Opaque[] = [];
   const isTick = (at: number) => line[at] === '`' && taken[start + at] === 0;
@@ -157,7 +160,7 @@ interface Pair {
   readonly type: 'bold' | 'italic' | 'strike';
   /** The position of the opening marker. */
   readonly from: number;
-  /** Behind the closing marker. */
+  /** The position after the closing marker. */
   readonly to: number;
 }
 
@@ -168,10 +171,10 @@ const MARKERS = [
 ] as const;
 
 /**
- * The marks of one line: an opening marker and the nearest closing one, left to right, so the same
- * mark never nests in itself. Strict: no such character may stand between the two, since a client
- * may give up on it.
- * @param taken not 0 where another construct has the character.
+ * The marks of one line: an opening marker and the nearest closing one, left to right, so a mark
+ * never nests in itself. Strict: no such character may stand between the two, because some clients
+ * then show no mark.
+ * @param taken nonzero where another construct owns the character
  */
 function findMarks(line: string, start: number, taken: Uint8Array, reading: Reading): Pair[] {
   return MARKERS.flatMap(([marker, type]) => {
@@ -205,7 +208,7 @@ function closes(line: string, at: number, marker: string, reading: Reading): boo
   return isInside(before, reading) && isEdge(after, reading);
 }
 
-/** Pairs that do not lie wholly in or wholly beside each other: clients show one of them or none. */
+/** Whether any two pairs overlap without nesting; clients show one of them or none. */
 export function findCrossing(pairs: readonly { from: number; to: number }[]): boolean {
   const open: number[] = [];
   for (const { from, to } of [...pairs].sort((a, b) => a.from - b.from)) {
@@ -217,8 +220,8 @@ export function findCrossing(pairs: readonly { from: number; to: number }[]): bo
 }
 
 /**
- * Clients differ in small things. `strict` sees only the marks that every client shows, `loose` also
- * those that some client might show. A text is fine if both see the same.
+ * Clients differ in details. `strict` finds only the marks that every client shows, `loose` also
+ * those that some client might show. A text is correct if both find the same.
  */
 export type Reading = 'strict' | 'loose';
 
@@ -226,18 +229,18 @@ const WHITE_SPACE = /\s/;
 const PUNCTUATION = /[\p{P}$+<=>^`|~]/u;
 const INVISIBLE = /\p{Cf}/u;
 
-/** Scripts written without spaces between words; some clients see a word's edge beside them. */
+/** Scripts written without spaces between words, next to which some clients see a word boundary. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const LETTER_OR_DIGIT = /[\p{L}\p{N}\p{M}]/u;
 
-/** Variation selectors and the keycap end an emoji; they are no part of a word. */
+/** Variation selectors and the keycap, which end an emoji and do not belong to a word. */
 const EMOJI_END = /[\ufe0e\ufe0f\u20e3]/;
 
-/** The one invisible character that no client takes for white space or for a word's edge. */
+/** The only invisible character that no client treats as white space or as a word boundary. */
 const WORD_JOINER = '\u2060';
 
-/** Whether a mark may have this character outside beside it; undefined is a line's start or end. */
+/** Whether this character may stand outside next to a mark; undefined is a line's start or end. */
 function isEdge(character: string | undefined, reading: Reading): boolean {
   if (character === undefined || WHITE_SPACE.test(character)) return true;
   if (PUNCTUATION.test(character)) return true;
@@ -246,7 +249,7 @@ function isEdge(character: string | undefined, reading: Reading): boolean {
   return !LETTER_OR_DIGIT.test(character);
 }
 
-/** Whether a mark may have this character inside beside it. */
+/** Whether this character may stand inside next to a mark. */
 function isInside(character: string | undefined, reading: Reading): boolean {
   if (character === undefined || WHITE_SPACE.test(character) || character === WORD_JOINER) {
     return false;
@@ -254,13 +257,13 @@ function isInside(character: string | undefined, reading: Reading): boolean {
   return reading === 'loose' || !INVISIBLE.test(character);
 }
 
-/** The whole character that starts at this offset of a line. */
+/** The code point that starts at this offset of a line. */
 function characterAt(text: string, at: number): string | undefined {
   const code = text.codePointAt(at);
   return code === undefined ? undefined : String.fromCodePoint(code);
 }
 
-/** The whole character that ends before this offset of a line. */
+/** The code point that ends before this offset of a line. */
 function characterBefore(text: string, at: number): string | undefined {
   const low = text.charCodeAt(at - 1);
   const isLow = low >= 0xdc00 && low <= 0xdfff;

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
-/** A certificate for `127.0.0.1` that vouches for itself, and its key; both PEM. */
+/** A self-signed certificate for `127.0.0.1` and its key, both in PEM. */
 export interface SelfSigned {
   readonly certificate: string;
   readonly privateKey: string;
@@ -13,7 +13,7 @@ const SUBJECT_ALTERNATIVE_NAME = [0x55, 0x1d, 0x11];
 const BASIC_CONSTRAINTS = [0x55, 0x1d, 0x13];
 const LOOPBACK = Buffer.from([127, 0, 0, 1]);
 
-/** DER tags (ITU-T X.690); the last ones are those of X.509 (RFC 5280). */
+/** DER tags (ITU-T X.690); the last ones are specific to X.509 (RFC 5280). */
 const TAG = {
   boolean: 0x01,
   integer: 0x02,
@@ -29,7 +29,7 @@ const TAG = {
   ipAddress: 0x87,
 } as const;
 
-/** Makes a certificate for an https server on loopback, valid from yesterday for ten years. */
+/** Creates a certificate for an HTTPS server on loopback, valid for ten years from yesterday. */
 export function selfSignedCertificate(now: number): SelfSigned {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   const body = certificateBody(publicKey, now);

@@ -18,10 +18,10 @@ import {
   result,
 } from './wire.ts';
 
-/** A client puts it before its next introduction, so that it comes to the same place again. */
+/** A client sends this before its next introduction, to be routed to the same server again. */
 const ROUTING_INFO = Buffer.from('double');
 
-/** The servers' handling of the clients of one account. */
+/** How the servers handle the clients of one account. */
 export class Server implements LinkHandler {
   readonly #account: Account;
   readonly #phones: Phones;
@@ -86,7 +86,7 @@ export class Server implements LinkHandler {
     this.#account.transcript.recordProblem(error);
   }
 
-  /** Links a client, in place of an older one. */
+  /** Links a client, replacing an older one. */
   link(companion: Companion): void {
     this.#active?.sendAndClose(streamError(401));
     this.#account.companion = companion;
@@ -94,7 +94,7 @@ export class Server implements LinkHandler {
     this.#phones.forgetClient();
   }
 
-  /** Ends the connection as the servers do with this code; 401 and 403 stay. */
+  /** Closes the connection like the servers with this code; 401 and 403 are permanent. */
   kick(code: number): void {
     if (code === 401) this.#account.companion = undefined;
     if (code === 403) {
@@ -104,7 +104,10 @@ export class Server implements LinkHandler {
     link?.sendAndClose(lastWords(code));
   }
 
-  /** Keeps the connection open, and neither hears nor says anything; greets nobody. */
+  /**
+   * Keeps the connection open but ignores everything and sends nothing; new connections get no
+   * handshake response.
+   */
   silence(isSilent: boolean): void {
     this.#isSilent = isSilent;
     this.#active?.stall(isSilent);
@@ -196,7 +199,7 @@ export class Server implements LinkHandler {
     if (type === 'read') this.#read(receipt);
   }
 
-  /** In a group a receipt that does not name the writer of the message is nobody's. */
+  /** A receipt in a group that does not name the author is ignored. */
   #read(receipt: BinaryNode): void {
     const { id = '', to = '', participant = '' } = receipt.attrs;
     const { transcript, people } = this.#account;
@@ -216,7 +219,9 @@ export class Server implements LinkHandler {
     this.#account.mailbox.put(answer, this.#account.me.id);
   }
 
-  /** Not awaited by the client's next stanza: the phone is somewhere else. */
+  /**
+   * Not awaited, because the phone is another device and must not delay the client's next stanza.
+   */
   #resend(receipt: BinaryNode): void {
     const keys = child(receipt, 'keys');
     const bundle = keys === undefined ? undefined : readBundle(keys, receipt);
@@ -226,7 +231,7 @@ export class Server implements LinkHandler {
       .catch((error: unknown) => this.failed(error));
   }
 
-  /** The phone sends its history to a client that it has just linked, after the mail. */
+  /** Sends the history from the phone to a newly linked client, after the waiting messages. */
   #bringHistory(link: ClientLink): void {
     const { companion, mailbox } = this.#account;
     if (companion?.isNew !== true || !mailbox.isOpenTo(link)) return;
@@ -250,7 +255,7 @@ function streamError(code: number): BinaryNode {
   return node('stream:error', { code });
 }
 
-/** The servers' last words for a code that Baileys knows. */
+/** The stanza with which the servers close a connection, for a code that Baileys knows. */
 function lastWords(code: number): BinaryNode {
   if (code === 403 || code === 405) return node('failure', { reason: code });
   if (code === 411) return node('ib', {}, [node('downgrade_webclient')]);
@@ -259,8 +264,8 @@ function lastWords(code: number): BinaryNode {
 }
 
 /**
- * The phone's message to a client that it has just linked: here is the history, none. Without it a client holds back
- * everything it gets for 20 seconds.
+ * The phone's notice to a newly linked client that there is no history. Without it, a client
+ * buffers everything it receives for 20 seconds.
  */
 function historyNotice(): proto.IMessage {
   const { INITIAL_BOOTSTRAP } = proto.HistorySync.HistorySyncType;

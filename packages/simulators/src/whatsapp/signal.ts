@@ -18,13 +18,13 @@ import { MemoryKeyStore } from './memory-key-store.ts';
 import { silentLogger } from './quiet.ts';
 import { bigEndian, bytes, child, children, node } from './wire.ts';
 
-/** A message sealed for one device. */
+/** A message encrypted for one device. */
 interface Sealed {
   readonly type: 'pkmsg' | 'msg';
   readonly ciphertext: Uint8Array;
 }
 
-/** The record that libsignal keeps of one device, whatever Baileys' types say. */
+/** The real structure of libsignal's record of a device, which Baileys' types do not describe. */
 interface SessionRecord {
   readonly _sessions: Record<string, { readonly indexInfo: { readonly used: number } }>;
 }
@@ -33,14 +33,14 @@ function isRecord(value: unknown): value is SessionRecord {
   return typeof value === 'object' && value !== null && '_sessions' in value;
 }
 
-/** One device that takes part in Signal: a person's phone, or the phone of the bot's account. */
+/** A device that takes part in Signal: a person's phone, or the phone of the bot's account. */
 export class SignalParty {
   readonly creds: SignalCreds;
   readonly #keys = new MemoryKeyStore();
   readonly #repository: SignalRepositoryWithLIDStore;
   #lastPreKey = 0;
 
-  /** @param creds those of another device, whose keys this one has too. */
+  /** @param creds the credentials of another device whose keys are shared */
   constructor(creds = newCreds()) {
     this.creds = creds;
     const logger = silentLogger();
@@ -49,7 +49,9 @@ export class SignalParty {
     this.#repository = makeSignalRepository({ creds: this.creds, keys }, logger);
   }
 
-  /** The keys with which others write to this device, with a one-time key of its own. */
+  /**
+   * The keys with which others start a session with this device, including a fresh one-time key.
+   */
   bundle(): KeyBundle {
     this.#lastPreKey += 1;
     const oneTime = Curve.generateKeyPair();
@@ -71,7 +73,7 @@ export class SignalParty {
     return (await this.#repository.validateSession(jid)).exists;
   }
 
-  /** Begins a session, in place of an older one. */
+  /** Starts a session, replacing an older one. */
   async begin(
     jid: string,
     { registrationId, identity, signed, oneTime }: KeyBundle,
@@ -95,7 +97,7 @@ export class SignalParty {
     return this.#repository.encryptMessage({ jid, data: paddedBytes(message) });
   }
 
-  /** @throws Error when there is no session, or the message is not for it. */
+  /** @throws Error when there is no session, or the message was not encrypted for it */
   async open(jid: string, type: string, ciphertext: Uint8Array): Promise<proto.IMessage> {
     if (type !== 'pkmsg' && type !== 'msg') throw new Error(`Not a sealed message: ${type}`);
     const padded = await this.#openSparingly(jid, type, ciphertext);
@@ -107,7 +109,7 @@ export class SignalParty {
     return message;
   }
 
-  /** Seals for a group; `key` is what members need once to read it. */
+  /** Encrypts for a group; `key` is the sender key message that members need once. */
   async sealForGroup(
     group: string,
     me: string,
@@ -124,7 +126,7 @@ export class SignalParty {
     };
   }
 
-  /** @throws Error when the author's sender key is not here. */
+  /** @throws Error when the author's sender key is missing */
   async openFromGroup(
     group: string,
     author: string,
@@ -138,7 +140,7 @@ export class SignalParty {
     return proto.Message.decode(unpadRandomMax16(msg));
   }
 
-  /** Whether the author's sender key is here. */
+  /** Whether the author's sender key is known. */
   hasGroupKey(group: string, author: string): boolean {
     const [user, device] = this.#repository.jidToSignalProtocolAddress(author).split('.');
     const name = `${group}::${user}::${device}`;
@@ -146,8 +148,8 @@ export class SignalParty {
   }
 
   /**
-   * libsignal for JavaScript spoils each session that it tries in vain. The phones' own library does
-   * not, so here those stay as they were.
+   * libsignal for JavaScript corrupts each session with which decryption fails. The library in real
+   * phones does not, so such sessions are restored here.
    */
   async #openSparingly(
     jid: string,
@@ -169,7 +171,9 @@ export class SignalParty {
     return padded;
   }
 
-  /** Loses every session and sender key, as a phone that was set up again with its old identity. */
+  /**
+   * Deletes all sessions and sender keys, like a phone that was reinstalled with its old identity.
+   */
   forgetSessions(): void {
     this.#keys.forget(['session', 'sender-key']);
   }
@@ -187,23 +191,23 @@ function newCreds(): SignalCreds {
 const KEY_ID_BYTES = 3;
 const REGISTRATION_BYTES = 4;
 
-/** A public key with its number, 32 bytes. */
+/** A public key of 32 bytes and its id. */
 export interface NumberedKey {
   readonly id: number;
   readonly key: Uint8Array;
 }
 
-/** The keys with which a Signal session with a device begins. */
+/** The keys that start a Signal session with a device. */
 export interface KeyBundle {
   readonly registrationId: number;
   /** 32 bytes. */
   readonly identity: Uint8Array;
   readonly signed: NumberedKey & { readonly signature: Uint8Array };
-  /** Used by one session only; absent when the device has none left. */
+  /** Used for one session only; absent when the device has none left. */
   readonly oneTime?: NumberedKey;
 }
 
-/** The children of `<user>` that hand out a bundle. */
+/** The children of `<user>` that contain a bundle. */
 export function bundleNodes(bundle: KeyBundle): BinaryNode[] {
   return [
     node('registration', {}, bigEndian(bundle.registrationId, REGISTRATION_BYTES)),
@@ -213,7 +217,7 @@ export function bundleNodes(bundle: KeyBundle): BinaryNode[] {
   ];
 }
 
-/** The signed and the one-time key alone. */
+/** Only the signed and the one-time key. */
 export function signedBundleNodes({ signed, oneTime }: KeyBundle): BinaryNode[] {
   const skey = [...keyNodes(signed), node('signature', {}, signed.signature)];
   return [
@@ -222,7 +226,7 @@ export function signedBundleNodes({ signed, oneTime }: KeyBundle): BinaryNode[] 
   ];
 }
 
-/** Reads a bundle that a client published or put into a retry receipt. */
+/** Reads a bundle that a client published or included in a retry receipt. */
 export function readBundle(holder: BinaryNode, registration = holder): KeyBundle {
   const skey = child(holder, 'skey');
   const oneTime = child(holder, 'key');
@@ -250,12 +254,12 @@ function readKey(holder: BinaryNode | undefined): NumberedKey {
   };
 }
 
-/** A public key of 32 bytes with the type byte that Signal puts in front. */
+/** A 32-byte public key with Signal's type byte in front. */
 export function withTypeByte(key: Uint8Array): Buffer {
   return Buffer.from(generateSignalPubKey(key));
 }
 
-/** A message as it is before its seal: with some bytes more, so that its length says nothing. */
+/** An encoded message with random padding, which hides its length. */
 function paddedBytes(message: proto.IMessage | Uint8Array): Buffer {
   return message instanceof Uint8Array ? writeRandomPadMax16(message) : encodeWAMessage(message);
 }

@@ -26,7 +26,7 @@ import { ClientLink } from './wire.ts';
 
 /**
  * Starts WhatsApp's servers for one account on loopback, with the phones of the people it talks to:
- * the real wire up to Noise and Signal, and faults on request.
+ * the real wire format including Noise and Signal, and injectable faults.
  */
 export async function startWhatsAppDouble(
   options: WhatsAppDoubleOptions = {},
@@ -91,7 +91,7 @@ function hasNumber(person: Person): person is Person & { readonly pn: string } {
   return person.pn !== undefined;
 }
 
-/** The parts that a handle works on. */
+/** The parts that the handle uses. */
 interface Parts {
   readonly account: Account;
   readonly phones: Phones;
@@ -99,7 +99,7 @@ interface Parts {
   readonly media: MediaHost;
 }
 
-/** The handle's side of the people. */
+/** The handle's methods for people. */
 function peopleOf({ account, phones, server, media }: Parts): PeopleSide {
   const acts = new Acts(account, phones, media);
   const groupActs = new GroupActs(account);
@@ -127,7 +127,7 @@ function peopleOf({ account, phones, server, media }: Parts): PeopleSide {
   };
 }
 
-/** The handle's side of what there is to see. */
+/** The handle's methods for observation. */
 function sightsOf({ account, server, media }: Parts): Sights {
   const { transcript, mailbox } = account;
   return {
@@ -147,7 +147,7 @@ function sightsOf({ account, server, media }: Parts): Sights {
   };
 }
 
-/** The handle's side of what goes wrong. */
+/** The handle's methods for faults. */
 function troublesOf({ account, phones, server }: Parts): Troubles {
   const { faults, people } = account;
   return {

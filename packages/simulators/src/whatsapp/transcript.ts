@@ -3,14 +3,17 @@ import { Changes } from '../changes.ts';
 import { type Formatted, parseWhatsApp } from './parse-formatting.ts';
 import type { Attachment, Content, Shown } from './read-content.ts';
 
-/** UTF-16 units that phones show of a text, as told by users of real clients; the rest is lost. */
+/**
+ * The number of UTF-16 units that phones show of a text, according to users of real clients; the
+ * rest is cut off.
+ */
 const MAX_TEXT = 65_536;
 
 /** A message as people in the chat see it now. */
 export interface VisibleMessage {
-  /** Grows over all chats, in the order the messages appeared. */
+  /** Increases over all chats, in the order the messages appeared. */
   readonly seq: number;
-  /** When it appeared, in milliseconds of the double's clock. */
+  /** When it appeared by the double's clock, in ms since 1970. */
   readonly at: number;
   /** A person's id, or a group's JID. */
   readonly chat: string;
@@ -18,39 +21,39 @@ export interface VisibleMessage {
   /** `owner` is the person of the bot's account, on their own phone. */
   readonly from: 'bot' | 'owner' | string;
   readonly text: string;
-  /** The text with its marks read as a phone does. */
+  /** The text with its formatting parsed as a phone does. */
   readonly formatted: Formatted;
   readonly mentions: readonly string[];
   readonly quoted?: string;
   readonly attachment?: Attachment;
-  /** Phones remove it after so many seconds; absent: it stays. */
+  /** The seconds after which phones delete it; absent when it stays. */
   readonly expiration?: number;
-  /** The number of times its text was replaced. */
+  /** How often its text was edited. */
   readonly edits: number;
   readonly deleted: boolean;
-  /** The reactions by person; a reaction taken back is gone. */
+  /** The current reactions by person. */
   readonly reactions: ReadonlyMap<string, string>;
-  /** The readers: the bot of people's messages, people of the bot's. */
+  /** Who has read it: the bot for people's messages, people for the bot's. */
   readonly readBy: ReadonlySet<string>;
 }
 
-/** One message stanza of the bot, with its full route. */
+/** One message stanza of the bot, with its recipients. */
 export interface RecordedSend {
   readonly seq: number;
   readonly at: number;
   readonly id: string;
-  /** The address on the stanza. */
+  /** The recipient address of the stanza. */
   readonly to: string;
-  /** Every device it was sealed for one by one. */
+  /** The devices it was individually encrypted for. */
   readonly devices: readonly string[];
-  /** Every person who could read it. */
+  /** The people who could decrypt it. */
   readonly readers: readonly string[];
-  /** People who had to ask for it again. */
+  /** The people who had to request it again. */
   readonly unreadable: readonly string[];
   readonly attrs: Readonly<Record<string, string>>;
-  /** Its content; absent when nobody could read it. */
+  /** Its content; absent when nobody could decrypt it. */
   readonly message?: proto.IMessage;
-  /** The server's reaction to it. */
+  /** How the server responded. */
   readonly outcome: 'acked' | 'no-ack' | 'dropped' | number;
 }
 
@@ -61,18 +64,18 @@ interface Source {
   readonly id: string;
 }
 
-/** The record of events, in order. */
+/** Records everything in order. */
 export class Transcript {
   readonly changes = new Changes(() => this.#summary());
   readonly #messages: VisibleMessage[] = [];
-  /** Chat and id, to the place in the list. */
+  /** The index in the list, by chat and message id. */
   readonly #places = new Map<string, number>();
-  /** Chat, writer and id of all that was applied: phones take nothing twice. */
+  /** The chat, author and id of all applied messages, because phones ignore duplicates. */
   readonly #applied = new Set<string>();
   readonly #sends: RecordedSend[] = [];
   readonly #stanzas: BinaryNode[] = [];
   readonly #problems: unknown[] = [];
-  /** Chat and id, to what a phone puts into a quotation. */
+  /** The content that a phone puts into a quotation, by chat and message id. */
   readonly #contents = new Map<string, proto.IMessage>();
   readonly #clock: () => number;
   #seq = 0;
@@ -81,7 +84,7 @@ export class Transcript {
     this.#clock = clock;
   }
 
-  /** Applies what a message does; the same id again, and changes of what is not there, do nothing. */
+  /** Applies a message. Duplicates and changes of unknown messages are ignored. */
   apply(source: Source, content: Content, message?: proto.IMessage): void {
     if (message !== undefined) this.#contents.set(`${source.chat} ${source.id}`, message);
     const name = `${source.chat} ${source.from} ${source.id}`;
@@ -134,7 +137,7 @@ export class Transcript {
     this.changes.changed();
   }
 
-  /** Something that should not happen: a stanza that the double cannot use. */
+  /** Records something that should not happen, such as a stanza that the double cannot handle. */
   recordProblem(problem: unknown): void {
     this.#problems.push(problem);
     this.changes.changed();
@@ -149,12 +152,12 @@ export class Transcript {
     return this.#messages[this.#places.get(`${chat} ${id}`) ?? -1];
   }
 
-  /** A message as it was sent; undefined for one that nobody could read. */
+  /** A message as it was sent; undefined for one that nobody could decrypt. */
   contentOf(chat: string, id: string): proto.IMessage | undefined {
     return this.#contents.get(`${chat} ${id}`);
   }
 
-  /** Messages of all chats that appeared later than `seq`, oldest first. */
+  /** Messages of all chats that appeared after `seq`, oldest first. */
   after(seq: number): VisibleMessage[] {
     return this.#messages.filter((message) => message.seq > seq);
   }
@@ -174,7 +177,7 @@ export class Transcript {
   #summary(): string {
     const texts = this.#messages.map(({ from, text }) => `${from}: ${text.slice(0, 60)}`);
     const problems = this.#problems.map(String);
-    return `To see: ${texts.slice(-10).join(' | ')}. Problems: ${problems.slice(-5).join(' | ')}`;
+    return `Visible: ${texts.slice(-10).join(' | ')}. Problems: ${problems.slice(-5).join(' | ')}`;
   }
 
   #show({ chat, from, id }: Source, shown: Shown): void {

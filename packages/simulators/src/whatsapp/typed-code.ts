@@ -18,17 +18,17 @@ const SALT = 32;
 const IV = 16;
 const GCM_IV = 12;
 const KEY = 32;
-/** The servers refuse any other name of a browser and a system. */
+/** The servers only accept names of a browser and a system in this format. */
 const DISPLAY =
   /^(Chrome|Edge|Firefox|IE|Opera|Safari) \((Android|Linux|Mac OS|Ubuntu|Windows|iOS)\)$/;
 
-/** The state of the phone once it has taken a typed code. */
+/** The state of the phone after it accepted a typed code. */
 interface Taken {
   readonly companionKey: Uint8Array;
   readonly ephemeral: KeyPair;
 }
 
-/** The linking by a typed code: the requests of the client that shows it, and the answers of the phone. */
+/** Linking by a typed code: the requests of the client that shows it, and the phone's responses. */
 export class TypedCode {
   readonly #account: Account;
   readonly #noiseKey: Uint8Array;
@@ -44,7 +44,7 @@ export class TypedCode {
     this.#wrapped = bytes(child(hello, 'link_code_pairing_wrapped_companion_ephemeral_pub'));
   }
 
-  /** The reason for which the servers refuse a client; undefined for none. */
+  /** The reason why the servers refuse a client; undefined when they accept it. */
   refusal(hello: BinaryNode): string | undefined {
     if (!/^\d{7,15}@s\.whatsapp\.net$/.test(hello.attrs.jid ?? '')) return 'bad-request';
     if (!DISPLAY.test(bytes(child(hello, 'companion_platform_display')).toString()))
@@ -55,12 +55,15 @@ export class TypedCode {
     return undefined;
   }
 
-  /** The servers' answer to a client that asks. */
+  /** The servers' response to an accepted request. */
   accepted(): BinaryNode {
     return node(TAG, { stage: 'companion_hello' }, [node('link_code_pairing_ref', {}, this.#ref)]);
   }
 
-  /** A code is typed on the phone: what the client gets. A wrong one shows only when it answers. */
+  /**
+   * A code is typed on the phone; returns what the client receives. A wrong code shows only in the
+   * client's response.
+   */
   async type(code: string): Promise<BinaryNode> {
     const ephemeral = Curve.generateKeyPair();
     const companionKey = await opened(this.#wrapped, code);
@@ -89,12 +92,12 @@ export class TypedCode {
   }
 
   /**
-   * The secret that client and phone share from now on, by what the client answers.
-   * @throws Error for a wrong code, another client's identity, or another reference.
+   * The secret that client and phone share from now on, derived from the client's response.
+   * @throws Error for a wrong code, another client's identity, or another reference
    */
   secret(finish: BinaryNode): Buffer {
     const taken = this.#taken;
-    if (taken === undefined) throw new Error('Nobody has typed the code yet');
+    if (taken === undefined) throw new Error('The code has not been typed yet');
     if (!bytes(child(finish, 'link_code_pairing_ref')).equals(this.#ref))
       throw new Error('Another reference');
     const shared = Curve.sharedKey(taken.ephemeral.private, taken.companionKey);
@@ -103,7 +106,8 @@ export class TypedCode {
     const claimed = bytes(child(finish, 'companion_identity_public'));
     if (!identity.equals(this.#identity) || !claimed.equals(this.#identity))
       throw new Error('Another identity');
-    if (!mine.equals(signedIdentityKey.public)) throw new Error('It answers another phone');
+    if (!mine.equals(signedIdentityKey.public))
+      throw new Error('The response is meant for another phone');
     const both = Curve.sharedKey(signedIdentityKey.private, identity);
     return Buffer.from(hkdf(Buffer.concat([shared, both, random]), KEY, { info: 'adv_secret' }));
   }
@@ -115,7 +119,7 @@ async function opened(wrapped: Buffer, code: string): Promise<Buffer> {
   return aesDecryptCTR(wrapped.subarray(SALT + IV), key, iv);
 }
 
-/** Identity of the client, identity of the phone, and a random number, 32 bytes each. */
+/** The client's identity, the phone's identity, and a random number, 32 bytes each. */
 function bundleOf(finish: BinaryNode, shared: Uint8Array): [Buffer, Buffer, Buffer] {
   const wrapped = bytes(child(finish, 'link_code_pairing_wrapped_key_bundle'));
   const key = hkdf(shared, KEY, {

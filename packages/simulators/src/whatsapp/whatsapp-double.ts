@@ -9,81 +9,83 @@ import type { Person, PersonOptions } from './people.ts';
 import type { Attachment } from './read-content.ts';
 import type { RecordedSend, Transcript, VisibleMessage } from './transcript.ts';
 
-/** The options of a double; everything has a default. */
+/** The options of a double; all of them have defaults. */
 export interface WhatsAppDoubleOptions {
-  /** Loopback port; a free one when absent. */
+  /** The loopback port; a free one when absent. */
   readonly port?: number;
   /** The person whose account the bot is linked to. */
   readonly owner?: PersonOptions;
-  /** Milliseconds since 1970, for what stands on stanzas. */
+  /** The current time in ms since 1970, for timestamps in stanzas. */
   readonly clock?: () => number;
 }
 
-/** A running double: the wire on `url`, and what tests do to it and see of it. */
+/** A running double: the wire at `url`, and the controls for tests. */
 export interface WhatsAppDouble extends PeopleSide, Sights, Troubles {
   /** For `waWebSocketUrl`. */
   readonly url: string;
-  /** Does over http what this handle does. */
+  /** The base URL of the control interface, which offers the methods of this handle over HTTP. */
   readonly controlUrl: string;
   /** For `WA_CERT_DETAILS.PUBLIC_KEY`. */
   readonly rootKey: Buffer<ArrayBuffer>;
-  /** The host of files; the client has to trust its certificate. */
+  /** The host of files, whose certificate the client must trust. */
   readonly media: MediaHost;
   close(): Promise<void>;
 }
 
-/** The acts of people. */
+/** What people do. */
 export interface PeopleSide {
   /** The person whose account the bot is linked to. */
   readonly me: Person;
   addPerson(options?: PersonOptions): Person;
-  /** The bot learns somebody's number from now on, or learns it no more. */
+  /** Reveals a person's number to the bot, or hides it again. */
   showNumber(jid: string, number: string | undefined): void;
   addGroup(options: GroupOptions): Group;
   changeGroup(jid: string, change: GroupChange): Group;
-  /** The phone of the account scans what a client shows. */
+  /** Scans a code that a client shows with the account's phone. */
   scan(qr: string): void;
-  /** A code that a client shows is typed on the phone of the account; rejects for a wrong one. */
+  /** Types a code that a client shows on the account's phone; rejects for a wrong one. */
   typeCode(code: string): Promise<void>;
-  /** A client that is linked already, without a code. */
+  /** Creates a client that is already linked, without a code. */
   linkWithoutCode(): LinkedCredentials;
-  /** The acts of people in chats; promises resolve with the id of the message. */
+  /** What people do in chats; promises resolve with the id of the message. */
   readonly acts: Acts;
-  /** A person writes; resolves with the id of the message. */
+  /** Sends a message as a person; resolves with its id. */
   say(saying: Saying): Promise<string>;
 }
 
-/** The observations of a test. */
+/** What a test can observe. */
 export interface Sights {
   readonly transcript: Transcript;
-  /** Whether a client is connected, or shows a code. */
+  /** Whether a client is connected or shows a code. */
   state(): 'away' | 'pairing' | 'open';
-  /** Codes a client shows begin with one of these; undefined when none waits. */
+  /** The references that the client's codes start with; undefined when no client is waiting. */
   pairingRefs(): readonly string[] | undefined;
-  /** The visible messages of a chat, both ways, oldest first. */
+  /** The visible messages of a chat in both directions, oldest first. */
   conversation(chat: string): VisibleMessage[];
-  /** The content of a file that the bot sent, as a person opens it. */
+  /** The decrypted content of a file that the bot sent. */
   open(attachment: Attachment): Promise<Buffer>;
-  /** Every message stanza of the bot, with its full route. */
+  /** Every message stanza of the bot, with its recipients. */
   sends(): readonly RecordedSend[];
   /** Every stanza of the bot, oldest first. */
   stanzas(tag?: string): BinaryNode[];
-  /** Stanzas for the client that it has not confirmed. */
+  /** Stanzas that the client has not confirmed. */
   waiting(): readonly BinaryNode[];
-  /** Resolves with the first answer of `look` that is neither undefined nor false. */
+  /** Resolves with the first result of `look` that is neither undefined nor false. */
   waitFor<T>(look: () => T | undefined | false, timeoutMs?: number): Promise<T>;
 }
 
-/** The faults on request. */
+/** The faults that a test can inject. */
 export interface Troubles {
   fault(fault: Fault): void;
   clearFaults(): void;
-  /** A person's phone loses its sessions: what the bot sends next cannot be opened. */
+  /** Makes a person's phone lose its sessions, so that it cannot decrypt the bot's next message. */
   loseSessions(person: string): void;
-  /** Ends the connection as the servers do with this code; 401 and 403 stay. */
+  /** Closes the connection like the servers with this code; 401 and 403 are permanent. */
   kick(code: number): void;
-  /** Breaks the connection without a word. */
+  /** Cuts the connection without a close frame. */
   drop(): void;
-  /** The server keeps the connection open, and neither hears nor says anything until it ends. */
+  /**
+   * Keeps the connection open without reading or sending anything, until it is called with false.
+   */
   silence(isSilent: boolean): void;
 }

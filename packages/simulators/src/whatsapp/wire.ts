@@ -8,7 +8,7 @@ import {
 import type { RawData, WebSocket } from 'ws';
 import { type Login, NoiseResponder, type ServerIdentity } from './noise.ts';
 
-/** Builds a stanza; attributes without a value are left out. */
+/** Builds a stanza; attributes without a value are omitted. */
 export function node(
   tag: string,
   attrs: Readonly<Record<string, string | number | undefined>> = {},
@@ -21,18 +21,18 @@ export function node(
   return content === undefined ? built : { ...built, content };
 }
 
-/** The stanzas inside a stanza, or those with a tag. */
+/** The children of a stanza, optionally only those with a tag. */
 export function children(parent: BinaryNode | undefined, tag?: string): BinaryNode[] {
   const all = Array.isArray(parent?.content) ? parent.content : [];
   return tag === undefined ? all : all.filter((child) => child.tag === tag);
 }
 
-/** The first stanza with a tag inside another. */
+/** The first child with a tag. */
 export function child(parent: BinaryNode | undefined, tag: string): BinaryNode | undefined {
   return children(parent, tag)[0];
 }
 
-/** The content of a stanza as bytes. Short texts come off the wire as strings. */
+/** The content of a stanza as bytes. Short texts are decoded as strings. */
 export function bytes(holder: BinaryNode | undefined): Buffer {
   const content = holder?.content;
   if (content === undefined || Array.isArray(content)) return Buffer.alloc(0);
@@ -46,24 +46,27 @@ export function bigEndian(value: number, length: number): Buffer {
   return buffer;
 }
 
-/** The answer to a query. */
+/** The result of a query. */
 export function result(query: BinaryNode, content?: BinaryNode[]): BinaryNode {
   const from = query.attrs.to ?? S_WHATSAPP_NET;
   return node('iq', { from, type: 'result', id: query.attrs.id }, content);
 }
 
-/** The refusal of a query. */
+/** The error response to a query. */
 export function refusal(query: BinaryNode, code: number, text: string): BinaryNode {
   const from = query.attrs.to ?? S_WHATSAPP_NET;
   return node('iq', { from, type: 'error', id: query.attrs.id }, [node('error', { code, text })]);
 }
 
-/** Closing at once would overtake the last words in the client. */
+/**
+ * How long to wait before closing, because the client might otherwise see the close before the last
+ * stanza.
+ */
 const LINGER_MS = 500;
 
-/** The double's handling of a client. Promises are awaited: the next stanza waits for them. */
+/** The double's handling of a client. Promises are awaited before the next stanza is handled. */
 export interface LinkHandler {
-  /** Before a client's first message is answered; false leaves it without an answer. */
+  /** Called before a client's first message is answered; false leaves it unanswered. */
   greets(): boolean;
   login(link: ClientLink, login: Login): void | Promise<void>;
   stanza(link: ClientLink, stanza: BinaryNode): void | Promise<void>;
@@ -71,14 +74,14 @@ export interface LinkHandler {
   failed(error: unknown): void;
 }
 
-/** One connected client: the handshake, then stanzas both ways. */
+/** One connected client: the handshake, then stanzas in both directions. */
 export class ClientLink {
   readonly #socket: WebSocket;
   readonly #handler: LinkHandler;
   readonly #reader = new FrameReader();
   readonly #responder: NoiseResponder;
   #greeted = false;
-  /** The data that waits while the connection is stalled. */
+  /** The data held back while the connection is stalled. */
   #stalled:
     | { readonly toClient: Buffer[]; readonly fromClient: PromiseWithResolvers<void> }
     | undefined;
@@ -98,7 +101,7 @@ export class ClientLink {
     return this.#socket.readyState === this.#socket.OPEN;
   }
 
-  /** Sends a stanza; a client that is gone gets nothing, as on a network. */
+  /** Sends a stanza; dropped when the client is gone, as on a network. */
   send(stanza: BinaryNode): void {
     const sealed = this.#seal(stanza);
     if (sealed === undefined) return;
@@ -106,26 +109,26 @@ export class ClientLink {
     else this.#stalled.toClient.push(sealed);
   }
 
-  /** Sends a stanza, then the connection breaks. */
+  /** Sends a stanza and then breaks the connection. */
   sendLast(stanza: BinaryNode): void {
     const sealed = this.#seal(stanza);
     if (sealed !== undefined) this.#socket.send(sealed, () => this.drop());
   }
 
-  /** Sends the first half of a stanza, then the connection breaks. */
+  /** Sends the first half of a stanza and then breaks the connection. */
   sendHalf(stanza: BinaryNode): void {
     const sealed = this.#seal(stanza);
     if (sealed === undefined) return;
     this.#socket.send(sealed.subarray(0, sealed.length / 2), () => this.drop());
   }
 
-  /** Sends last words; the client closes, or after a while the server does. */
+  /** Sends a last stanza and waits for the client to close; after a while the server closes. */
   sendAndClose(stanza: BinaryNode): void {
     this.send(stanza);
     setTimeout(() => this.#socket.close(), LINGER_MS).unref();
   }
 
-  /** Nothing comes through any more, in either direction; what was held back follows when it ends. */
+  /** Holds back all data in both directions, or releases it. */
   stall(isStalled: boolean): void {
     if (isStalled) {
       this.#stalled ??= { toClient: [], fromClient: Promise.withResolvers() };
@@ -137,7 +140,7 @@ export class ClientLink {
     stalled?.fromClient.resolve();
   }
 
-  /** Breaks the connection, without a word. */
+  /** Cuts the connection without a close frame. */
   drop(): void {
     this.#socket.terminate();
   }
@@ -182,16 +185,22 @@ export class ClientLink {
 
 const LENGTH_BYTES = 3;
 
-/** `ED`, two bytes of version, three of length, then routing information that a client got before. */
+/**
+ * `ED`, two bytes of version, three bytes of length, and routing information that the client
+ * received earlier.
+ */
 const ROUTING_MARK = Buffer.from('ED');
 const ROUTING_HEAD = 7;
 
-/** Cuts a client's bytes into frames: an introduction once, then three bytes of length each. */
+/**
+ * Splits a client's bytes into frames: an introduction once, then a three-byte length before each
+ * frame.
+ */
 class FrameReader {
   #bytes: Buffer = Buffer.alloc(0);
   #introduced = false;
 
-  /** @throws Error when the introduction is not WhatsApp's, or of another dictionary. */
+  /** @throws Error when the introduction is not WhatsApp's, or has another dictionary version */
   push(chunk: Uint8Array): Buffer[] {
     this.#bytes = Buffer.concat([this.#bytes, chunk]);
     if (!this.#introduced) this.#introduced = this.#skipIntroduction();
@@ -221,7 +230,7 @@ class FrameReader {
   }
 }
 
-/** A frame as it goes over the wire. */
+/** A frame in its wire form. */
 function frame(content: Uint8Array): Buffer {
   const length = Buffer.alloc(LENGTH_BYTES);
   length.writeUIntBE(content.byteLength, 0, LENGTH_BYTES);

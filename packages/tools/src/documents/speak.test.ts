@@ -13,7 +13,7 @@ const SETTINGS: SpeechSettings = {
 async function say(...answers: readonly (Response | Error)[]) {
   const asked: { readonly url: string; readonly init: RequestInit | undefined }[] = [];
   const fetch = async (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
-    const answer = answers[asked.length] ?? new Error('asked too often');
+    const answer = answers[asked.length] ?? new Error('too many requests');
     asked.push({ url: String(url), init });
     if (answer instanceof Error) throw answer;
     return answer;

@@ -2,8 +2,8 @@ import { McpError } from './errors.ts';
 import { type Block, blockOf, ownValue } from './schema/json-block.ts';
 
 /**
- * A server of July 2026 and later needs something before it does what a call asks for; it has done
- * nothing yet.
+ * What a server of July 2026 or later needs before it executes a call; it has not executed anything
+ * yet.
  */
 export interface McpAsking {
   /** Its requests as it sent them, each under the key for its answer. */

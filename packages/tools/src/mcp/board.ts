@@ -52,8 +52,8 @@ export function createBoard(
       onOffer?.(name, tools);
       const facts = { server: name, tools: tools.length, prompts: prompts.length };
       log.info(facts, 'MCP server: connected');
-      report(refused, 'MCP server: some of what it offers was left out');
-      report(changed, 'MCP server: some of what it offers was taken with changes');
+      report(refused, 'MCP server: some of its tools or prompts were left out');
+      report(changed, 'MCP server: some of its tools or prompts were changed');
     },
     /** `wait` is in ms from `now`. */
     waiting(why: { reason: string; needsSignIn: boolean }, now: number, wait: number): void {
@@ -61,7 +61,7 @@ export function createBoard(
       const signIn = needsSignIn && { needsSignIn };
       show({ kind: 'waiting', reason, nextAttemptAt: now + wait, ...signIn });
       const facts = { server: name, reason, retryInMs: wait };
-      if (reason === reported) log.debug(facts, 'MCP server: still not there');
+      if (reason === reported) log.debug(facts, 'MCP server: still not connected');
       else log.warn(facts, 'MCP server: not connected; its tools are gone until it is');
       reported = reason;
     },

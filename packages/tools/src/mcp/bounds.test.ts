@@ -3,7 +3,7 @@ import { boundedFetch, MAX_UNASKED_LINES, splitLines } from './bounds.ts';
 
 const LARGEST = 1_000;
 
-/** How much a bounded `fetch` reads of an answer that consists of many pieces. */
+/** Returns how many bytes a bounded `fetch` reads of a response that is sent in many chunks. */
 async function read(type: string, piece: string, pieces: number): Promise<number> {
   const bytes = new TextEncoder().encode(piece);
   let left = pieces;

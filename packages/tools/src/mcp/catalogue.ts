@@ -4,17 +4,17 @@ import { cleanLine } from './clean.ts';
 import { type Block, blockOf, ownValue, toTexts } from './schema/json-block.ts';
 import { type ArgumentShape, type CleanSchema, offerSchema } from './schema/offer-schema.ts';
 
-/** A tool of a server, cleaned: nothing in it can be mistaken for text of Parley. */
+/** A tool of a server, sanitized so that nothing in it can pass for Parley's own text. */
 export interface McpTool {
-  /** As the server calls it; sent back to it and never shown. */
+  /** The server's own name for it; sent back to the server and never shown. */
   readonly name: string;
-  /** One line; empty when the server says nothing. */
+  /** One line; empty when the server gives no description. */
   readonly description: string;
-  /** The schema of its arguments, always an object. */
+  /** The schema of its arguments; always of an object. */
   readonly schema: CleanSchema;
-  /** Maps a model's arguments to those of the server; absent when they are the same. */
+  /** Maps a model's arguments to those of the server; absent when no mapping is needed. */
   readonly shape?: ArgumentShape;
-  /** Whether the server says that it changes nothing. It may lie. */
+  /** Whether the server claims that the tool changes nothing. The claim may be false. */
   readonly readOnly: boolean;
 }
 
@@ -24,29 +24,29 @@ export interface McpPromptArgument {
   readonly required: boolean;
 }
 
-/** A prompt of a server, cleaned. */
+/** A sanitized prompt of a server. */
 export interface McpPrompt {
-  /** As the server calls it. */
+  /** The server's own name for it. */
   readonly name: string;
   readonly description: string;
   readonly arguments: readonly McpPromptArgument[];
 }
 
-/** Something that a server offers and that is not used, or not completely, and why. */
+/** Something in a server's lists that was left out or changed, and the reason. */
 export interface McpRemark {
   readonly what: string;
   readonly reason: string;
 }
 
-/** All that a server offers. */
+/** Everything a server offers. */
 export interface McpCatalogue {
   readonly tools: readonly McpTool[];
   readonly prompts: readonly McpPrompt[];
-  /** Whether it has resources, which are listed on demand. */
+  /** Whether the server has resources, which are listed on demand. */
   readonly hasResources: boolean;
-  /** Left out. */
+  /** Entries that were left out. */
   readonly refused: readonly McpRemark[];
-  /** Taken, but changed. */
+  /** Entries that were accepted with changes. */
   readonly changed: readonly McpRemark[];
 }
 
@@ -59,31 +59,37 @@ export const NOTHING: McpCatalogue = {
   changed: [],
 };
 
-/** The answer of a server to a request for one kind of thing. */
+/** What a server lists of one kind. */
 export interface Listed {
   readonly items: readonly unknown[];
-  /** Why not all of it is here; null where it is. */
+  /** Why the list is incomplete; null when it is complete. */
   readonly problem: string | null;
 }
 
-/** Tools and prompts of one server that are taken; a model is lost among more. */
+/**
+ * The most tools, and the most prompts, accepted from one server. A model cannot cope with more.
+ */
 const MAX_ENTRIES = 128;
 const MAX_NAME = 200;
 /**
- * The size of the schemas of all tools of a server together, in characters: making their checks takes the event loop.
+ * The total size of the tool schemas of a server, in characters; building their validators blocks
+ * the event loop.
  */
 const MAX_SCHEMA_TEXT = 200_000;
 /** The longest description, in characters. */
 const MAX_DESCRIPTION = 1_000;
 const MAX_PROMPT_ARGUMENTS = 20;
 
-/** One entry as it is taken, with what was changed about it. */
+/** An accepted entry and what was changed about it. */
 interface Taken<Entry> {
   readonly entry: Entry;
   readonly remarks: readonly string[];
 }
 
-/** Reads the lists of a server, one entry at a time: an invalid one is left out by name, and no other with it. */
+/**
+ * Reads the lists of a server entry by entry. An invalid entry is left out and named; the others
+ * are unaffected.
+ */
 export function readCatalogue(tools: Listed, prompts: Listed, hasResources = false): McpCatalogue {
   const refused: McpRemark[] = [];
   const changed: McpRemark[] = [];
@@ -98,7 +104,7 @@ export function readCatalogue(tools: Listed, prompts: Listed, hasResources = fal
       const what = `${kind} ${readEntryName(said, nth)}`;
       try {
         const { entry, remarks } = take(readEntry(said));
-        if (found.has(entry.name)) throw new Error('there is another of this name before it');
+        if (found.has(entry.name)) throw new Error('an earlier one has the same name');
         found.set(entry.name, entry);
         for (const reason of remarks) changed.push({ what, reason });
       } catch (error) {
@@ -108,7 +114,8 @@ export function readCatalogue(tools: Listed, prompts: Listed, hasResources = fal
     const more = items.length - MAX_ENTRIES;
     const reason = `at most ${MAX_ENTRIES} are taken`;
     if (more > 0) refused.push({ what: `${more} more ${kind}s`, reason });
-    // In an order of its own: a server that shuffles must not cost the prompt its cache.
+    // Sorted by name, so that a server that reorders its tools does not invalidate the prompt
+    // cache.
     return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   };
   const takeWithin = withinSize();
@@ -121,13 +128,13 @@ export function readCatalogue(tools: Listed, prompts: Listed, hasResources = fal
   };
 }
 
-/** Refuses tools whose schemas, with those before, are more than a server may have. */
+/** Refuses a tool once the schemas of a server exceed their total size. */
 function withinSize(): (taken: Taken<McpTool>) => Taken<McpTool> {
   let size = 0;
   return (taken) => {
     const { length } = JSON.stringify(taken.entry.schema);
     if (size + length > MAX_SCHEMA_TEXT) {
-      throw new Error('the descriptions of all arguments of this server are too large together');
+      throw new Error('the argument schemas of this server are too large in total');
     }
     size += length;
     return taken;
@@ -137,7 +144,7 @@ function withinSize(): (taken: Taken<McpTool>) => Taken<McpTool> {
 function readEntry(said: unknown): Block {
   const entry = Array.isArray(said) ? undefined : blockOf(said);
   if (entry === undefined) throw new Error('it is not a JSON object');
-  // Tools as they are sent to the API of a model are one level deeper.
+  // Tools in the format of model APIs are nested one level deeper.
   const inside = entry.name === undefined ? blockOf(entry.function) : undefined;
   return inside ?? entry;
 }
@@ -151,7 +158,7 @@ function readEntryName(said: unknown, nth: number): string {
 
 function takeName({ name }: Block): string {
   if (typeof name !== 'string' || name.trim() === '') {
-    throw new Error('it has no name, or one that is not a text');
+    throw new Error('it has no name, or its name is not a string');
   }
   if (name.length > MAX_NAME) {
     throw new Error(`its name has ${name.length} characters; at most ${MAX_NAME} are taken`);
@@ -164,7 +171,7 @@ function takeTool(said: Block): Taken<McpTool> {
   const { schema, shape, remark } = offerSchema(schemaIn(said));
   assertCheckable(schema);
   const { readOnlyHint } = blockOf(said.annotations) ?? {};
-  // Only the protocol's own word counts: a call without a question must not hang on a guess.
+  // Only the exact annotation counts, because a call without approval must not depend on a guess.
   const readOnly = readOnlyHint === true;
   const differs = Object.keys(shape).length > 0;
   const entry = {
@@ -177,7 +184,7 @@ function takeTool(said: Block): Taken<McpTool> {
   return { entry, remarks: remark === null ? [] : [remark] };
 }
 
-/** Servers that pass on the tools of a model's API keep its word for the schema. */
+/** Servers that forward tools of a model API keep that API's key for the schema. */
 function schemaIn(said: Block): unknown {
   const [found] = ['inputSchema', 'input_schema', 'parameters'].flatMap((key) =>
     (ownValue(said, key) ?? null) === null ? [] : [said[key]],
@@ -193,7 +200,7 @@ function assertCheckable(schema: CleanSchema): void {
   }
 }
 
-/** The description, or the title where there is none; paragraphs may come as a list. */
+/** The description, or the title if there is none; paragraphs may be listed separately. */
 function descriptionOf(said: Block): string {
   const { annotations, description, title } = said;
   const words = toTexts(description).join(' ').trim();
@@ -213,7 +220,7 @@ function takePrompt(said: Block): Taken<McpPrompt> {
       if (fine.length < MAX_PROMPT_ARGUMENTS) fine.push({ name: own, required });
       else if (required) throw new Error(`it needs more than ${MAX_PROMPT_ARGUMENTS} arguments`);
     } else if (required) {
-      throw new Error('an argument that it needs has a name that cannot be typed');
+      throw new Error('a required argument has a name that cannot be typed');
     } else remarks.push(`it is used without an argument whose name cannot be typed`);
   }
   const unused = all.length - fine.length - remarks.length;
@@ -221,7 +228,7 @@ function takePrompt(said: Block): Taken<McpPrompt> {
   return { entry: { name, description: descriptionOf(said), arguments: fine }, remarks };
 }
 
-/** A list of arguments, or an object with one entry for each. */
+/** The arguments may be a list, or an object with one entry per argument. */
 function argumentsOf(said: unknown): readonly Block[] {
   if (Array.isArray(said)) {
     return said.map((one) => (typeof one === 'string' ? { name: one } : (blockOf(one) ?? {})));
@@ -229,7 +236,7 @@ function argumentsOf(said: unknown): readonly Block[] {
   const block = blockOf(said) ?? {};
   const properties = blockOf(block.properties);
   if (properties !== undefined) {
-    // As the schema of a tool's arguments is written.
+    // The arguments are written as a JSON Schema, as for tools.
     const needed = toTexts(block.required);
     return Object.keys(properties).map((name) => ({ name, required: needed.includes(name) }));
   }

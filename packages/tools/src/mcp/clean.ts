@@ -1,11 +1,11 @@
-/** Control characters, halves of characters, and all that is invisible. */
+/** Control characters, lone surrogates and all invisible characters. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}]/gu;
-/** The same without what joins letters and emoji: results are not prompt text. */
+/** The same except for the joiners of letters and emoji, because results are not prompt text. */
 const HIDDEN = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/gu;
 
 /**
- * Text of a server for the prompt: one line, nothing invisible, nothing that looks like a tag, at
- * most `limit` characters.
+ * Sanitizes text of a server for the prompt: one line of at most `limit` characters, without
+ * invisible characters and without anything that looks like a tag.
  */
 export function cleanLine(text: string, limit: number): string {
   const line = text
@@ -17,14 +17,14 @@ export function cleanLine(text: string, limit: number): string {
   return cutText(line, limit);
 }
 
-/** Text of a result: its lines stay, invisible characters go. */
+/** Sanitizes text of a result: keeps its lines and removes invisible characters. */
 export function cleanLines(text: string): string {
   return text
     .replace(/\r\n?|[\u0085\u2028\u2029]/gu, '\n')
     .replace(HIDDEN, (character) => (character === '\n' || character === '\t' ? character : ''));
 }
 
-/** The start of a text with a sign where something is missing; no character is split. */
+/** Truncates a text and appends an ellipsis; never splits a character. */
 function cutText(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const start = text.slice(0, limit - 1);

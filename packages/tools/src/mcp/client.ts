@@ -15,11 +15,11 @@ import { type McpResult, promptText, resourceText, resultText } from './results.
 import { blockOf } from './schema/json-block.ts';
 import type { Arguments } from './schema/server-arguments.ts';
 
-/** A server that answers. */
+/** An open connection to a server. */
 export interface McpConnection {
-  /** Queries all that it offers again. */
+  /** Asks the server for its lists of tools and prompts again. */
   list(signal: AbortSignal): Promise<McpCatalogue>;
-  /** `reply`: of a call that is repeated because the server asked for something. */
+  /** Calls a tool; `reply` repeats a call for which the server asked something first. */
   call(
     tool: string,
     input: Arguments,
@@ -31,33 +31,39 @@ export interface McpConnection {
     input: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<string>;
-  /** The resources that there are, and the forms of their addresses, as text. */
+  /** The resources and resource templates, as text. */
   resources(signal: AbortSignal): Promise<string>;
-  /** The content of one. */
+  /** The content of one resource. */
   resource(uri: string, signal: AbortSignal): Promise<McpResult>;
-  /** Resolves with why it ended; never where that shows only when something is asked (HTTP). */
+  /**
+   * Resolves with the reason when the connection ends; never where only the next request shows it
+   * (HTTP).
+   */
   readonly ended: Promise<string>;
   close(): Promise<void>;
 }
 
-/** The opening of the protocol: by asking for its version, as since July 2026, or by `initialize`. */
+/**
+ * How the protocol starts: by asking for the server's version (July 2026 and later), or with
+ * `initialize`.
+ */
 export type Opening = 'discover' | 'initialize';
 
-/** The options of a client for its connection. */
+/** The options of a client. */
 export interface ClientOptions {
   readonly opening: Opening;
-  /** Hears that what the server offers may have changed. */
+  /** Called when the server's lists may have changed. */
   readonly onChange: () => void;
-  /** Ends the attempt. */
+  /** Aborts the attempt to connect. */
   readonly signal: AbortSignal;
 }
 
-/** A server that does not know the question, and says nothing, is an older one. In ms. */
+/** How long a server may ignore the version request before it counts as an older one, in ms. */
 const DISCOVER_MS = 2_000;
-/** Every request ends by its signal; the library's own limit must not be before it. In ms. */
+/** Requests end by their signal, so the library's own timeout is set to the maximum, in ms. */
 const NO_LIMIT_MS = 2_147_483_647;
 
-/** Begins the protocol over a transport; rejects with the library's errors. */
+/** Starts the protocol over a transport; rejects with the library's errors. */
 export async function openClient(
   transport: Transport,
   { opening, onChange, signal }: ClientOptions,
@@ -74,7 +80,7 @@ export async function openClient(
           : { mode: 'legacy' },
     },
   );
-  // What is not of the protocol is no reason to end anything.
+  // Messages outside the protocol must not end the connection.
   client.onerror = () => {};
   client.fallbackNotificationHandler = async ({ method }) => {
     if (method.endsWith('/list_changed')) onChange();
@@ -84,7 +90,7 @@ export async function openClient(
   return client;
 }
 
-/** Since July 2026 a server speaks of changes only to those who ask for it. */
+/** Servers of July 2026 and later report changes only on request. */
 function listenForChanges(client: Client): void {
   const { tools, prompts } = client.getServerCapabilities() ?? {};
   const filter = {
@@ -92,7 +98,7 @@ function listenForChanges(client: Client): void {
     ...(prompts?.listChanged === true && { promptsListChanged: true }),
   };
   if (client.getProtocolEra() !== 'modern' || Object.keys(filter).length === 0) return;
-  // Without it a change is noticed at the next regular look.
+  // If this fails, the next regular poll notices the change.
   client.listen(filter).catch(() => {});
 }
 
@@ -107,16 +113,16 @@ async function withinSignal<Value>(work: Promise<Value>, signal: AbortSignal): P
   }
 }
 
-/** The protocol over a connection that has begun. */
+/** An initialized client with what belongs to its connection. */
 export interface ConnectionOf {
   readonly client: Client;
   readonly ended: Promise<string>;
   readonly close: () => Promise<void>;
-  /** Whether the server has said that it no longer knows the session. */
+  /** Whether the server has reported that it no longer knows the session. */
   readonly isSessionLost: () => boolean;
 }
 
-/** Asks a server for what Parley wants of it; every answer is read as the server sent it. */
+/** Implements a connection over a client; every response is read as the server sent it. */
 export function connectionOf(of: ConnectionOf): McpConnection {
   const { client, ended, close } = of;
   const request = async (
@@ -138,7 +144,7 @@ export function connectionOf(of: ConnectionOf): McpConnection {
     const isModern = client.getProtocolEra() === 'modern';
     const params = {
       ...{ name, arguments: { ...input }, ...replyParams(reply) },
-      // Servers of the versions before ask while the call is open, which no person can be waited for in.
+      // Older servers ask while the call is open, and a call cannot wait for a person.
       ...(isModern && { _meta: { [CAPABILITIES_KEY]: CALL_CAPABILITIES } }),
     };
     const said = await request('tools/call', params, signal, isModern);
@@ -149,7 +155,7 @@ export function connectionOf(of: ConnectionOf): McpConnection {
     close,
     list: async (signal) => {
       const { tools, prompts, resources } = client.getServerCapabilities() ?? {};
-      // Some servers have tools and do not say so; none that says so can lack them.
+      // Some servers have tools without declaring them; a declared capability is always asked for.
       const [toolList, promptList] = await Promise.all([
         listAll(ask, 'tools', tools !== undefined, signal),
         prompts === undefined ? NONE : listAll(ask, 'prompts', true, signal),
@@ -170,7 +176,7 @@ export function connectionOf(of: ConnectionOf): McpConnection {
   };
 }
 
-/** The key of the client's capabilities in a request of July 2026 and later. */
+/** The key of the client's capabilities in requests of July 2026 and later. */
 const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';
 
 const Sent = z.looseObject({ _meta: z.looseObject({}).optional() });
@@ -179,7 +185,10 @@ function asSent({ _meta: meta }: z.infer<typeof Sent>): unknown {
   return meta?.[AS_SENT];
 }
 
-/** Fires with the other, without its reason: that is none of the server's business. */
+/**
+ * A signal that fires with the given one but hides its reason, which is none of the server's
+ * business.
+ */
 function privateSignal(signal: AbortSignal): AbortSignal {
   const own = new AbortController();
   if (signal.aborted) own.abort('given up');
@@ -188,9 +197,9 @@ function privateSignal(signal: AbortSignal): AbortSignal {
 }
 
 const NONE: Listed = { items: [], problem: null };
-/** Pages that are asked for; a server may say "more" for ever. */
+/** The most pages requested; a server may report further pages forever. */
 const MAX_PAGES = 10;
-/** For a server that has not said that it has what it is asked for. In ms. */
+/** The deadline for listing what a server has not declared, in ms. */
 const UNSURE_MS = 5_000;
 
 type Ask = (
@@ -199,7 +208,7 @@ type Ask = (
   signal: AbortSignal,
 ) => Promise<unknown>;
 
-/** The key of each kind in an answer, and what it is asked with. */
+/** The method that lists each kind, keyed by its field in the response. */
 const METHODS = {
   tools: 'tools/list',
   prompts: 'prompts/list',
@@ -208,7 +217,10 @@ const METHODS = {
 } as const;
 type Kind = keyof typeof METHODS;
 
-/** All of one kind. A server that refuses one kind may have the others: the reason takes its place. */
+/**
+ * Lists everything of one kind. A server that refuses one kind may offer others, so the reason is
+ * returned as a problem.
+ */
 async function listAll(
   ask: Ask,
   kind: Kind,
@@ -223,14 +235,14 @@ async function listAll(
     for (let page = 0; page < MAX_PAGES; page += 1) {
       const said = await ask(METHODS[kind], cursor === undefined ? {} : { cursor }, limited);
       const entries = readEntries(said, kind);
-      if (entries === null) return { items, problem: 'they are not listed as the protocol says' };
+      if (entries === null) return { items, problem: 'the list violates the protocol' };
       items.push(...entries);
       cursor = nextCursor(said);
       if (cursor === undefined) return { items, problem: null };
       if (seen.has(cursor)) return { items, problem: 'it repeats a page of its list' };
       seen.add(cursor);
     }
-    return { items, problem: `only the first ${MAX_PAGES} pages of its list are taken` };
+    return { items, problem: `only the first ${MAX_PAGES} pages of its list are read` };
   } catch (error) {
     signal.throwIfAborted();
     if (!isSure) return NONE;
@@ -243,7 +255,7 @@ function isRefusal(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'mcp-refused';
 }
 
-/** A list, an object with one entry for each name, or nothing; null for all else. */
+/** Accepts a list, an object with one entry per name, or null; returns null for anything else. */
 export function readEntries(said: unknown, kind: Kind): readonly unknown[] | null {
   if (Array.isArray(said)) return said;
   const block = blockOf(said);

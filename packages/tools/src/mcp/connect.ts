@@ -8,19 +8,19 @@ import type { McpPeer, McpServerConfig } from './peer.ts';
 import { type ServerProcess, startServerProcess } from './server-process.ts';
 import { stdioTransport } from './stdio.ts';
 
-/** The services of connecting. */
+/** The options and dependencies of `connect`. */
 interface ConnectOptions extends Omit<ClientOptions, 'opening'> {
   readonly clock: Clock;
-  /** Without it nobody signs in. */
+  /** When absent, people cannot sign in. */
   readonly signIn?: SignInMeans | undefined;
-  /** The environment of Parley, of which a server is given very little. */
+  /** Parley's environment, of which a server receives very little. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Makes a connection to a server; throws McpError when it cannot be reached. */
+/** Connects to a server; throws McpError when it cannot be reached. */
 export type Connect = (config: McpServerConfig, options: ConnectOptions) => Promise<McpConnection>;
 
-/** Connects over stdio or HTTP. The protocol is loaded here and not before (D03). */
+/** Connects over stdio or HTTP. The client library is loaded only now (D03). */
 export const connect: Connect = async ({ peer }, options) => {
   try {
     return peer.kind === 'stdio' ? await overStdio(peer, options) : await overHttp(peer, options);
@@ -34,7 +34,10 @@ export const connect: Connect = async ({ peer }, options) => {
 
 type StdioPeer = Extract<McpPeer, { kind: 'stdio' }>;
 
-/** Asks for the version first; a server that ends at a question it does not know is started again without it. */
+/**
+ * Starts with the version request. A server that exits on a request it does not know is started
+ * again with `initialize`.
+ */
 async function overStdio(peer: StdioPeer, options: ConnectOptions): Promise<McpConnection> {
   try {
     return await startAndOpen(peer, options, 'discover');
@@ -44,7 +47,7 @@ async function overStdio(peer: StdioPeer, options: ConnectOptions): Promise<McpC
   }
 }
 
-/** Thrown when a server that was asked for its version ended before it said hello. */
+/** Thrown when a server exited after the version request, before the handshake was complete. */
 class EndedAtQuestionError extends Error {}
 
 async function startAndOpen(
@@ -58,7 +61,7 @@ async function startAndOpen(
     const client = await openClient(transport, { ...options, opening });
     const close = async (): Promise<void> => {
       await client.close();
-      // A client whose connection has ended closes nothing any more.
+      // Once the connection has ended, the client's `close` no longer ends the process.
       await server.end();
     };
     return connectionOf({ client, ended: transport.ended, close, isSessionLost: () => false });
@@ -66,12 +69,15 @@ async function startAndOpen(
     await server.end();
     const said = transport.lastWords();
     if (options.signal.aborted) {
-      throw new Error(`it did not say hello in time${said === '' ? '' : `; it had said: ${said}`}`);
+      throw new Error(
+        `it did not complete the handshake in time${said === '' ? '' : `; its last output: ${said}`}`,
+      );
     }
-    // "Connection closed" says less than how the process ended.
+    // How the process ended says more than "Connection closed".
     const how = await Promise.race([transport.ended, error]);
     if (typeof how !== 'string' || how === 'it was closed') throw error;
-    // This includes a server that was greeted in the meantime: one that starts slowly still reads the question first.
+    // Includes a server that was sent `initialize` in the meantime: when it starts slowly, it still
+    // reads the version request first.
     throw opening === 'discover' ? new EndedAtQuestionError(how) : new Error(how);
   }
 }

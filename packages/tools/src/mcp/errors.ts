@@ -3,11 +3,12 @@ import { cleanLine } from './clean.ts';
 import { blockOf } from './schema/json-block.ts';
 
 /**
- * The faults of a server. `mcp-not-connected`: nothing was sent. `mcp-session`: the server no longer knows the
- * session, so it has not done what was asked. `mcp-disconnected`: something was sent, and the connection ended before
- * the answer. `mcp-refused`: the server answered with an error. `mcp-invalid-response`: its answer is not what the
- * protocol says. `mcp-unreachable`: it could not be reached. `mcp-sign-in`: a person has to sign in first; nothing was
- * done.
+ * The errors of a server. `mcp-not-connected`: nothing was sent. `mcp-session`: the server no
+ * longer knows the session and has therefore not executed the request. `mcp-disconnected`: the
+ * connection ended after the request was sent and before the response. `mcp-refused`: the server
+ * responded with an error. `mcp-invalid-response`: its response violates the protocol.
+ * `mcp-unreachable`: it could not be reached. `mcp-sign-in`: a person has to sign in first; nothing
+ * was executed.
  */
 export type McpErrorCode =
   | 'mcp-not-connected'
@@ -18,32 +19,35 @@ export type McpErrorCode =
   | 'mcp-unreachable'
   | 'mcp-sign-in';
 
-/** An error of a server, as a text for people. */
+/** An error of a server, worded for people. */
 export class McpError extends ParleyError {
   constructor(init: ParleyErrorInit & { readonly code: McpErrorCode }) {
     super(init);
   }
 }
 
-/** Thrown where a server wants a person to sign in. */
+/** Thrown when a server requires a person to sign in. */
 export class SignInNeededError extends Error {
   constructor() {
     super('it asks for a sign-in: an owner presses “Sign in” on the page, under Status');
   }
 }
 
-/** Thrown where an answer over HTTP holds no message of the protocol. */
+/** Thrown when an HTTP response contains no message of the protocol. */
 export class UnreadableAnswerError extends Error {}
 
-/** Why a connection ended whose session the server has ended. */
+/** The reason reported for a connection whose session the server ended. */
 export const SESSION_ENDED = 'it has ended the session';
 
-/** The longest error, in characters. */
+/** The longest error message, in characters. */
 const MAX_MESSAGE = 600;
-/** Causes of causes that are looked at. */
+/** The most levels of `cause` that are inspected. */
 const MAX_CAUSES = 6;
 
-/** The error of something that was asked: one that the server sent is one thing, a connection that is lost another. */
+/**
+ * Converts the error of a request; distinguishes an error sent by the server from a lost
+ * connection.
+ */
 export function askError(error: unknown, isSessionLost: boolean): McpError {
   if (error instanceof McpError) return error;
   const init = (code: McpErrorCode, message: string) => ({
@@ -60,19 +64,19 @@ export function askError(error: unknown, isSessionLost: boolean): McpError {
     return new McpError(init('mcp-session', 'the server no longer knows this session'));
   }
   if (causesOf(error).some(({ code }) => code === 'CAPABILITY_NOT_SUPPORTED')) {
-    const message = 'it asks a person something during the call, which is not possible here';
+    const message = 'it asks a person a question during the call, which is not supported here';
     return new McpError(init('mcp-refused', message));
   }
   const isUnreadable = causesOf(error).some(
     (cause) => cause.code === 'INVALID_RESULT' || cause.error instanceof UnreadableAnswerError,
   );
   if (isUnreadable) {
-    return new McpError(init('mcp-invalid-response', 'its answer is not as the protocol says'));
+    return new McpError(init('mcp-invalid-response', 'its answer violates the protocol'));
   }
   return new McpError(init('mcp-disconnected', lostReason(error)));
 }
 
-/** The wish for a sign-in in an error, if there is one. */
+/** The SignInNeededError among the causes of an error, if any. */
 export function signInIn(error: unknown): SignInNeededError | undefined {
   const found = causesOf(error).find((cause) => cause.error instanceof SignInNeededError)?.error;
   return found instanceof SignInNeededError ? found : undefined;
@@ -82,12 +86,12 @@ function lostReason(error: unknown): string {
   return networkReason(error) ?? httpReason(error) ?? fullReason(error);
 }
 
-/** Why a server over HTTP could not be reached, and what its operator can do. */
+/** Why a server over HTTP could not be reached, and how its operator can fix that. */
 export function startReason(error: unknown): string {
   return cleanLine(networkReason(error) ?? httpReason(error) ?? fullReason(error), MAX_MESSAGE);
 }
 
-/** The full reason of a failure: `fetch` puts it into its cause. */
+/** The most specific reason of a failure; `fetch` hides it in its cause. */
 function fullReason(error: unknown): string {
   const reasons = causesOf(error).map((cause) => reasonOf(cause.error));
   const last = reasons.at(-1) ?? reasonOf(error);
@@ -109,22 +113,21 @@ function causesOf(error: unknown): readonly Cause[] {
   return causes;
 }
 
-/** The meaning of each network fault for the person who set up the server. */
+/** What each network error means for the person who configured the server. */
 const NETWORK: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens at its address; start it, or correct “url”',
-  ENOTFOUND: 'its host name is not known; correct “url”',
+  ENOTFOUND: 'its host name is unknown; correct “url”',
   EAI_AGAIN: 'its host name could not be looked up; check the network',
-  ECONNRESET: 'it broke off the connection',
-  UND_ERR_SOCKET: 'it broke off the connection',
+  ECONNRESET: 'it closed the connection',
+  UND_ERR_SOCKET: 'it closed the connection',
   ETIMEDOUT: 'it does not answer',
   UND_ERR_CONNECT_TIMEOUT: 'it does not answer',
-  EHOSTUNREACH: 'there is no way to its address; check the network',
-  ENETUNREACH: 'there is no way to its address; check the network',
+  EHOSTUNREACH: 'its address is unreachable; check the network',
+  ENETUNREACH: 'its address is unreachable; check the network',
   CERT_HAS_EXPIRED: 'its certificate has expired; renew it',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is not signed by an authority that is trusted here',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is not signed by an authority that is trusted here',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-    'its certificate is not signed by an authority that is trusted here',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is not signed by a trusted authority',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is not signed by a trusted authority',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is not signed by a trusted authority',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host name; correct “url”',
 };
 
@@ -133,7 +136,7 @@ function networkReason(error: unknown): string | null {
   return typeof known?.code === 'string' ? (NETWORK[known.code] ?? null) : null;
 }
 
-/** The HTTP status of a failed request; null where none came. */
+/** The HTTP status of a failed request; null when there was no response. */
 export function httpStatus(error: unknown): number | null {
   for (const { error: one } of causesOf(error)) {
     if (!(one instanceof Error)) continue;
@@ -144,7 +147,7 @@ export function httpStatus(error: unknown): number | null {
   return null;
 }
 
-/** Whether the fault lies in the network: asking in another way would not help. */
+/** Whether the network failed, so that another protocol version would fail as well. */
 export function isNetworkFault(error: unknown): boolean {
   return networkReason(error) !== null;
 }
@@ -157,16 +160,16 @@ function httpReason(error: unknown): string | null {
   }
   if (status === null) {
     if (!/content type: text\/html/i.test(message)) return null;
-    return 'it answered with a web page and not with the protocol; correct “url”';
+    return 'it answered with a web page instead of the protocol; correct “url”';
   }
   const said = serverText(error);
   return `${statusAdvice(status)}${said === '' ? '' : `; it said: ${said}`}`;
 }
 
-/** The longest text of a server about a refusal, in characters. */
+/** The longest quotation of a server's refusal, in characters. */
 const MAX_SAID = 300;
 
-/** The server's own words; a page for people does not count. */
+/** The text of the server's response, unless it is an HTML page. */
 function serverText(error: unknown): string {
   for (const { error: one } of causesOf(error)) {
     const data = one instanceof Error && 'data' in one ? blockOf(one.data) : undefined;
@@ -184,7 +187,7 @@ function statusAdvice(status: number): string {
   if (status === 404 || status === 405) {
     return `no MCP server answers at its address (HTTP ${status}); correct “url”`;
   }
-  if (status === 429) return 'it has had too many requests (HTTP 429)';
-  if (status >= 500) return `it has a fault of its own (HTTP ${status}); see its log`;
+  if (status === 429) return 'it received too many requests (HTTP 429)';
+  if (status >= 500) return `it has an internal error (HTTP ${status}); see its log`;
   return `it refused the request (HTTP ${status})`;
 }

@@ -5,7 +5,7 @@ import { recordingLogger } from '@parley/core/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type McpServers, openMcpServers } from './servers.ts';
 
-/** A request of the protocol, as a server receives it. */
+/** A request as the server receives it. */
 interface Asked {
   readonly id?: number | string | undefined;
   readonly method: string;
@@ -26,7 +26,7 @@ afterEach(async () => {
   started = [];
 });
 
-/** Starts a server by hand and Parley's side of it. */
+/** Starts a handwritten server and Parley's client. */
 async function scene(respond: Respond) {
   const asked: string[] = [];
   const server = createServer(async (request, response) => {
@@ -72,7 +72,7 @@ const TOOLS = {
   tools: [{ name: 'echo', description: 'Echoes.', inputSchema: { type: 'object' } }],
 };
 
-/** A server of the kind before July 2026 that does all right. */
+/** A correct server from before July 2026. */
 const usual: Respond = ({ id, method, params }, response) => {
   if (id === undefined) return refuse(response, method === 'GET' ? 405 : 202);
   if (method === 'initialize') {
@@ -89,44 +89,44 @@ describe('[G03] a server over HTTP with its own dialect', () => {
   it.each<readonly [string, Respond]>([
     ['has no stream to listen to', usual],
     [
-      'answers the request for a stream with an error of its own',
+      'answers the request for a stream with an error',
       (asked, response, request) =>
         asked.method === 'GET' ? refuse(response, 500) : usual(asked, response, request),
     ],
     [
-      'fails at the question for its version',
+      'fails at the version request',
       (asked, response, request) =>
         asked.method === 'server/discover'
           ? refuse(response, 500)
           : usual(asked, response, request),
     ],
     [
-      'never answers the question for its version',
+      'never answers the version request',
       (asked, response, request) =>
         asked.method === 'server/discover' ? undefined : usual(asked, response, request),
     ],
     [
-      'sends events without the type of events',
+      'sends events without an event type',
       ({ id, ...asked }, response, request) => {
         if (asked.method !== 'tools/list') return usual({ id, ...asked }, response, request);
         response.writeHead(200);
         response.end(`event: message\ndata: ${JSON.stringify({ id, result: TOOLS })}\n\n`);
       },
     ],
-  ])('is used where it %s', async (_what, respond) => {
+  ])('is used when it %s', async (_what, respond) => {
     const { connected, call } = await scene(respond);
     await connected();
     expect(await call('echo')).toEqual({ text: 'hi', failed: false });
   });
 
-  it('is spoken to in the version of July 2026 where it has it', async () => {
+  it('is used with the version of July 2026 when it supports it', async () => {
     const { connected, call, count } = await scene(({ id, method }, response) => {
       const whole = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
       if (method === 'server/discover') {
         const supportedVersions = ['2026-07-28'];
         return json(response, id, { ...whole, supportedVersions, capabilities: { tools: {} } });
       }
-      // A result without its kind is not what that version says, and is read all the same.
+      // That version requires `resultType`, but a result without it is read anyway.
       if (method === 'tools/list') return json(response, id, { ...TOOLS });
       return json(response, id, { content: [{ type: 'text', text: 'new' }] });
     });
@@ -144,7 +144,7 @@ describe('[G03] a server over HTTP with its own dialect', () => {
     inputRequests: { who: question },
     requestState: 'st/1=',
   };
-  /** A server of July 2026 that asks first, and says what it was called with after that. */
+  /** A server of July 2026 that asks a question first and then returns what it was called with. */
   const asksFirst: Respond = ({ id, method, params = {} }, response) => {
     const isAnswered = params.requestState !== undefined;
     const told = JSON.stringify([params.requestState, params.inputResponses]);
@@ -162,7 +162,7 @@ describe('[G03] a server over HTTP with its own dialect', () => {
     json(response, id, { ...whole, ...results[method] });
   };
 
-  it('asks a person something first: that is passed on, and the call is made again with the answer', async () => {
+  it('may ask a person first: the question is passed on, and the call is repeated with the answer', async () => {
     const { connected, call } = await scene(asksFirst);
     await connected();
     const asked = await call('echo');
@@ -174,18 +174,18 @@ describe('[G03] a server over HTTP with its own dialect', () => {
     });
   });
 
-  it('asks a person something for a prompt: that is refused, and the connection stays', async () => {
+  it('may not ask a person about a prompt: the request fails and the connection stays', async () => {
     const { connected, view } = await scene(asksFirst);
     await connected();
     const signal = AbortSignal.timeout(20_000);
     await expect(servers?.prompt('s', 'greet', {}, signal)).rejects.toMatchObject({
       code: 'mcp-refused',
-      message: 'it asks a person something during the call, which is not possible here',
+      message: 'it asks a person a question during the call, which is not supported here',
     });
     expect(view()?.state.kind).toBe('connected');
   });
 
-  it('asks for more than is kept: the call fails', async () => {
+  it('asks for more than can be stored: the call fails', async () => {
     const { connected, call } = await scene((asked, response, request) => {
       if (asked.method !== 'tools/call') return asksFirst(asked, response, request);
       json(response, asked.id, { ...asking, requestState: 'x'.repeat(100_001) });
@@ -194,7 +194,7 @@ describe('[G03] a server over HTTP with its own dialect', () => {
     await expect(call('echo')).rejects.toMatchObject({ code: 'mcp-invalid-response' });
   });
 
-  it('is of a version before July 2026: it is told of no way to ask, and its answer is a result', async () => {
+  it('from before July 2026 receives no capability to ask, and its answer is a result', async () => {
     let hello: unknown;
     const { connected, call } = await scene((asked, response, request) => {
       if (asked.method === 'initialize') hello = asked.params?.capabilities;
@@ -207,7 +207,7 @@ describe('[G03] a server over HTTP with its own dialect', () => {
     expect(hello).toEqual({});
   });
 
-  it('ends its sessions: a call begins a new one and is made once', async () => {
+  it('ends its sessions: a call starts a new one and is executed once', async () => {
     let sessions = 0;
     const made: string[] = [];
     const { connected, call, count } = await scene((asked, response, request) => {
@@ -217,7 +217,7 @@ describe('[G03] a server over HTTP with its own dialect', () => {
         const result = { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: {} };
         return json(response, id, result, { 'mcp-session-id': `session ${sessions}` });
       }
-      // What is asked without a session, or in an old one, is not done.
+      // Requests without a session, or in an old one, are not executed.
       if (id !== undefined && session !== `session ${sessions}`) return refuse(response, 404);
       if (method === 'tools/call') made.push(session ?? '');
       usual(asked, response, request);
@@ -230,7 +230,7 @@ describe('[G03] a server over HTTP with its own dialect', () => {
     expect(count('initialize')).toBe(2);
   });
 
-  it('speaks over the two connections of 2024', async () => {
+  it('is used over the two connections of the 2024 protocol', async () => {
     let stream: ServerResponse | undefined;
     const { connected, call } = await scene((asked, response, request) => {
       if (asked.method === 'GET') {
@@ -255,30 +255,30 @@ describe('[G03] a server over HTTP with its own dialect', () => {
   });
 });
 
-describe('[G03] the operator of a server over HTTP is told', () => {
+describe('[G03] an operator whose server over HTTP fails learns', () => {
   it.each<readonly [string, Respond, string]>([
     [
-      'of a key that is refused',
+      'that the key is refused',
       (_asked, response) => refuse(response, 401),
       'it refuses access (HTTP 401); put a valid key into “headers”',
     ],
     [
-      'of a wrong path',
+      'that the path is wrong',
       (_asked, response) => refuse(response, 404),
       'no MCP server answers at its address (HTTP 404); correct “url”',
     ],
     [
-      'of a fault of the server',
+      'that the server has an internal error',
       (_asked, response) => refuse(response, 503),
-      'it has a fault of its own (HTTP 503); see its log',
+      'it has an internal error (HTTP 503); see its log',
     ],
     [
-      'of a web page',
+      'that the address is a web page',
       (_asked, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'),
-      'it answered with a web page and not with the protocol; correct “url”',
+      'it answered with a web page instead of the protocol; correct “url”',
     ],
     [
-      'of an address that leads elsewhere',
+      'that the address redirects',
       (_asked, response) => response.writeHead(301, { location: 'https://elsewhere.test/' }).end(),
       'it redirects to another address, which is not followed; put the final address into “url”',
     ],
@@ -287,7 +287,7 @@ describe('[G03] the operator of a server over HTTP is told', () => {
     await reason().toContain(words);
   });
 
-  it('of an address where nothing listens', async () => {
+  it('that nothing listens at the address', async () => {
     const { url } = await scene(usual);
     const [server] = started;
     server?.closeAllConnections();

@@ -11,18 +11,21 @@ import { readableFetch } from './readable-fetch.ts';
 type HttpPeer = Extract<McpPeer, { kind: 'http' }>;
 interface HttpOptions extends Omit<ClientOptions, 'opening'> {
   readonly clock: Clock;
-  /** Without it nobody signs in. */
+  /** When absent, people cannot sign in. */
   readonly signIn?: SignInMeans | undefined;
 }
 
 /**
- * The protocols of servers over HTTP, newest first: as since July 2026, by `initialize`, or over the two connections
- * of 2024.
+ * The HTTP protocols, newest first: that of July 2026, `initialize`, and the two connections of
+ * 2024.
  */
 const WAYS = ['discover', 'initialize', 'sse'] as const;
 type Way = (typeof WAYS)[number];
 
-/** Connects in the newest way that the server takes; rejects with why the usual way failed. */
+/**
+ * Connects with the newest protocol that the server accepts; rejects with the error of
+ * `initialize`.
+ */
 export async function overHttp(peer: HttpPeer, options: HttpOptions): Promise<McpConnection> {
   const failures = new Map<Way, unknown>();
   for (const way of WAYS) {
@@ -36,7 +39,7 @@ export async function overHttp(peer: HttpPeer, options: HttpOptions): Promise<Mc
   throw failures.get('initialize') ?? failures.get('discover');
 }
 
-/** Whether the other ways would fail just the same. */
+/** Whether the remaining protocols would fail as well. */
 function isFinal(way: Way, error: unknown): boolean {
   const status = httpStatus(error);
   if (signInIn(error) !== undefined) return true;

@@ -7,50 +7,49 @@ import { McpError, SESSION_ENDED } from './errors.ts';
 import type { SignInMeans } from './oauth/sign-in-state.ts';
 import type { McpServerConfig } from './peer.ts';
 
-/** The services of keeping a server; times are in ms. */
+/** The dependencies of `keepServer`; times are in ms. */
 export interface KeepDeps {
   readonly connect: Connect;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
-  /** Between 0 and 1. */
+  /** A random number between 0 and 1. */
   readonly random: () => number;
-  /** Resolves after that time, or at once when the signal fires. */
+  /** Resolves after `ms`, or immediately when the signal fires. */
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly log: Logger;
-  /** Without it nobody signs in. */
+  /** When absent, people cannot sign in. */
   readonly signInAt?: ((server: string) => SignInMeans) | undefined;
-  /** Hears what a server offers, at first and whenever that changes. */
+  /** Called with the tools of a server, initially and after every change. */
   readonly onOffer?: ((server: string, tools: McpCatalogue['tools']) => void) | undefined;
 }
 
-/** The deadline of connecting over HTTP and of listing, in ms. */
+/** The deadline for connecting over HTTP and for listing, in ms. */
 const CONNECT_MS = 30_000;
-/** The deadline of a program until it answers, in ms: `npx` and `uvx` fetch it first. */
+/** The deadline for a program's first response, in ms; `npx` and `uvx` download it first. */
 const START_MS = 120_000;
-/** The time for which a call waits for a new session after the server has ended one, in ms. */
+/** How long a call waits for a new session after the server has ended one, in ms. */
 const NEW_SESSION_MS = 10_000;
-/** The interval at which a quiet server is asked whether it is there and what it offers, in ms. */
+/** How often a quiet server is polled for its tools and prompts, in ms. */
 const LOOK_MS = 30_000;
-/** A server that says again and again that something has changed is asked this often at most. */
+/** The shortest interval between two polls of a server that keeps reporting changes, in ms. */
 const SETTLE_MS = 1_000;
-/** A connection that held this long was a good one. */
+/** A connection that lasted this long resets the backoff, in ms. */
 const GOOD_MS = 60_000;
-/** The deadline of closing, in ms; it must fit into the end of Parley. */
+/** The deadline for closing a connection, in ms; it must fit into Parley's shutdown. */
 const CLOSE_MS = 2_000;
 const FIRST_WAIT_MS = 1_000;
 const MAX_WAIT_MS = 5 * 60_000;
 
-/** The time before the next attempt: doubles up to five minutes, half of it left to chance. */
+/** The delay before the next attempt: doubles up to five minutes, half of it random. */
 function waitBefore(failures: number, random: () => number): number {
   const full = Math.min(FIRST_WAIT_MS * 2 ** Math.min(failures - 1, 20), MAX_WAIT_MS);
   return Math.round(full / 2 + (full / 2) * random());
 }
 
 /**
- * Keeps one server connected, in the background: connects, looks what it offers, notices when it ends or
- * no longer answers, and tries again, ever more seldom. One line is logged for each change, not for each
- * attempt.
+ * Keeps one server connected in the background: connects, lists its tools, notices when it exits or
+ * stops responding, and reconnects with growing delays. Logs one line per change, not per attempt.
  */
 export function keepServer(config: McpServerConfig, deps: KeepDeps) {
   const closing = new AbortController();
@@ -63,7 +62,7 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps) {
     const offer = await from.list(withTimeout(closing.signal, CONNECT_MS));
     board.connected(offer);
   };
-  /** Holds one connection until it ends; resolves with why. */
+  /** Connects and waits until the connection ends; resolves with the reason. */
   const hold = async (): Promise<string> => {
     let changed = Promise.withResolvers<void>();
     const connectMs = config.peer.kind === 'stdio' ? START_MS : CONNECT_MS;
@@ -87,16 +86,16 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps) {
         const why = await nextLook(deps, opened, changed.promise, closing.signal);
         if (why !== null) return why;
         changed = Promise.withResolvers<void>();
-        // It may well be busy with what it was asked, and say so late.
+        // A busy server may respond late, so it is not polled during calls.
         if (underWay === 0) await look(opened);
       }
     } catch (error) {
       if (isSignIn(error)) throw error;
-      // How it ended says more than that what was asked of it failed.
+      // How the server ended says more than the failed request.
       return await Promise.race([opened.ended, reasonOf(error)]);
     } finally {
       connection = null;
-      // A server that cannot be closed blocks no other.
+      // A server that cannot be closed must not block the others.
       await Promise.race([opened.close(), deps.pause(CLOSE_MS, NEVER)]);
     }
   };
@@ -104,8 +103,9 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps) {
   return {
     view: board.view,
     /**
-     * Uses the connection; throws McpError `mcp-not-connected` where there is none. What a server has not done because
-     * it ended the session is asked once more in the next one.
+     * Runs `ask` with the connection; throws McpError `mcp-not-connected` when there is none. A
+     * request that was not executed because the server had ended the session is repeated once in
+     * the next one.
      */
     async use<Answer>(
       ask: (connection: McpConnection) => Promise<Answer>,
@@ -123,7 +123,7 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps) {
           return await ask(next);
         });
       } catch (error) {
-        // Over HTTP nothing else says that the server is gone.
+        // Over HTTP, a failed request is the only sign that the server is gone.
         if (error instanceof McpError && (error.code === 'mcp-disconnected' || isSignIn(error)))
           lookSoon();
         throw error;
@@ -143,7 +143,7 @@ interface Keeping {
   readonly closing: AbortSignal;
 }
 
-/** Holds one connection after the other, until it is closed. */
+/** Connects again and again until it is closed. */
 async function keepOpen(
   hold: () => Promise<string>,
   deps: KeepDeps,
@@ -171,10 +171,10 @@ function isSignIn(error: unknown): boolean {
   return error instanceof McpError && error.code === 'mcp-sign-in';
 }
 
-/** A person may sign in at another process: what is kept is looked at. In ms. */
+/** How often the vault is polled for a sign-in that another process completed, in ms. */
 const SIGN_IN_LOOK_MS = 2_000;
 
-/** The server is not asked again before: it would only refuse. */
+/** The server is not asked before a sign-in, because it would only refuse. */
 async function untilSignedIn(
   { signInAt, pause, log }: KeepDeps,
   name: string,
@@ -186,19 +186,19 @@ async function untilSignedIn(
     try {
       if ((await vault?.read())?.tokens !== undefined) return;
     } catch (error) {
-      log.debug({ server: name, reason: reasonOf(error) }, 'MCP server: its sign-in was not read');
+      log.debug({ server: name, reason: reasonOf(error) }, 'MCP server: cannot read its sign-in');
     }
   }
 }
 
-/** Passes the next connection to those who wait for it. */
+/** Hands the next connection to the calls that wait for one. */
 function createHandover({ pause }: Pick<KeepDeps, 'pause'>, closing: AbortSignal) {
   const awaiting = new Set<(next: McpConnection) => void>();
   return {
     announce(opened: McpConnection): void {
       for (const hear of awaiting) hear(opened);
     },
-    /** Null where none comes in time. */
+    /** Resolves with null when no connection is opened in time. */
     async next(signal: AbortSignal): Promise<McpConnection | null> {
       const next = Promise.withResolvers<McpConnection>();
       awaiting.add(next.resolve);
@@ -216,7 +216,7 @@ function withTimeout(signal: AbortSignal, ms: number): AbortSignal {
   return AbortSignal.any([signal, AbortSignal.timeout(ms)]);
 }
 
-/** Waits until it is time to look again (null), or the connection has ended (why). */
+/** Waits until the next poll is due (null), or the connection has ended (the reason). */
 async function nextLook(
   { pause }: KeepDeps,
   { ended }: McpConnection,

@@ -1,12 +1,12 @@
 import type { OAuthSettings } from './oauth/sign-in-state.ts';
 
-/** The connection of a server: as a child process, or over HTTP. */
+/** How a server is reached: as a child process, or over HTTP. */
 export type McpPeer =
   | {
       readonly kind: 'stdio';
       readonly command: string;
       readonly args: readonly string[];
-      /** All that the server gets besides PATH, HOME and LANG. */
+      /** The server's whole environment besides PATH, HOME and LANG. */
       readonly env: Readonly<Record<string, string>>;
       readonly cwd?: string | undefined;
     }
@@ -14,13 +14,13 @@ export type McpPeer =
       readonly kind: 'http';
       readonly url: string;
       readonly headers: Readonly<Record<string, string>>;
-      /** The sign-in of Parley where the server asks for it. */
+      /** How Parley signs in when the server requires it. */
       readonly oauth?: OAuthSettings | undefined;
     };
 
-/** One server of the settings. */
+/** One configured server. */
 export interface McpServerConfig {
-  /** Small letters and digits: the first part of the names of its tools. */
+  /** Lowercase letters and digits; the prefix of its tools' names. */
   readonly name: string;
   readonly peer: McpPeer;
 }

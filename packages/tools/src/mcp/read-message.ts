@@ -1,6 +1,6 @@
 import { type Block, blockOf, ownValue } from './schema/json-block.ts';
 
-/** A message of the protocol as the client library takes it. */
+/** A message of the protocol in the form the client library accepts. */
 export type ReadableMessage =
   | {
       readonly jsonrpc: '2.0';
@@ -16,20 +16,23 @@ export type ReadableMessage =
       readonly error: { readonly code: number; readonly message: string; readonly data?: unknown };
     };
 
-/** The key of a result as the server sent it: the library would refuse all of it for a detail. */
+/**
+ * The key under which a result keeps what the server sent; the library would reject the whole
+ * result over a detail.
+ */
 export const AS_SENT = 'parley/as-sent';
 
-/** Lets what a server sends pass the library's strict reading. */
+/** Adapts a server's messages to the library's strict parser. */
 export interface MessageReader {
-  /** Remembers what was asked, because a result says nothing of its kind. */
+  /** Remembers a request, because a response does not name its method. */
   sent(message: unknown): void;
-  /** The messages in a value that was received: none where it is no message; several in a batch. */
+  /** The messages in a received value: none when it is not a message, several in a batch. */
   read(value: unknown): readonly ReadableMessage[];
 }
 
-/** Requests whose answers are awaited; one that is never answered must not be remembered for ever. */
+/** The most pending requests remembered; some are never answered. */
 const MAX_AWAITED = 1_000;
-/** JSON-RPC's code of an internal error, for errors without one. */
+/** JSON-RPC's code for an internal error, used for errors without a code. */
 const INTERNAL_ERROR = -32_603;
 
 export function createMessageReader(): MessageReader {
@@ -60,7 +63,7 @@ function isId(id: unknown): id is string | number {
   return typeof id === 'string' || (typeof id === 'number' && Number.isInteger(id));
 }
 
-/** Passes over fields that are not of the protocol. */
+/** Drops fields that are not part of the protocol. */
 function readOne(
   value: unknown,
   methodOf: (id: string | number) => string | undefined,
@@ -94,7 +97,7 @@ function readError(said: unknown): { code: number; message: string; data?: unkno
   };
 }
 
-/** The content that the library requires in a result that Parley reads itself. */
+/** The fields that the library requires in a result; Parley reads the original itself. */
 const EMPTY: Readonly<Record<string, Block>> = {
   'tools/list': { tools: [] },
   'prompts/list': { prompts: [] },
@@ -109,7 +112,7 @@ function readResult(method: string | undefined, said: unknown): Block {
   const result = blockOf(said);
   if (method === 'initialize') return readHello(result ?? {});
   if (method === undefined || !Object.hasOwn(EMPTY, method)) return result ?? {};
-  // The server wants something before it answers: the library asks for it.
+  // A server that needs input first is handled by the library.
   if (result?.resultType === 'input_required') return result;
   return {
     resultType: 'complete',
@@ -120,10 +123,13 @@ function readResult(method: string | undefined, said: unknown): Block {
   };
 }
 
-/** Versions of the protocol that begin with `initialize`, newest first. */
+/** Protocol versions that start with `initialize`, newest first. */
 const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'] as const;
 
-/** A greeting with all that the library needs; what is missing is taken for nothing. */
+/**
+ * Completes a server's response to `initialize` with what the library requires; missing
+ * capabilities count as absent.
+ */
 function readHello(said: Block): Block {
   const { protocolVersion, capabilities, serverInfo, instructions } = said;
   const info = blockOf(serverInfo) ?? {};
@@ -137,13 +143,15 @@ function readHello(said: Block): Block {
   };
 }
 
-/** The newest version that is known and not newer than the server's; dates in this form sort as text. */
+/**
+ * The newest known version that is not newer than the server's; dates in this format sort as text.
+ */
 function nearestVersion(said: unknown): string {
   const version = typeof said === 'string' ? said : '';
   return VERSIONS.find((known) => known <= version) ?? VERSIONS[0];
 }
 
-/** `true` stands for an object without details. */
+/** `true` stands for an empty object. */
 function readCapabilities(said: unknown): Block {
   const named = Object.entries(blockOf(said) ?? {}).flatMap(([name, value]) => {
     const details = value === true ? {} : blockOf(value);

@@ -5,16 +5,16 @@ import { blockOf, ownValue } from './schema/json-block.ts';
 
 type Fetch = typeof globalThis.fetch;
 
-/** The listeners of an HTTP connection besides its messages. */
+/** Listeners for events of an HTTP connection other than messages. */
 interface HttpHearer {
   readonly reader: MessageReader;
-  /** The server no longer knows the session of a request. */
+  /** Called when the server no longer knows the session of a request. */
   readonly onSessionLost: () => void;
 }
 
 /**
- * A `fetch` for the library whose answers it can read: bounded, of the type that they really have, and with messages
- * that the library takes.
+ * A `fetch` for the client library: limits the size of responses, corrects their content type, and
+ * adapts their messages.
  */
 export function readableFetch(fetch: Fetch, { reader, onSessionLost }: HttpHearer): Fetch {
   const bounded = boundedFetch(fetch, LARGEST_MESSAGE);
@@ -28,7 +28,8 @@ export function readableFetch(fetch: Fetch, { reader, onSessionLost }: HttpHeare
     if (type.includes('text/event-stream')) {
       return new Response(response.body.pipeThrough(readableEvents(reader)), response);
     }
-    // An answer to nothing, such as the end of a session, holds no message.
+    // A response to something other than a request, such as the end of a session, contains no
+    // message.
     if (asked === undefined) return response;
     return readJsonResponse(response, type, reader, asked);
   };
@@ -43,7 +44,7 @@ function isRequest(asked: unknown): boolean {
   return ownValue(blockOf(asked) ?? {}, 'id') !== undefined;
 }
 
-/** A document, whatever type the server calls it. */
+/** Reads a JSON document, whatever content type the server declares. */
 async function readJsonResponse(
   response: Response,
   type: string,
@@ -67,7 +68,7 @@ async function readJsonResponse(
 
 const EVENTS = 'text/event-stream';
 
-/** Its headers without those that describe the body, which is written again. */
+/** The headers without those describing the body, which is rewritten. */
 function plainHeaders(response: Response): Record<string, string> {
   const {
     'content-length': _length,
@@ -85,10 +86,10 @@ function parseText(text: string): unknown {
   }
 }
 
-/** Requests whose failure says how the server wants to be talked to; the library reads it. */
+/** Requests whose failure tells the library which protocol the server speaks. */
 const OPENING = new Set<unknown>(['initialize', 'server/discover']);
 
-/** A failed request. Some servers send the protocol's error with a status of HTTP. */
+/** Reads a failed request. Some servers send a protocol error with an HTTP error status. */
 async function readFailure(
   response: Response,
   asked: unknown,
@@ -102,7 +103,7 @@ async function readFailure(
   const isOpening = OPENING.has(request?.method);
   if (!isRequest(asked) || isOpening || [401, 403, 404].includes(status)) return response;
   const text = await response.text();
-  // As the protocol's own library answers after it was started again.
+  // The official server libraries answer like this after a restart.
   if (status === 400 && inSession && /session/i.test(text)) {
     onSessionLost();
     return new Response(text, response);
@@ -113,7 +114,7 @@ async function readFailure(
   return new Response(JSON.stringify(error), { headers: { 'content-type': 'application/json' } });
 }
 
-/** Rewrites each event whose data is a message; others of the old transport pass as they are. */
+/** Adapts each event whose data is a message; other events of the old transport pass unchanged. */
 function readableEvents(reader: MessageReader): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();
@@ -135,7 +136,7 @@ function readableEvents(reader: MessageReader): TransformStream<Uint8Array, Uint
       if (text !== '') controller.enqueue(encoder.encode(text));
     },
     flush(controller) {
-      // The last event counts without the empty line that ends it, too.
+      // The last event counts even without the empty line that ends it.
       const text = `${take('\n')}${end()}`;
       if (text !== '') controller.enqueue(encoder.encode(text));
     },

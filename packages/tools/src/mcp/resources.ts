@@ -2,12 +2,12 @@ import type { Listed } from './catalogue.ts';
 import { cleanLine } from './clean.ts';
 import { type Block, blockOf, toTexts } from './schema/json-block.ts';
 
-/** Resources and forms of addresses that are named; the rest is counted. */
+/** The most resources and templates listed; the rest is only counted. */
 const MAX_NAMED = 200;
 const MAX_URI = 500;
 const MAX_WORDS = 200;
 
-/** The resources of a server as text: one line each, and a line for what cannot be read. */
+/** The resources of a server as text: one line each, and a line about those that cannot be read. */
 export function resourceList(resources: Listed, templates: Listed): string {
   return [
     ...listSection('Resources:', resources, 'uri'),
@@ -31,7 +31,7 @@ function listSection(title: string, { items, problem }: Listed, key: string): re
   ];
 }
 
-/** Null where it has no address: it cannot be asked for. */
+/** Returns null for a resource without a URI, because it cannot be requested. */
 function resourceLine(item: Block, key: string): string | null {
   const [uri = ''] = toTexts(item[key]);
   if (uri === '' || uri.length > MAX_URI) return null;

@@ -1,23 +1,23 @@
 import { cleanLine } from './clean.ts';
 import { type Block, blockOf, toTexts } from './schema/json-block.ts';
 
-/** A picture, a recording or another file of a result. */
+/** An image, recording or other file in a result. */
 export interface McpFile {
   readonly name: string;
   readonly mimeType: string;
   readonly bytes: Uint8Array;
 }
 
-/** One part of a result: what a model is shown of it, and its file. */
+/** One part of a result: the text shown to the model, and its file if any. */
 export interface Part {
   readonly text: string;
   readonly file?: McpFile;
 }
 
-/** The longest address, in characters. */
+/** The longest URI, in characters. */
 const MAX_URI = 500;
 
-/** One part of a result. What is not known is named, never dropped. `nth` counts from 0. */
+/** Reads one part of a result. An unknown part is named, never dropped. `nth` counts from 0. */
 export function readPart(said: unknown, nth: number): Part {
   if (typeof said === 'string') return { text: said };
   const part = Array.isArray(said) ? undefined : blockOf(said);
@@ -42,10 +42,10 @@ export function readPart(said: unknown, nth: number): Part {
   }
 }
 
-/** A part of which nothing is known. */
+/** The kind of a part that cannot be determined. */
 const UNNAMED = '';
 
-/** The kind of a part that does not name it. */
+/** Infers the kind of a part that does not declare it. */
 function partKind(part: Block): string {
   if ('text' in part) return 'text';
   if ('resource' in part || 'blob' in part) return 'resource';
@@ -65,7 +65,7 @@ function mimeTypeOf(part: Block): string {
   return said;
 }
 
-/** Bytes of a picture or a recording, which may come as a `data:` address. */
+/** Reads an image or recording; its bytes may be in a `data:` URL. */
 function media(kind: string, part: Block, nth: number): Part {
   const inside = blockOf(part.source) ?? blockOf(part.image_url) ?? {};
   const all = [part.data, part.blob, part.url, part.image_url, inside.data, inside.url];
@@ -96,7 +96,7 @@ function linkText(part: Block): string {
   return cleanLine(words.flatMap((one) => toTexts(one)).join(' '), MAX_URI);
 }
 
-/** A kind of a later protocol is named, with the words, the values and the file that it carries. */
+/** Names a part of an unknown kind, and includes its text, values and file. */
 function unknownPart(kind: string, part: Block, nth: number): Part {
   const named = `[A part of the kind “${cleanLine(kind, 80)}”: not shown]`;
   const [words = ''] = [part.text, part.description, part.title].flatMap((one) => toTexts(one));
@@ -110,7 +110,7 @@ function unknownPart(kind: string, part: Block, nth: number): Part {
   return { text, file: toMcpFile(cleanLine(name, 200) || fallback, mimeType, bytes) };
 }
 
-/** Parts inside a part, one level deep, or its values. */
+/** The parts inside a part, one level deep, or its values. */
 function valuesIn({ content, json, value, output, data }: Block): string {
   if (Array.isArray(content)) {
     return content.map((one: unknown) => textIn(blockOf(one)?.text ?? one)).join('\n');
@@ -121,7 +121,7 @@ function valuesIn({ content, json, value, output, data }: Block): string {
   return textIn(found);
 }
 
-/** Null where it is no base64; line breaks and the alphabet of addresses are taken. */
+/** Decodes base64 and base64url, with or without line breaks; null when it is neither. */
 function decodeBase64(said: string): Uint8Array | null {
   const plain = said.replace(/\s+/g, '').replaceAll('-', '+').replaceAll('_', '/');
   if (plain === '' || !/^[A-Za-z0-9+/]+={0,2}$/.test(plain)) return null;

@@ -4,7 +4,7 @@ import { resultText } from './results.ts';
 const DATA = Buffer.from('pixels').toString('base64');
 
 describe('the result of an MCP call', () => {
-  it('[G03] [F10] has its pictures, recordings and files beside the text', () => {
+  it('[G03] [F10] carries its images, recordings and files next to the text', () => {
     const found = resultText({
       content: [
         { type: 'text', text: 'Here.' },
@@ -23,7 +23,7 @@ describe('the result of an MCP call', () => {
     ]);
   });
 
-  it('[G03] has no list of files where there is none', () => {
+  it('[G03] has no list of files when there are none', () => {
     expect(resultText({ content: [{ type: 'text', text: 'a' }] })).toEqual({
       text: 'a',
       failed: false,

@@ -2,23 +2,23 @@ import { cleanLines } from './clean.ts';
 import { type McpFile, type Part, readPart } from './result-parts.ts';
 import { type Block, blockOf, ownValue } from './schema/json-block.ts';
 
-/** The result of a call, as text. `failed`: the server says that it did not work. */
+/** The result of a call, as text. `failed` means that the server reports a failure. */
 export interface McpResult {
   readonly text: string;
   readonly failed: boolean;
   readonly files?: readonly McpFile[];
 }
 
-/** More files of one result are left out. */
+/** The most files accepted from one result. */
 const MAX_FILES = 10;
-/** Parts of one result that are read. */
+/** The most parts read from one result. */
 const MAX_PARTS = 1_000;
 
-/** The part of a result that a model can be shown; the length is bounded by the caller. */
+/** Converts a result into text for the model; the caller limits its length. */
 export function resultText(said: unknown): McpResult {
   const result = blockOf(said);
   if (result === undefined || Array.isArray(said)) {
-    // Some answer with the text, or with the list of parts, itself.
+    // Some servers return the text, or the list of parts, directly.
     return resultText({ content: said });
   }
   const parts = readParts(result);
@@ -26,7 +26,8 @@ export function resultText(said: unknown): McpResult {
   const texts: string[] = read.map(({ text }) => text);
   if (parts.length > MAX_PARTS) texts.push(`[${parts.length - MAX_PARTS} more parts: not shown]`);
   const structured = structuredOf(result);
-  // Well-behaved servers say the same twice, as text and as values.
+  // Structured values are shown only without text, because servers are expected to send them as
+  // text too.
   if (texts.every((text) => text.length === 0) && structured !== undefined) {
     texts.splice(0, texts.length, JSON.stringify(structured));
   }
@@ -36,7 +37,7 @@ export function resultText(said: unknown): McpResult {
   return { text, failed: isFailure(result), ...(files.length > 0 && { files }) };
 }
 
-/** The parts, wherever a server of an older protocol, or one that reads it loosely, has put them. */
+/** Finds the parts wherever older or careless servers put them. */
 function readParts(result: Block): readonly unknown[] {
   const { content, toolResult, error } = result;
   if (Array.isArray(content)) return content;
@@ -52,7 +53,7 @@ function readParts(result: Block): readonly unknown[] {
   return [];
 }
 
-/** Keys that say nothing to a model. */
+/** Keys without meaning for a model. */
 const PROTOCOL_KEYS = new Set([
   '_meta',
   'content',
@@ -63,7 +64,9 @@ const PROTOCOL_KEYS = new Set([
   'error',
 ]);
 
-/** The values of a result; where the protocol's own key is missing, all that the result holds. */
+/**
+ * The structured values of a result, or everything in it when the protocol's own key is missing.
+ */
 function structuredOf(result: Block): unknown {
   const named = ownValue(result, 'structuredContent');
   if (named !== undefined && named !== null) return named;
@@ -73,7 +76,7 @@ function structuredOf(result: Block): unknown {
   return others.length === 0 ? undefined : Object.fromEntries(others);
 }
 
-/** A failure may be told as a text, a number or the error itself. */
+/** Servers report a failure as a boolean, a text, a number or the error itself. */
 function isFailure({ is_error: otherwise, isError = otherwise, error }: Block): boolean {
   if (typeof isError === 'string') return /^(true|yes|1)$/i.test(isError.trim());
   if (typeof isError === 'boolean' || typeof isError === 'number') return Boolean(isError);
@@ -92,7 +95,7 @@ function collectFiles(parts: readonly Part[]): {
   return { files: all.slice(0, MAX_FILES), note };
 }
 
-/** The messages of a filled-in prompt as one text, with their roles where it matters. */
+/** The messages of a filled-in prompt as one text; roles are named where they matter. */
 export function promptText(said: unknown): string {
   const result = blockOf(said) ?? {};
   const messages = Array.isArray(result.messages) ? result.messages : [];

@@ -6,39 +6,43 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { killByEnvironment, signalGroup } from '../processes.ts';
 import type { McpPeer } from './peer.ts';
 
-/** A server that runs as a child of Parley, with all that it has started itself. */
+/** A server that runs as a child process of Parley, together with the processes it started. */
 export interface ServerProcess {
   readonly input: Writable;
   readonly output: Readable;
   readonly errors: Readable;
   /** Resolves with how it ended, as text. */
   readonly ended: Promise<string>;
-  /** Asks it to end, then ends it; resolves when it and all that it has started are gone. */
+  /** Asks the server to exit and then kills it; resolves when all its processes are gone. */
   end(): Promise<void>;
-  /** Ends it and all that it has started without asking. */
+  /** Kills the server and all its processes. */
   kill(): void;
 }
 
-/** A variable by which the processes of a server are recognized. */
+/** The environment variable that identifies the processes of a server. */
 const SERVER_ID = 'PARLEY_MCP_SERVER';
 
-/** After its input was closed, and after SIGTERM. In ms. */
+/** How long to wait after closing its input, and again after SIGTERM, in ms. */
 const GRACE_MS = 500;
 
-/** For the last output of one that has ended. In ms. */
+/** How long to wait for the last output of an ended process, in ms. */
 const LAST_WORDS_MS = 200;
 
-/** Says whether the reader of its input is gone by itself: then Parley was killed, and so are they. */
+/**
+ * Kills the process group when its standard input closes without a line, which means that Parley
+ * was killed.
+ */
 const WATCH = 'read -r line || kill -s KILL -- "-$1"';
 
 const HAS_GROUPS = process.platform !== 'win32';
 
-/** Starts a server; rejects when there is no such program. */
+/** Starts a server; rejects when the program does not exist. */
 export async function startServerProcess(
   { command, args, env, cwd }: Extract<McpPeer, { kind: 'stdio' }>,
   own: Readonly<Record<string, string | undefined>>,
 ): Promise<ServerProcess> {
-  // In a group of its own: Ctrl-C is Parley's to handle, and helpers of the server end with it.
+  // The server gets its own process group, because Parley handles Ctrl-C and must end the helpers
+  // of the server too.
   const id = randomUUID();
   const child = spawn(command, [...args], {
     env: { ...minimalEnvironment(own, env), [SERVER_ID]: id },
@@ -53,11 +57,11 @@ export async function startServerProcess(
   const watch = HAS_GROUPS ? watchOver(pid) : null;
   const kill = (): void => {
     signalGroup(child, 'SIGKILL');
-    // A browser, for one, is started in a group of its own.
+    // Some helpers, such as browsers, run in their own process group.
     killByEnvironment(SERVER_ID, id);
   };
   const gone = ended.then((how) => {
-    // What the server leaves behind would outlive it.
+    // Processes that the server left behind would otherwise outlive it.
     kill();
     watch?.();
     return how;
@@ -83,9 +87,9 @@ async function waitForExit(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve(error.message));
     child.once('exit', async (code, signal) => {
-      // What it said last is still on its way; but a helper of its own may hold the streams open.
+      // The last output may still be on its way, but a helper may keep the streams open.
       await Promise.race([once(child, 'close'), pause(LAST_WORDS_MS)]);
-      resolve(signal === null ? `it ended with code ${code}` : `it was ended by ${signal}`);
+      resolve(signal === null ? `it exited with code ${code}` : `it was killed by ${signal}`);
     });
   });
 }
@@ -98,14 +102,14 @@ async function endsSoon(gone: Promise<string>): Promise<boolean> {
   return isGone;
 }
 
-/** Ends the group even when Parley is killed and can end nothing itself. Returns a function that cancels this. */
+/** Ends the process group even if Parley itself is killed. Returns a function that cancels this. */
 function watchOver(pid: number): () => void {
   const watch = spawn('/bin/sh', ['-c', WATCH, 'sh', String(pid)], {
     stdio: ['pipe', 'ignore', 'ignore'],
     env: {},
     detached: true,
   });
-  // Without the watching shell the server still sees its input end.
+  // Without the shell, the server still notices that its input is closed.
   watch.on('error', () => {});
   watch.stdin.on('error', () => {});
   watch.unref();
@@ -113,13 +117,16 @@ function watchOver(pid: number): () => void {
   return () => watch.stdin.end('\n');
 }
 
-/** The variables that programs need to run at all; no secret of Parley is among it. */
+/** The variables that programs need to run; none of them is a secret of Parley. */
 const PASSED_ON =
   process.platform === 'win32'
     ? ['PATH', 'HOME', 'LANG', 'SYSTEMROOT', 'TEMP', 'USERPROFILE', 'APPDATA']
     : ['PATH', 'HOME', 'LANG'];
 
-/** The environment of a server: PATH, HOME and LANG of Parley, and what its settings name. */
+/**
+ * The environment of a server: the passed-on variables of Parley and those from the server's
+ * settings.
+ */
 function minimalEnvironment(
   own: Readonly<Record<string, string | undefined>>,
   named: Readonly<Record<string, string>>,

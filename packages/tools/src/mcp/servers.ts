@@ -9,13 +9,14 @@ import type { McpServerConfig } from './peer.ts';
 import type { McpResult } from './results.ts';
 import { type Arguments, serverArguments } from './schema/server-arguments.ts';
 
-/** The servers of an installation. */
+/** The MCP servers of an installation. */
 export interface McpServers {
-  /** All of them as they are now, in the order of the settings. */
+  /** The current state of all servers, in the order of the settings. */
   views(): readonly McpServerView[];
   /**
-   * Calls a tool with arguments that fit the schema that was offered. A server that asks for something first has done
-   * nothing: the same call is made again, with `reply`. Throws McpError, and what the signal fires with.
+   * Calls a tool with arguments that fit the offered schema. A server that asks for something first
+   * has not executed the call; the caller repeats it with `reply`. Throws McpError, or the reason
+   * of the aborted signal.
    */
   call(
     server: string,
@@ -24,22 +25,22 @@ export interface McpServers {
     signal: AbortSignal,
     reply?: McpReply,
   ): Promise<McpResult | McpAsking>;
-  /** The resources of a server, as text. Throws as `call` does. */
+  /** The resources of a server, as text. Throws like `call`. */
   resources(server: string, signal: AbortSignal): Promise<string>;
-  /** The content of one resource. Throws as `call` does. */
+  /** The content of one resource. Throws like `call`. */
   resource(server: string, uri: string, signal: AbortSignal): Promise<McpResult>;
-  /** A prompt with its arguments filled in, as text. Throws as `call` does. */
+  /** A prompt with its arguments filled in, as text. Throws like `call`. */
   prompt(
     server: string,
     name: string,
     input: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<string>;
-  /** Ends all connections and processes. */
+  /** Closes all connections and ends all processes. */
   close(): Promise<void>;
 }
 
-/** The services of MCP servers. */
+/** The dependencies of `openMcpServers`. */
 export interface McpServersDeps
   extends Pick<KeepDeps, 'onOffer' | 'signInAt'>,
     Partial<Pick<KeepDeps, 'connect' | 'pause'>> {
@@ -50,7 +51,7 @@ export interface McpServersDeps
   readonly log: Logger;
 }
 
-/** Starts to connect to all servers, in the background; returns them at once. */
+/** Starts connecting to all servers in the background and returns immediately. */
 export function openMcpServers(
   configs: readonly McpServerConfig[],
   deps: McpServersDeps,
@@ -84,6 +85,6 @@ export function openMcpServers(
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  // It ends early when no caller waits any more; that is no error.
+  // An early end only means that no caller waits any more.
   await timer(ms, undefined, { signal, ref: false }).catch(() => {});
 }

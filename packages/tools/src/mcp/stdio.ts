@@ -5,32 +5,33 @@ import { createMessageReader } from './read-message.ts';
 import { blockOf } from './schema/json-block.ts';
 import type { ServerProcess } from './server-process.ts';
 
-/** The longest quotation of a server's error output, in characters. */
+/** The longest quotation of a server's standard error, in characters. */
 const MAX_ERROR_TEXT = 400;
 
-/** Colors and the mark of byte order, which some print before a message. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+/** Color codes and the byte order mark, which some servers print before a message. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the regex is meant to match them.
 const BEFORE_MESSAGE = /^(?:\uFEFF|\u001b\[[0-9;?]*[A-Za-z])+/;
 
-/** A transport that says why it ended. */
+/** A transport that reports why it ended. */
 interface StdioTransport extends Transport {
   /** Resolves with the reason, as text. */
   readonly ended: Promise<string>;
-  /** The last words of the server's error output, as one line. */
+  /** The end of the server's standard error, as one line. */
   lastWords(): string;
 }
 
 /** The options of a transport over a child process. */
 interface StdioOptions {
   readonly server: ServerProcess;
-  /** Messages longer than this end the connection. In bytes. */
+  /** A longer message ends the connection. In bytes. */
   readonly largest?: number;
 }
 
 /**
- * One message per line over the streams of a child process. A line that is no message is passed over, as
- * servers print things. A line that is too long, or too many lines without an answer among them, end the
- * connection and the server at once: a server that floods does not listen, either.
+ * A transport with one message per line over the streams of a child process. Other lines are
+ * ignored, because servers print things. A line that is too long, or too many lines without an
+ * answer among them, closes the connection and kills the server immediately, because a flooding
+ * server does not respond either.
  */
 export function stdioTransport({
   server,
@@ -41,7 +42,7 @@ export function stdioTransport({
   const waiting = new Set<string | number>();
   let errors = '';
   const lastWords = () => cleanLine(errors, MAX_ERROR_TEXT);
-  /** Whether the line was an answer to something that was asked. */
+  /** Parses one line; returns whether it answered a pending request. */
   const takeLine = (line: string): boolean => {
     let isAnswer = false;
     for (const message of reader.read(parseMessageLine(line))) {
@@ -51,7 +52,8 @@ export function stdioTransport({
     return isAnswer;
   };
   const transport: StdioTransport = {
-    // By these two the library recognizes a program: it may answer late, and then is an older one.
+    // These two properties tell the library that this is a program, which may answer late because
+    // it is an older one.
     ...{ pid: null, stderr: null },
     ended: reason.promise,
     lastWords,
@@ -73,11 +75,11 @@ export function stdioTransport({
         errors = `${errors}${chunk.toString('utf8')}`.slice(-MAX_ERROR_TEXT);
       });
       for (const stream of [server.input, server.output, server.errors]) {
-        stream.on('error', () => {}); // Only its end counts, which is handled below.
+        stream.on('error', () => {}); // Only the exit of the process counts, which is handled below.
       }
       server.ended.then((how) => {
         const said = lastWords();
-        reason.resolve(said === '' ? how : `${how}; it had said: ${said}`);
+        reason.resolve(said === '' ? how : `${how}; its last output: ${said}`);
         transport.onclose?.();
       });
     },
@@ -99,7 +101,7 @@ export function stdioTransport({
   return transport;
 }
 
-/** Undefined for a line that is no message: most of these cost no attempt to read them. */
+/** Returns undefined for a line that is not a message; most such lines are not even parsed. */
 function parseMessageLine(line: string): unknown {
   const text = line.replace(BEFORE_MESSAGE, '').trim();
   if (!text.startsWith('{') && !text.startsWith('[')) return undefined;

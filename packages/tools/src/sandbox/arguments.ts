@@ -2,25 +2,28 @@ import { lstat, readlink, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ParleyError } from '@parley/core';
 
-/** Bounds of one command. */
+/** The limits of one command. */
 export interface SandboxLimits {
-  /** In ms; then everything in the sandbox is killed. */
+  /** The time limit, in ms; after it everything in the sandbox is killed. */
   readonly timeoutMs: number;
-  /** The part of the output that is kept, in characters; half of it from the start, half from the end. */
+  /** How much output is kept, in characters: half from the start and half from the end. */
   readonly outputCharacters: number;
-  /** Processes at a time. */
+  /** The most processes at a time. */
   readonly processes: number;
-  /** The memory of all processes together, and again of each, in bytes. */
+  /** The memory limit of all processes together, and of each one, in bytes. */
   readonly memoryBytes: number;
-  /** All that is written to the workspace together, also what is deleted again, in bytes. */
+  /** The total written to the workspace, including deleted data, in bytes. */
   readonly diskBytes: number;
-  /** Largest single file that a command can write, in bytes. */
+  /** The largest file a command can write, in bytes. */
   readonly fileBytes: number;
-  /** The size of the private /tmp and of /dev/shm, in bytes each; they are memory. */
+  /** The size of the private /tmp and of /dev/shm, in bytes each; both are kept in memory. */
   readonly scratchBytes: number;
 }
 
-/** One minute, 30,000 characters, 128 processes, 1 GB of memory, 2 GB written in files up to 1 GB, 256 MB of /tmp. */
+/**
+ * One minute, 30,000 characters, 128 processes, 1 GB of memory, 2 GB written in files of up to 1
+ * GB, 256 MB of /tmp.
+ */
 export const DEFAULT_LIMITS: SandboxLimits = {
   timeoutMs: 60_000,
   outputCharacters: 30_000,
@@ -32,56 +35,58 @@ export const DEFAULT_LIMITS: SandboxLimits = {
 };
 
 /**
- * `sandbox-missing`: bubblewrap is not installed. `sandbox-forbidden`: the machine does not let it
- * work. `sandbox-folder`: the workspace cannot be shut off from what it must not reach.
+ * `sandbox-missing`: bubblewrap is not installed. `sandbox-forbidden`: the machine does not allow
+ * it to work. `sandbox-folder`: the workspace cannot be separated from what it must not reach.
  */
 export type SandboxErrorCode = 'sandbox-missing' | 'sandbox-forbidden' | 'sandbox-folder';
 
-/** Thrown instead of running a command unprotected. Its message says what to do about it. */
+/** Thrown instead of running a command unprotected. The message says how to fix that. */
 export class SandboxError extends ParleyError {
   constructor(code: SandboxErrorCode, message: string, cause?: unknown) {
     super({ code, message, retryable: false, cause });
   }
 }
 
-/** bubblewrap is not there. */
+/** The error for a machine without bubblewrap. */
 export function sandboxMissingError(program: string, cause: unknown): SandboxError {
   const message = `Commands are not run, because bubblewrap (${program}) is not installed, and they never run unprotected. Install the package "bubblewrap": apt install bubblewrap, dnf install bubblewrap, apk add bubblewrap. It exists on Linux only.`;
   return new SandboxError('sandbox-missing', message, cause);
 }
 
-/** bubblewrap is there and cannot make a sandbox; `said` is its own output. */
+/**
+ * The error for a machine where bubblewrap cannot create a sandbox; `said` is bubblewrap's output.
+ */
 export function sandboxForbiddenError(said: string): SandboxError {
   const reason = said.trim() === '' ? 'it did not say why' : said.trim().slice(0, 500);
   const message = `Commands are not run, because bubblewrap cannot make a sandbox here (${reason}), and they never run unprotected. It needs user namespaces: sysctl kernel.unprivileged_userns_clone=1, or on newer Ubuntu kernel.apparmor_restrict_unprivileged_userns=0; in Docker they need a seccomp profile that allows them.`;
   return new SandboxError('sandbox-forbidden', message);
 }
 
-/** The plan of a sandbox. All paths are real paths. */
+/** What a sandbox is built from. All paths are real paths. */
 interface SandboxPlan extends ClosedPaths {
-  /** The only folder that can be written; it has the same path inside. */
+  /** The only writable folder; it has the same path inside the sandbox. */
   readonly workspace: string;
-  /** Files that can only be read, too, and may be gone by now. */
+  /** Additional read-only files, which may have disappeared by now. */
   readonly readOnly: readonly string[];
   readonly system: readonly SystemMount[];
   readonly network: boolean;
   readonly limits: SandboxLimits;
 }
 
-/** The file descriptors of bubblewrap's reports and of the list of users. */
+/** The file descriptors of bubblewrap's status reports and of the user list. */
 export const STATUS_FD = 3;
 export const USERS_FD = 4;
 export const GROUPS_FD = 5;
 
-/** An unprivileged user; the files of the workspace look like theirs. */
+/** An unprivileged user, who appears to own the files of the workspace. */
 const USER = '1000';
-/** The users and groups that `whoami` and other programs find. */
+/** The user and group that `whoami` and other programs find. */
 export const USERS = (home: string): string => `parley:x:${USER}:${USER}::${home}:/bin/sh\n`;
 export const GROUPS = `parley:x:${USER}:\n`;
 
 /**
- * The arguments of bubblewrap for one command (G06). Order matters: later mounts lie over earlier
- * ones, and the root is closed last. Pure.
+ * Builds bubblewrap's arguments for one command (G06). Their order matters: later mounts cover
+ * earlier ones, and the root becomes read-only last. Pure.
  */
 export function bwrapArguments(plan: SandboxPlan, command: string): string[] {
   const { workspace, closed, pinned, readOnly, system, network, limits } = plan;
@@ -94,10 +99,10 @@ export function bwrapArguments(plan: SandboxPlan, command: string): string[] {
       '--unshare-cgroup-try',
     ],
     ...(network ? [] : ['--unshare-net']),
-    // No namespaces within: they are what most ways out of a sandbox begin with.
+    // No nested namespaces, because most sandbox escapes start with them.
     '--disable-userns',
     ...['--uid', USER, '--gid', USER, '--cap-drop', 'ALL', '--hostname', 'sandbox'],
-    // Without a session of its own, a command could type into the terminal Parley was started from.
+    // Without its own session, a command could type into the terminal that Parley was started from.
     ...['--new-session', '--die-with-parent'],
     '--clearenv',
     ...Object.entries(sandboxEnvironment(workspace)).flatMap(([name, value]) => [
@@ -112,7 +117,7 @@ export function bwrapArguments(plan: SandboxPlan, command: string): string[] {
     ...['--size', String(limits.scratchBytes), '--tmpfs', '/dev/shm'],
     ...['--size', String(limits.scratchBytes), '--tmpfs', '/tmp'],
     ...['--bind', workspace, workspace],
-    // A mount cannot be moved away: without that another folder could take its place.
+    // A mount point cannot be moved, so no other folder can take its place.
     ...pinned.flatMap((path) => ['--bind', path, path]),
     ...readOnly.flatMap((path) => ['--ro-bind-try', path, path]),
     ...closed.flatMap((path) => ['--ro-bind', path, path]),
@@ -138,12 +143,13 @@ function mountArguments(mount: SystemMount): string[] {
 }
 
 /**
- * Sets the limits, then becomes the command. Limits that a shell does not know are left to the watch
- * over the whole sandbox. Both outputs go one way, so that their order is kept.
+ * Sets the limits and then executes the command. Limits that a shell does not know are enforced by
+ * the watch over the whole sandbox. Both outputs share one stream, which preserves their order.
  */
 function limitScript({ processes, memoryBytes, fileBytes, diskBytes }: SandboxLimits): string {
   const kilobytes = Math.ceil(memoryBytes / 1_024);
-  // `sh` counts files in blocks of 512 bytes, bash called as sh in posix mode as well.
+  // `sh` counts file sizes in blocks of 512 bytes, and so does bash when called as sh in POSIX
+  // mode.
   const blocks = Math.ceil(Math.min(fileBytes, diskBytes) / 512);
   return [
     'exec 2>&1',
@@ -153,19 +159,19 @@ function limitScript({ processes, memoryBytes, fileBytes, diskBytes }: SandboxLi
     `ulimit -f ${blocks} 2>/dev/null`,
     'ulimit -n 1024 2>/dev/null',
     'if [ -x /bin/bash ]; then set -- /bin/bash -c "$1"; else set -- /bin/sh -c "$1"; fi',
-    // Whatever it computes, other chats come first.
+    // A command has the lowest priority, so that other chats come first.
     'if [ -x /usr/bin/nice ]; then exec /usr/bin/nice -n 19 "$@"; else exec "$@"; fi',
   ].join('\n');
 }
 
-/** The parts of the machine in a sandbox; none can be written. */
+/** The system paths visible in a sandbox; all are read-only. */
 type SystemMount =
   | { readonly kind: 'read-only'; readonly path: string }
   | { readonly kind: 'link'; readonly path: string; readonly target: string };
 
-/** Programs and libraries. On most systems all but the first are links into it. */
+/** Programs and libraries. On most systems, all but the first are links into it. */
 const PROGRAMS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
-/** Of /etc only what programs need to start: no passwords, keys, or settings of services. */
+/** Only what programs need from /etc to start: no passwords, keys, or service settings. */
 const SETTINGS = [
   '/etc/alternatives',
   '/etc/ld.so.cache',
@@ -175,7 +181,7 @@ const SETTINGS = [
   '/etc/mime.types',
   '/etc/magic',
 ];
-/** Needed once there is a network. */
+/** Additional files needed with network access. */
 const NETWORK = [
   '/etc/resolv.conf',
   '/etc/hosts',
@@ -186,7 +192,7 @@ const NETWORK = [
   '/etc/ca-certificates',
 ];
 
-/** Looks which of the known parts of a system this machine has. */
+/** Finds out which of the known system paths exist on this machine. */
 export async function systemMounts(network: boolean): Promise<readonly SystemMount[]> {
   const paths = [...PROGRAMS, ...SETTINGS, ...(network ? NETWORK : [])];
   const mounts = await Promise.all(paths.map(mountOf));
@@ -196,26 +202,27 @@ export async function systemMounts(network: boolean): Promise<readonly SystemMou
 async function mountOf(path: string): Promise<SystemMount | null> {
   try {
     const found = await lstat(path);
-    // Folders of programs that are links stay links; of settings, what they lead to is shown.
+    // Program folders that are links stay links; for settings, the target of the link is shown.
     if (found.isSymbolicLink() && PROGRAMS.includes(path)) {
       return { kind: 'link', path, target: await readlink(path) };
     }
     await stat(path);
     return { kind: 'read-only', path };
   } catch {
-    return null; // Not on this machine, which is usual: each distribution has some of them.
+    return null; // Expected: every distribution has only some of these paths.
   }
 }
 
-/** Paths that a command can only read, and those on the way to them, which it cannot move or replace. */
+/** Read-only paths, and the folders leading to them, which a command cannot move or replace. */
 export interface ClosedPaths {
   readonly closed: readonly string[];
   readonly pinned: readonly string[];
 }
 
 /**
- * The paths of these names in the workspace (W06, W09). Each must be there, because a command could make
- * it otherwise. Throws SandboxError where one is missing, or a link, whose target would be shown.
+ * Resolves these names in the workspace to protected paths (W06, W09). Each must exist, because
+ * otherwise a command could create it. Throws SandboxError when one is missing or is a link, whose
+ * target would be exposed.
  */
 export async function closedPaths(
   workspace: string,

@@ -5,12 +5,12 @@ import { isWholeRun } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openSandboxScene, type SandboxScene } from './testing/sandbox-scene.ts';
 
-/** The output of a command, in characters: more than the memory that it may take here. */
+/** The output of a command, in characters; larger than the memory the command may use here. */
 const OUTPUT = isWholeRun() ? 1_000_000_000 : 400_000_000;
 
 let scene: SandboxScene;
 beforeEach(() => {
-  // On a disk: what is written to memory does not count as written.
+  // The folder is on a disk, because writes to memory do not count as disk writes.
   scene = openSandboxScene({}, '/var/tmp');
 });
 afterEach(() => scene.close());
@@ -19,7 +19,7 @@ const counted = (count: number) => count.toLocaleString('en-US');
 const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe.runIf(inject('bubblewrapPath'))('the limits of a command', () => {
-  it('[G06] ends one that does not heed SIGTERM, with all its children', async () => {
+  it('[G06] kill one that ignores SIGTERM, with all its children', async () => {
     const command = 'trap "" TERM HUP INT; (trap "" TERM; sleep 3; touch late) & sleep 60';
     const result = await scene.run(command, 500);
     expect(result).toMatchObject({ exitCode: null, ended: 'time' });
@@ -27,7 +27,7 @@ describe.runIf(inject('bubblewrapPath'))('the limits of a command', () => {
     expect(existsSync(join(scene.workspace, 'late'))).toBe(false);
   });
 
-  it('[G06] ends one whose turn is stopped, and keeps what it said', async () => {
+  it('[G06] do not lose the output of one whose turn is stopped', async () => {
     const stop = new AbortController();
     const running = scene.sandbox.run('echo started; touch started; sleep 60', {
       signal: stop.signal,
@@ -39,17 +39,18 @@ describe.runIf(inject('bubblewrapPath'))('the limits of a command', () => {
     expect(await again).toMatchObject({ ended: 'stopped' });
   });
 
-  it('[G06] leaves nothing behind when it is stopped while its sandbox is being made', async () => {
+  it('[G06] leave nothing behind when it is stopped while its sandbox is being created', async () => {
     const moments = Array.from({ length: 90 }, (_, index) => index / 3);
     const stopAt = async (ms: number): Promise<void> => {
       const stop = new AbortController();
       const running = scene.sandbox.run('sleep 5; touch late', { signal: stop.signal });
       await later(ms);
       stop.abort();
-      // Waits for both pipes to be closed, which each process of the sandbox holds open.
+      // Resolves only when both pipes are closed, which every process of the sandbox holds open.
       expect(await running).toMatchObject({ ended: 'stopped' });
     };
-    // Several at once: a sandbox that has to wait for a core is stopped at moments which it passes quickly alone.
+    // Several run concurrently, because a sandbox that waits for a core is stopped at moments it
+    // otherwise passes through quickly.
     const inTurn = async (first: number): Promise<void> => {
       for (let at = first; at < moments.length; at += 6) await stopAt(moments[at] ?? 0);
     };
@@ -57,8 +58,9 @@ describe.runIf(inject('bubblewrapPath'))('the limits of a command', () => {
     expect(existsSync(join(scene.workspace, 'late'))).toBe(false);
   });
 
-  it('[G06] ends what has left the group of bubblewrap and does not die with it yet', async () => {
-    // As bubblewrap is for a moment: its child has a session of its own, and is reported.
+  it("[G06] kill a process that has left bubblewrap's group but does not yet die with it", async () => {
+    // Simulates a state that bubblewrap is in for a moment: its child has its own session and is
+    // reported.
     const late = join(scene.workspace, 'late');
     const started = join(scene.workspace, 'started');
     const program = join(scene.data, 'bwrap');
@@ -81,23 +83,24 @@ describe.runIf(inject('bubblewrapPath'))('the limits of a command', () => {
     expect(existsSync(late)).toBe(false);
   });
 
-  it('[G06] ends a fork bomb', async () => {
-    // Bounded: one without an end starts thousands between two looks, and all that runs beside it stands still.
+  it('[G06] kill a fork bomb', async () => {
+    // The bomb is limited: an endless one starts thousands of processes between two checks, and
+    // blocks everything that runs next to it.
     const bomb =
       'bomb() { if [ $1 = 0 ]; then sleep 60; else bomb $(($1 - 1)) | bomb $(($1 - 1)) & fi; }';
     const { ended, output } = await scene.run(`${bomb}; bomb 9; sleep 60`, 15_000);
-    // Root is not bound by the kernel's own limit, others are and run into it.
+    // The kernel's own limit does not apply to root; other users hit it.
     expect(ended === 'processes' || /fork/i.test(output), `${ended}: ${output}`).toBe(true);
   });
 
-  it('[G06] allows no more processes than it may have', async () => {
+  it('[G06] do not allow more processes than configured', async () => {
     const sandbox = scene.open({ limits: { processes: 20 } });
     const command = 'for i in $(seq 60); do sleep 5 & done; wait; echo finished';
     const { output, ended } = await sandbox.run(command, { signal: new AbortController().signal });
     expect(ended === 'processes' || /fork/i.test(output)).toBe(true);
   });
 
-  it('[G06] gives one no more memory than it may have, alone and together', async () => {
+  it('[G06] do not allow more memory than configured, per process and in total', async () => {
     const sandbox = scene.open({ limits: { memoryBytes: 100_000_000 } });
     const { signal } = new AbortController();
     const alone = await sandbox.run(
@@ -112,7 +115,7 @@ describe.runIf(inject('bubblewrapPath'))('the limits of a command', () => {
     expect(together).toMatchObject({ ended: 'memory' });
   });
 
-  it('[G06] bounds what it writes: to /tmp, to shared memory, and to a file', async () => {
+  it('[G06] limit writes to /tmp, to shared memory, and to a file', async () => {
     const sandbox = scene.open({ limits: { scratchBytes: 1_000_000, fileBytes: 2_000_000 } });
     const write = (path: string) => `head -c 5000000 /dev/zero > ${path}; stat -c %s ${path};`;
     const command = write('/tmp/x') + write('/dev/shm/x') + write('x');
@@ -127,13 +130,13 @@ describe.runIf(inject('bubblewrapPath'))('the limits of a command', () => {
 
   it.each([
     ['many files', 'head -c 1000000 /dev/zero > file$i'],
-    ['one file again and again', 'head -c 1000000 /dev/zero > file; rm file'],
-    ['files of reserved room', 'fallocate -l 4000000 file$i'],
+    ['the same file again and again', 'head -c 1000000 /dev/zero > file; rm file'],
+    ['files with preallocated space', 'fallocate -l 4000000 file$i'],
     [
-      'files of children that nobody waits for',
+      'files of children that are never waited for',
       '(head -c 1000000 /dev/zero > file$i &); sleep 0.01',
     ],
-  ])('[G06] ends one that writes more than it may: %s', async (_what, write) => {
+  ])('[G06] kill one that writes more than allowed: %s', async (_what, write) => {
     const sandbox = scene.open({ limits: { diskBytes: 20_000_000 } });
     const command = `echo started; for i in $(seq 60); do ${write}; sleep 0.02; done; sleep 30`;
     const { ended, output, exitCode } = await sandbox.run(command, {
@@ -146,14 +149,14 @@ describe.runIf(inject('bubblewrapPath'))('the limits of a command', () => {
     });
   });
 
-  it('[G06] lets one write what it may, and no file larger than all of that', async () => {
+  it('[G06] allow writes up to the total, and no file larger than that', async () => {
     const sandbox = scene.open({ limits: { diskBytes: 512_000_000 } });
     const command = 'ulimit -f; head -c 30000000 /dev/zero > a; sleep 0.3; stat -c %s a';
     const { output } = await sandbox.run(command, { signal: new AbortController().signal });
     expect(output).toBe('500000\n30000000\n');
   });
 
-  it('[P10] keeps the two ends of a huge output, and says what it left out', async () => {
+  it('[P10] keep both ends of a huge output and report how much was left out', async () => {
     const before = process.memoryUsage.rss();
     const { output, exitCode } = await scene.run(`echo first; yes | head -c ${OUTPUT}; echo last`);
     expect(exitCode).toBe(0);
@@ -166,7 +169,7 @@ describe.runIf(inject('bubblewrapPath'))('the limits of a command', () => {
     expect(process.memoryUsage.rss() - before).toBeLessThan(300_000_000);
   });
 
-  it('[G06] dies with Parley, however that ends', async () => {
+  it('[G06] make it die with Parley, however Parley ends', async () => {
     const program = `
       import { openSandbox } from ${JSON.stringify(import.meta.resolve('./sandbox.ts'))};
       const sandbox = openSandbox({ workspace: ${JSON.stringify(scene.workspace)}, forbidden: [] });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { keepEnds } from './run.ts';
 
 describe('the two ends of an output', () => {
-  it('[P10] are all of it, however it was cut into pieces, when it is short enough', () => {
+  it('[P10] are the whole output when it is short enough, however it was split into chunks', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'grapheme', maxLength: 40 }),
@@ -18,7 +18,7 @@ describe('the two ends of an output', () => {
     );
   });
 
-  it('[P10] are the start and the end, with the number of what is missing', () => {
+  it('[P10] are the start and the end, with the number of characters left out', () => {
     fc.assert(
       fc.property(fc.array(fc.stringMatching(/^[a-z]{0,30}$/)), (pieces) => {
         const whole = pieces.join('');
@@ -33,7 +33,7 @@ describe('the two ends of an output', () => {
     );
   });
 
-  it('[P10] stay whole characters', () => {
+  it('[P10] never split a character', () => {
     const keeper = keepEnds(3);
     keeper.add(Buffer.from('😀😀😀😀'));
     expect(keeper.text().isWellFormed()).toBe(true);

@@ -18,7 +18,7 @@ import {
   USERS_FD,
 } from './arguments.ts';
 
-/** One start of bubblewrap. */
+/** One invocation of bubblewrap. */
 interface BwrapRun {
   readonly program: string;
   readonly args: readonly string[];
@@ -34,19 +34,20 @@ interface BwrapOutcome {
   readonly ended: Ending | null;
 }
 
-/** The interval at which a sandbox is measured, in ms. */
+/** How often the usage of a sandbox is measured, in ms. */
 const WATCH_MS = 100;
-/** The longest message of bubblewrap itself, in characters. */
+/** The longest error message of bubblewrap itself, in characters. */
 const MAX_MESSAGE = 2_000;
 
 /**
- * Runs bubblewrap to its end. Killing it kills all that is inside: it is their parent and the first
- * process of their namespace. Throws SandboxError when the command was never started.
+ * Runs bubblewrap until it exits. Killing it kills everything inside, because it is the parent and
+ * the first process of the namespace. Throws SandboxError when the command was never started.
  */
 export async function runBwrap(run: BwrapRun): Promise<BwrapOutcome> {
   const { program, args, workspace, limits, signal } = run;
   if (signal.aborted) return { output: '', exitCode: null, signal: null, ended: 'stopped' };
-  // An environment of its own, and empty: what is in it can be read inside, in /proc/1/environ.
+  // bubblewrap's environment is empty, because /proc/1/environ makes it readable inside the
+  // sandbox.
   const child = spawn(program, args, { env: {}, detached: true, stdio: ['ignore', ...PIPES] });
   const output = keepEnds(limits.outputCharacters);
   const errors = keepEnds(MAX_MESSAGE);
@@ -56,7 +57,7 @@ export async function runBwrap(run: BwrapRun): Promise<BwrapOutcome> {
   let ended: Ending | null = null;
   collectFrom(child, STATUS_FD, (chunk) => {
     status.add(chunk);
-    // The report was still on its way when the sandbox was ended.
+    // The report may have arrived only after the sandbox was killed.
     if (ended !== null) killInside(readReport(status.text()));
   });
   writeInput(child, USERS_FD, USERS(workspace));
@@ -64,8 +65,8 @@ export async function runBwrap(run: BwrapRun): Promise<BwrapOutcome> {
 
   const end = (why: Ending): void => {
     ended ??= why;
-    // The group, because bubblewrap may be dying between its two processes, and the second of them
-    // would wait for ever.
+    // Kills the whole group, because bubblewrap's first process may be dying while its second one
+    // would wait forever.
     signalGroup(child, 'SIGKILL');
     killInside(readReport(status.text()));
   };
@@ -83,7 +84,8 @@ export async function runBwrap(run: BwrapRun): Promise<BwrapOutcome> {
     signal.removeEventListener('abort', stop);
   }
   const { exitCode } = readReport(status.text());
-  // Killed from outside, such as by a machine out of memory, is no sign that it could not begin.
+  // A kill from outside, for example by the OOM killer, does not mean that the sandbox could not
+  // start.
   if (exitCode === null && ended === null && killedBy === null)
     throw sandboxForbiddenError(errors.text());
   return {
@@ -95,25 +97,26 @@ export async function runBwrap(run: BwrapRun): Promise<BwrapOutcome> {
 }
 
 /**
- * Kills the first process of the sandbox's namespace, and with it all that is inside. It leaves the group of
- * bubblewrap a moment before it asks the kernel to die with its parent: killed in between, the parent alone would end,
- * and the command would run on. bubblewrap reports the process before it lets it go on.
+ * Kills the first process in the sandbox's namespace, and with it everything inside. That process
+ * leaves bubblewrap's group shortly before it asks the kernel to die with its parent; a kill in
+ * between would end only the parent and leave the command running. bubblewrap reports the process
+ * before letting it continue.
  */
 function killInside({ childPid, pidNamespace }: SandboxReport): void {
   if (childPid === null || pidNamespace === null) return;
-  // Once it has ended, its number may be that of another process, in another namespace.
+  // The process id may belong to an unrelated process by now, which is in another namespace.
   if (namespaceOf(String(childPid)) !== namespaceName(pidNamespace)) return;
   try {
     process.kill(childPid, 'SIGKILL');
   } catch {
-    // It has ended meanwhile.
+    // The process has ended in the meantime.
   }
 }
 
-/** Outputs and status out, users and groups in. */
+/** Two outputs and the status report to read, users and groups to write. */
 const PIPES = ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'] as const;
 
-/** Resolves with the signal that ended bubblewrap itself, if one did. */
+/** Resolves with the signal that killed bubblewrap itself, or null. */
 function closed(child: ChildProcess, program: string): Promise<string | null> {
   const { promise, resolve, reject } = Promise.withResolvers<string | null>();
   child.once('error', (error) => reject(sandboxMissingError(program, error)));
@@ -125,14 +128,14 @@ function collectFrom(child: ChildProcess, fd: number, add: (chunk: Uint8Array) =
   const pipe: Readable | Writable | null | undefined = child.stdio[fd];
   if (pipe === null || pipe === undefined || !('read' in pipe)) return;
   pipe.on('data', add);
-  // A pipe that breaks is the end of the process, which is waited for anyway.
+  // A broken pipe means that the process has ended, which is awaited anyway.
   finished(pipe, () => {});
 }
 
 function writeInput(child: ChildProcess, fd: number, text: string): void {
   const pipe = child.stdio[fd];
   if (!(pipe instanceof Writable)) return;
-  finished(pipe, () => {}); // As above.
+  finished(pipe, () => {});
   pipe.end(text);
 }
 
@@ -166,8 +169,9 @@ function tooMuchOutput(pidNamespace: number, limits: SandboxLimits): Ending | nu
 }
 
 /**
- * Whether the disk of a folder lost more room than that since the first look. Sees what counting misses:
- * room that is reserved and not written, and what a process wrote that no other one waited for.
+ * Checks whether the disk of a folder has lost more than `bytes` of free space since the first
+ * check. This detects what counting writes misses: preallocated space, and writes of processes that
+ * nobody waited for.
  */
 function watchRoom(folder: string, bytes: number): () => Promise<boolean> {
   let most = 0;
@@ -184,39 +188,42 @@ function watchRoom(folder: string, bytes: number): () => Promise<boolean> {
   };
 }
 
-/** Why a command was ended before its time. */
+/** Why Parley ended a command. */
 export type Ending = 'time' | 'stopped' | 'processes' | 'memory' | 'disk';
 
 /** The result of a command. */
 export interface CommandResult {
-  /** Both outputs in the order of writing, cut in the middle. */
+  /** Standard output and error in the order of writing, with the middle cut out if too long. */
   readonly output: string;
-  /** Null where it was ended by Parley. */
+  /** Null when Parley ended the command. */
   readonly exitCode: number | null;
-  /** Such as SIGSEGV, when one ended it: its exit code is then 128 and the signal's number. */
+  /**
+   * The signal that ended the command, such as SIGSEGV; the exit code is then 128 plus the signal's
+   * number.
+   */
   readonly signal: string | null;
-  /** The reason for which Parley ended it; null when it ended by itself. */
+  /** Why Parley ended the command; null when it ended by itself. */
   readonly ended: Ending | null;
-  /** In ms. */
+  /** The duration, in ms. */
   readonly tookMs: number;
 }
 
-/** The name of the signal behind an exit code, if there is one. */
+/** The name of the signal that an exit code stands for, or null. */
 function signalOf(exitCode: number): string | null {
   const number = exitCode - 128;
   return Object.entries(constants.signals).find(([, value]) => value === number)?.[0] ?? null;
 }
 
-/** Output as it is kept: its start and its end, however much there was. */
+/** Collects the start and the end of an output of any length. */
 interface EndsKeeper {
   add(chunk: Uint8Array): void;
-  /** The text, with a line in its middle where something was left out. */
+  /** The text, with a line in the middle when something was left out. */
   text(): string;
 }
 
 /**
- * Keeps the first and the last half of `limit` characters, and never more in memory than that and one
- * chunk. What lies between is counted and reported (P10). Bytes are read as UTF-8.
+ * Keeps the first and the last half of `limit` characters, plus at most one chunk in memory. What
+ * lies between is counted and reported (P10). Bytes are decoded as UTF-8.
  */
 export function keepEnds(limit: number): EndsKeeper {
   const half = Math.floor(limit / 2);
@@ -242,13 +249,13 @@ export function keepEnds(limit: number): EndsKeeper {
   };
 }
 
-/** The report of bubblewrap on its status pipe so far. */
+/** What bubblewrap has reported on its status pipe so far. */
 interface SandboxReport {
-  /** The first process inside, by its number outside; known once the sandbox is being made. */
+  /** The first process inside, by its id outside; known once the sandbox is being created. */
   readonly childPid: number | null;
-  /** The namespace of the processes inside; known as soon as `childPid` is. */
+  /** The PID namespace of the processes inside; known as soon as `childPid` is. */
   readonly pidNamespace: number | null;
-  /** Known once the command has run to its end. */
+  /** Known once the command has ended. */
   readonly exitCode: number | null;
 }
 
@@ -258,7 +265,7 @@ const Line = z.object({
   'exit-code': z.number().optional(),
 });
 
-/** Reads the lines of JSON; what is not complete yet is left out. */
+/** Parses the JSON lines; an incomplete last line is ignored. */
 function readReport(text: string): SandboxReport {
   const lines = text.split('\n').slice(0, -1).map(parseStatusLine);
   return {
@@ -272,23 +279,27 @@ function parseStatusLine(line: string): z.infer<typeof Line> {
   try {
     return Line.parse(JSON.parse(line));
   } catch {
-    return {}; // A line of a newer version; without the numbers the command counts as not run.
+    return {}; // A line of another bubblewrap version; without the numbers, the command counts as not started.
   }
 }
 
-/** The usage of a sandbox at a moment. */
+/** The usage of a sandbox at one moment. */
 interface TreeUsage {
   readonly processes: number;
-  /** Their own memory, in bytes; files in /tmp have a limit of their own. */
+  /** The anonymous memory of the processes, in bytes; files in /tmp have a limit of their own. */
   readonly memoryBytes: number;
-  /** The bytes it wrote to disks so far; those of ended processes count with those who waited for them. */
+  /**
+   * The bytes written to disks so far; those of an ended process count once its parent has waited
+   * for it.
+   */
   readonly writtenBytes: number;
 }
 
 /**
- * Counts the processes of a namespace, their memory and what they wrote. The kernel's own limits count per user and per
- * process, and not at all for root; this sees the sandbox as a whole. What ends meanwhile is left out.
- * Stops counting beyond `enough` processes, and does not wait: a fork bomb grows while others wait.
+ * Counts the processes of a namespace, their memory and their writes. The kernel's limits apply per
+ * user and per process, and not to root; this measures the sandbox as a whole. Processes that end
+ * during the measurement are skipped. Stops counting beyond `enough` processes and is synchronous,
+ * because a fork bomb grows during every wait.
  */
 function treeUsage(pidNamespace: number, enough: number): TreeUsage {
   const wanted = namespaceName(pidNamespace);
@@ -299,7 +310,7 @@ function treeUsage(pidNamespace: number, enough: number): TreeUsage {
     if (!/^\d+$/.test(id) || namespaceOf(id) !== wanted) continue;
     processes += 1;
     if (processes > enough) break;
-    // Anonymous memory alone: libraries are shared by everyone.
+    // Only anonymous memory, because libraries are shared.
     memoryBytes += readProcNumber(`/proc/${id}/status`, /^RssAnon:\s+(\d+) kB$/m) * 1_024;
     writtenBytes += readProcNumber(`/proc/${id}/io`, /^write_bytes: (\d+)$/m);
   }
@@ -314,6 +325,6 @@ function namespaceOf(id: string): string | null {
   try {
     return readlinkSync(`/proc/${id}/ns/pid`);
   } catch {
-    return null; // Ended, or of another user.
+    return null; // The process has ended, or belongs to another user.
   }
 }

@@ -16,7 +16,7 @@ const bubblewrap = inject('bubblewrapPath');
 const never = new AbortController().signal;
 
 describe.runIf(bubblewrap)('a command in the sandbox', () => {
-  it('[G06] runs in the workspace, with both outputs in their order', async () => {
+  it('[G06] runs in the workspace and returns both outputs in order', async () => {
     const result = await scene.run(
       'echo one; echo two >&2; echo three; pwd; echo x > made; exit 3',
     );
@@ -25,11 +25,11 @@ describe.runIf(bubblewrap)('a command in the sandbox', () => {
     expect(scene.read('made')).toBe('x\n');
   });
 
-  it('[G06] says which signal ended it', async () => {
+  it('[G06] reports the signal that ended it', async () => {
     expect(await scene.run('kill -SEGV $$')).toMatchObject({ exitCode: 139, signal: 'SIGSEGV' });
   });
 
-  it('[G06] cannot read passwords, the home or the data folder around the workspace', async () => {
+  it('[G06] cannot read passwords, the home folder or the data folder around the workspace', async () => {
     const home = homedir();
     const paths = ['/etc/shadow', home, join(scene.data, 'token'), join(scene.data, 'parley.db')];
     for (const path of [
@@ -61,7 +61,7 @@ describe.runIf(bubblewrap)('a command in the sandbox', () => {
     expect(output).not.toContain('root:');
   });
 
-  it('[G06] sees nothing of Parley’s environment, also not in that of the first process', async () => {
+  it('[G06] sees nothing of Parley’s environment, not even through the first process', async () => {
     process.env.PARLEY_TEST_SECRET = CANARY;
     onTestFinished(() => {
       delete process.env.PARLEY_TEST_SECRET;
@@ -85,7 +85,7 @@ describe.runIf(bubblewrap)('a command in the sandbox', () => {
     expect(existsSync('/tmp/parley-made')).toBe(false);
   });
 
-  it('[G06] has no rights and cannot get any', async () => {
+  it('[G06] has no capabilities and cannot gain any', async () => {
     const { output } = await scene.run(
       'id -un; grep -E "^(CapEff|CapBnd|NoNewPrivs)" /proc/self/status; unshare --user true || echo no namespace; mount -t tmpfs x /mnt || echo no mount',
     );
@@ -97,7 +97,7 @@ describe.runIf(bubblewrap)('a command in the sandbox', () => {
     expect(output).toContain('no mount');
   });
 
-  it('[G06] sees only its own processes, and none of them outlives it', async () => {
+  it('[G06] sees only its own processes, none of which outlives it', async () => {
     const { output } = await scene.run(
       'ls /proc | grep -cE "^[0-9]+$"; (sleep 2; touch late) & setsid sh -c "sleep 2; touch later" &',
     );
@@ -119,14 +119,14 @@ describe.runIf(bubblewrap)('the network of a command', () => {
   const ask = (port: number) =>
     `exec 3<>/dev/tcp/127.0.0.1/${port} && printf 'GET / HTTP/1.0\\r\\n\\r\\n' >&3 && cat <&3`;
 
-  it('[G06] is not there: not even servers on this machine are reached', async () => {
+  it('[G06] is absent: not even servers on this machine can be reached', async () => {
     const port = await serve();
     const { output, exitCode } = await scene.run(ask(port));
     expect(exitCode).not.toBe(0);
     expect(output).not.toContain('reached');
   });
 
-  it('[G06] is there once the settings say so', async () => {
+  it('[G06] is present when the settings enable it', async () => {
     const sandbox = scene.open({ network: true });
     const { output } = await sandbox.run(ask(await serve()), { signal: never });
     expect(output).toContain('reached');
@@ -137,20 +137,20 @@ describe('SOUL.md', () => {
   const tries =
     'echo evil > SOUL.md; rm -f SOUL.md; mv SOUL.md old; ln SOUL.md twin; cp SOUL.md new && mv new SOUL.md; cat SOUL.md';
 
-  it.runIf(bubblewrap)('[W06] can be read by commands and not be changed', async () => {
+  it.runIf(bubblewrap)('[W06] can be read but not changed by commands', async () => {
     const { output } = await scene.run(tries);
     expect(output).toContain('Be kind.');
     expect(scene.read('SOUL.md')).toBe('Be kind.');
     expect(existsSync(join(scene.workspace, 'twin'))).toBe(false);
   });
 
-  it('[W06] keeps commands from running where it is missing, because they could make it', async () => {
+  it('[W06] prevents commands from running when it is missing, because they could create it', async () => {
     const run = scene.sandbox.run('touch ran', { signal: never, closed: ['BARE.md'] });
     await expect(run).rejects.toMatchObject({ code: 'sandbox-folder' });
     expect(existsSync(join(scene.workspace, 'ran'))).toBe(false);
   });
 
-  it('[W06] keeps commands from running where it is a link, which would be shown', async () => {
+  it('[W06] prevents commands from running when it is a link, whose target would be exposed', async () => {
     symlinkSync(join(scene.data, 'token'), join(scene.workspace, 'LINK.md'));
     const run = scene.sandbox.run('cat LINK.md', { signal: never, closed: ['LINK.md'] });
     await expect(run).rejects.toMatchObject({ code: 'sandbox-folder' });
@@ -158,7 +158,7 @@ describe('SOUL.md', () => {
 });
 
 describe.runIf(bubblewrap)('a closed path', () => {
-  it('[W09] keeps its place, with the folders on the way to it, which can be written', async () => {
+  it('[W09] cannot be moved, nor can the writable folders leading to it', async () => {
     mkdirSync(join(scene.workspace, 'a/b/closed'), { recursive: true });
     writeFileSync(join(scene.workspace, 'a/b/closed/x.md'), 'as it was');
     const tries =
@@ -176,8 +176,8 @@ describe.runIf(bubblewrap)('a closed path', () => {
   });
 });
 
-describe('where there can be no sandbox', () => {
-  it('[G06] nothing runs without bubblewrap, and it is said how to get it', async () => {
+describe('a machine or workspace that allows no sandbox', () => {
+  it('[G06] runs nothing without bubblewrap and explains how to install it', async () => {
     const run = scene.open({ program: '/nowhere/bwrap' }).run('touch ran', { signal: never });
     await expect(run).rejects.toMatchObject({
       code: 'sandbox-missing',
@@ -186,7 +186,7 @@ describe('where there can be no sandbox', () => {
     expect(existsSync(join(scene.workspace, 'ran'))).toBe(false);
   });
 
-  it('[G06] nothing runs where user namespaces are forbidden, and it is said what to allow', async () => {
+  it('[G06] runs nothing where user namespaces are forbidden and explains what to allow', async () => {
     const program = join(scene.data, 'bwrap');
     writeFileSync(
       program,
@@ -201,7 +201,7 @@ describe('where there can be no sandbox', () => {
     expect(existsSync(join(scene.workspace, 'ran'))).toBe(false);
   });
 
-  it('[G06] nothing runs in a workspace that holds the data folder or the home', async () => {
+  it('[G06] runs nothing in a workspace that contains the data folder or the home folder', async () => {
     for (const workspace of [scene.data, '/']) {
       const run = scene.open({ workspace }).run('cat token', { signal: never });
       await expect(run).rejects.toMatchObject({ code: 'sandbox-folder' });

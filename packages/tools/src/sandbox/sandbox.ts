@@ -11,42 +11,50 @@ import {
 } from './arguments.ts';
 import { type CommandResult, runBwrap } from './run.ts';
 
-/** The folders and limits of commands. */
+/** The folders and limits of a sandbox. */
 export interface SandboxOptions {
-  /** The only folder a command can write, and the only one of its owner that it can read. */
+  /** The only folder a command can write to, and the only one of its user's that it can read. */
   readonly workspace: string;
-  /** Folders that must not lie within the workspace, such as Parley's data and the home. */
+  /**
+   * Folders that must not be inside the workspace, such as Parley's data folder and the home
+   * folder.
+   */
   readonly forbidden: readonly string[];
-  /** True: the network as this machine has it, with its loopback. Absent: none at all. */
+  /**
+   * Whether commands have the machine's network, including its loopback; none at all when absent.
+   */
   readonly network?: boolean;
   readonly limits?: Partial<SandboxLimits>;
-  /** Absent: `bwrap`, where programs usually are. */
+  /** The path of bubblewrap; `bwrap` in the usual folders when absent. */
   readonly program?: string;
-  /** In ms, for the time a command took. */
+  /** Measures how long a command takes, in ms. */
   readonly monotonic?: Monotonic;
 }
 
 /** The options of one command. */
 export interface CommandOptions {
   readonly signal: AbortSignal;
-  /** In ms, instead of that of the sandbox. */
+  /** Overrides the sandbox's time limit, in ms. */
   readonly timeoutMs?: number | undefined;
-  /** Names in the workspace that it can only read and not move. Each must be there until it has ended. */
+  /**
+   * Names in the workspace that the command can read but not move. Each must exist until the
+   * command has ended.
+   */
   readonly closed?: readonly string[];
-  /** Files in the workspace that it can only read, as far as they exist. */
+  /** Files in the workspace that the command can only read, if they exist. */
   readonly readOnly?: readonly string[];
 }
 
-/** Runs commands where they reach nothing but the workspace (G06). */
+/** Runs commands that can reach nothing but the workspace (G06). */
 export interface Sandbox {
-  /** A command line of the shell. Throws SandboxError instead of running it unprotected. */
+  /** Runs a shell command line. Throws SandboxError instead of running it unprotected. */
   run(command: string, options: CommandOptions): Promise<CommandResult>;
 }
 
 const PROGRAM = 'bwrap';
 const SEARCHED = ['/usr/bin', '/bin', '/usr/local/bin', '/run/current-system/sw/bin'];
 
-/** Makes a sandbox; each command gets one of its own, which ends with it. */
+/** Creates a sandbox; each command runs in a separate instance that ends with it. */
 export function openSandbox(options: SandboxOptions): Sandbox {
   const { network = false, program, monotonic = systemTime.monotonic } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
@@ -74,7 +82,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
   };
 }
 
-/** Not by PATH: another program of this name could be found first. */
+/** PATH is not used, because another program of this name could come first. */
 async function findProgram(): Promise<string> {
   for (const folder of SEARCHED) {
     const found = await realpath(`${folder}/${PROGRAM}`).catch(() => null);
@@ -83,7 +91,9 @@ async function findProgram(): Promise<string> {
   return `${SEARCHED[0]}/${PROGRAM}`;
 }
 
-/** The real path of the workspace, once nothing lies in it that commands must not see. */
+/**
+ * Returns the workspace's real path after checking that it contains nothing commands must not see.
+ */
 async function closedFolder({ workspace, forbidden }: SandboxOptions): Promise<string> {
   const folder = await realpath(workspace).catch((cause: unknown) => {
     const message = `Commands are not run, because the workspace ${workspace} cannot be opened.`;

@@ -5,9 +5,10 @@ import { ParleyError, reasonOf } from '@parley/core';
 import type * as Ipaddr from 'ipaddr.js';
 
 /**
- * `web-refused`: an address that is never asked. `web-unreachable`: no answer. `web-timeout`: the
- * time was up. `web-status`: the server said no. `web-redirects`: too many. `web-too-large`: too big.
- * `web-format`: nothing that can be read as text. `web-search`: a search engine gave no results.
+ * `web-refused`: the URL is never requested. `web-unreachable`: no response. `web-timeout`: the
+ * deadline passed. `web-status`: an HTTP error status. `web-redirects`: too many redirects.
+ * `web-too-large`: the response is too large. `web-format`: not readable as text. `web-search`: a
+ * search engine returned no results.
  */
 export type WebErrorCode =
   | 'web-refused'
@@ -21,37 +22,37 @@ export type WebErrorCode =
 
 const RETRYABLE: ReadonlySet<WebErrorCode> = new Set(['web-unreachable', 'web-timeout']);
 
-/** Why there is no page or no result, as a text for the model and for people. */
+/** Why there is no page or no result, worded for the model and for people. */
 export class WebError extends ParleyError {
   constructor(code: WebErrorCode, message: string, cause?: unknown) {
     super({ code, message, retryable: RETRYABLE.has(code), cause });
   }
 }
 
-/** A web address that may be asked, if its name leads to a public address. */
+/** A URL that may be requested if its host resolves to a public address. */
 interface CheckedUrl {
   readonly url: URL;
-  /** Without brackets and without a dot at its end. */
+  /** The host without brackets and without a trailing dot. */
   readonly host: string;
-  /** True for an address in numbers, which is not looked up. */
+  /** Whether the host is an IP address, which is not looked up. */
   readonly isAddress: boolean;
 }
 
-/** Names that mean something only inside a network, by their last part or whole. */
+/** Host names, or their last parts, that only exist inside a network. */
 const INSIDE =
   /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|private|corp|home|lan|home\.arpa|in-addr\.arpa|ip6\.arpa|onion|test|invalid)$/;
 
 /**
- * Reads a web address. Throws WebError `web-refused` for all but http and https, ports that are not
- * allowed, names and passwords within the address, and names that only mean something inside a
- * network. Hosts in decimal, octal or hex are numbers like any other after `URL` has read them. Pure.
+ * Parses a URL. Throws WebError `web-refused` for schemes other than http and https, ports that are
+ * not allowed, user names and passwords in the URL, and host names that only exist inside a
+ * network. `URL` normalizes hosts in decimal, octal or hex to IP addresses. Pure.
  */
 export function checkUrl(text: string, ports: readonly number[], base?: URL): CheckedUrl {
   const url = URL.parse(text, base?.href);
   if (url === null)
     throw addressRefused(
       'This',
-      'it is no web address. Write all of it, such as https://example.org/page',
+      'it is not a URL. Give the complete URL, such as https://example.org/page',
     );
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw addressRefused(url.protocol, 'only http and https are read');
@@ -68,7 +69,7 @@ export function checkUrl(text: string, ports: readonly number[], base?: URL): Ch
   }
   const host = url.hostname.replace(/^\[|\]$/g, '').replace(/(?<!\.)\.+$/, '');
   const isAddress = isIP(host) !== 0;
-  // A name without a dot is completed with the search domains of this network.
+  // The search domains of this network would complete a name without a dot.
   if (!isAddress && (INSIDE.test(host) || !host.includes('.'))) {
     throw addressRefused(url.host, 'its name belongs to a private network');
   }
@@ -76,32 +77,34 @@ export function checkUrl(text: string, ports: readonly number[], base?: URL): Ch
   return { url, host, isAddress };
 }
 
-/** The refusal of one address. Only its host is shown: a server chooses the rest where it redirects. */
+/**
+ * The refusal of one URL. Only its host is shown, because a redirecting server chooses the rest.
+ */
 function addressRefused(what: string, why: string): WebError {
   return new WebError('web-refused', `${JSON.stringify(what.slice(0, 200))} is not read: ${why}.`);
 }
 
-/** The one address that a request goes to. */
+/** The one IP address that a request is sent to. */
 export interface HostAddress {
   readonly address: string;
   readonly family: 4 | 6;
 }
 
-/** The resolution of names and the addresses that may be asked. Tests bring their own. */
+/** How names are resolved and which addresses are allowed. Tests use their own rules. */
 export interface AddressRules {
   readonly resolve: (host: string) => Promise<readonly string[]>;
   readonly isAllowed: (address: string) => boolean;
 }
 
-/** The names as this machine resolves them, and nothing but the public internet. */
+/** Resolves names as this machine does and allows only the public internet. */
 export const PUBLIC_ONLY: AddressRules = {
   resolve: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
   isAllowed: isPublicAddress,
 };
 
 /**
- * Looks a host up once; the request must then go to this address and to no other, so that a name
- * cannot lead elsewhere a moment later. A name is refused as soon as one of its addresses is.
+ * Resolves a host once. The request must be sent to exactly this address, so that the name cannot
+ * lead elsewhere a moment later. A host is refused as soon as one of its addresses is.
  */
 export async function resolveHost(
   { host, isAddress }: CheckedUrl,
@@ -130,18 +133,18 @@ async function lookUpAddresses(
   }
 }
 
-/** Loaded when first asked: most starts never read a page. */
+/** Loaded on first use, because most runs never fetch a page. */
 const require = createRequire(import.meta.url);
 
-/** All that is given out for general use lies in here, and nothing else does. */
+/** The range that contains all addresses assigned for general use, and nothing else. */
 const GLOBAL_IPV6 = '2000::/3';
-/** Set aside for documentation later than the library knows of. */
+/** A documentation range newer than the library. */
 const NEWER_DOCUMENTATION = '3fff::/20';
 
 /**
- * Whether an address is one of the public internet. Closed: private, loopback, link-local, shared,
- * multicast, reserved, documentation and benchmark ranges are not, nor any IPv6 form that carries an
- * IPv4 address (mapped, compatible, 6to4, NAT64, Teredo), since it may lead anywhere.
+ * Whether an address belongs to the public internet. Refused are private, loopback, link-local,
+ * shared, multicast, reserved, documentation and benchmark ranges, and every IPv6 form that embeds
+ * an IPv4 address (mapped, compatible, 6to4, NAT64, Teredo), because it may lead anywhere.
  */
 export function isPublicAddress(address: string): boolean {
   const ipaddr: typeof Ipaddr = require('ipaddr.js');

@@ -28,7 +28,7 @@ describe('a fetch', () => {
     expect(scene.asked).toHaveLength(0);
   });
 
-  it('[G02] gives what the server has, and sends it nothing but what is asked for', async () => {
+  it("[G02] returns the server's content and sends only what the request needs", async () => {
     const scene = await serve((_, response) => {
       response.setHeader('content-type', 'text/plain').end('hello');
     });
@@ -49,7 +49,7 @@ describe('a fetch', () => {
     expect(headers.host).toBe(`page.example:${scene.port}`);
   });
 
-  it('[G06] goes to the address that was checked, though the name leads elsewhere a moment later', async () => {
+  it('[G06] connects to the address that was checked, even if the name resolves differently a moment later', async () => {
     const scene = await serve((_, response) => response.end('first'));
     const answers = [['127.0.0.1'], ['10.0.0.1']];
     let lookups = 0;
@@ -58,7 +58,7 @@ describe('a fetch', () => {
       resolve: async () => answers[lookups++] ?? [],
     };
     const bounds = { ...FETCH_LIMITS, ports: [scene.port] };
-    // This name cannot be looked up by the system: only the checked address can have been used.
+    // The system cannot resolve this name, so only the checked address can have been used.
     const { bytes } = await fetchResource(
       scene.url('/', 'rebinding.example'),
       bounds,
@@ -99,7 +99,7 @@ describe('a fetch', () => {
     await expect(fetchFrom(scene, '/6')).rejects.toMatchObject({ code: 'web-redirects' });
   });
 
-  it('[G02] stops at 5 MB, also of what is small until it is unpacked', async () => {
+  it('[G02] stops at 5 MB, even if the compressed content is small', async () => {
     const bomb = gzipSync(Buffer.alloc(60_000_000));
     const scene = await serve(({ url }, response) => {
       if (url === '/bomb') response.setHeader('content-encoding', 'gzip').end(bomb);
@@ -111,7 +111,7 @@ describe('a fetch', () => {
     }
   });
 
-  it('[G02] stops when the time is up: before the headers, between bytes, in a lookup', async () => {
+  it('[G02] stops at the deadline: before the headers, between bytes, and during a lookup', async () => {
     const scene = await serve(({ url }, response) => {
       if (url === '/drip') response.write('.');
     });
@@ -129,7 +129,7 @@ describe('a fetch', () => {
     await expect(fetched).rejects.toMatchObject({ code: 'web-timeout' });
   });
 
-  it('[G01] ends with the turn', async () => {
+  it('[G01] stops when the turn ends', async () => {
     const scene = await serve(() => {});
     const stop = new AbortController();
     const bounds = { ...FETCH_LIMITS, ports: [scene.port] };
@@ -140,11 +140,11 @@ describe('a fetch', () => {
 
   it.each([
     [404, 'no such page'],
-    [403, 'not open to everyone'],
-    [429, 'asked too often'],
-    [503, 'the server has a problem'],
-    [304, 'that is no page'],
-  ])('[G02] says what status %i means', async (status, words) => {
+    [403, 'not public'],
+    [429, 'too many requests'],
+    [503, 'the server has an internal error'],
+    [304, 'that is not a page'],
+  ])('[G02] explains status %i', async (status, words) => {
     const scene = await serve((_, response) => response.writeHead(status).end());
     const fetched = fetchFrom(scene, '/');
     await expect(fetched).rejects.toMatchObject({
@@ -153,7 +153,7 @@ describe('a fetch', () => {
     });
   });
 
-  it('[G02] says that nobody is there, and that an answer broke off', async () => {
+  it('[G02] reports a refused connection and a truncated response', async () => {
     const scene = await serve(({ socket, url }, response) => {
       if (url === '/half') response.writeHead(200, { 'content-length': 100 }).write('half');
       setTimeout(() => socket.destroy(), 50);

@@ -12,9 +12,9 @@ import {
   WebError,
 } from './addresses.ts';
 
-/** Bounds of one fetch. */
+/** The limits of one fetch. */
 export interface FetchLimits {
-  /** The deadline of everything together, in ms. */
+  /** The deadline for the whole fetch, in ms. */
   readonly timeoutMs: number;
   /** Unpacked. */
   readonly maxBytes: number;
@@ -22,7 +22,7 @@ export interface FetchLimits {
   readonly ports: readonly number[];
 }
 
-/** 20 s, 5 MB, 5 redirects, the two usual ports. */
+/** 20 s, 5 MB, 5 redirects and the two standard ports. */
 export const FETCH_LIMITS: FetchLimits = {
   timeoutMs: 20_000,
   maxBytes: 5_000_000,
@@ -32,16 +32,17 @@ export const FETCH_LIMITS: FetchLimits = {
 
 /** A resource from the web. */
 export interface Resource {
-  /** Its final address. */
+  /** Its URL after redirects. */
   readonly url: URL;
   readonly bytes: Buffer;
-  /** As the server says; empty when it says nothing. */
+  /** The declared content type; empty when there is none. */
   readonly contentType: string;
 }
 
 /**
- * Fetches from the public internet (G06). Every hop is checked as the first was: its form, its name,
- * and the address that the name leads to. Throws WebError, or what `signal` fired with.
+ * Fetches from the public internet (G06). Every hop is checked like the first one: its URL, its
+ * host name, and the address the name resolves to. Throws WebError, or the reason of the aborted
+ * signal.
  */
 export async function fetchResource(
   address: string,
@@ -56,7 +57,7 @@ export async function fetchResource(
   } catch (error) {
     signal.throwIfAborted();
     if (!slow.aborted) throw error;
-    const message = `The page did not come within ${limits.timeoutMs / 1_000} s.`;
+    const message = `The page did not load within ${limits.timeoutMs / 1_000} s.`;
     throw new WebError('web-timeout', message, error);
   }
 }
@@ -83,11 +84,11 @@ async function followRedirects(
   }
   throw new WebError(
     'web-redirects',
-    `${checked.url.host} leads on and on: more than ${limits.maxRedirects} redirects.`,
+    `${checked.url.host} redirects too often: more than ${limits.maxRedirects} redirects.`,
   );
 }
 
-/** A lookup knows no signal; a slow one is left behind. */
+/** A lookup cannot be aborted; a slow one is abandoned. */
 function rejectOnAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const stop = (): void => reject(signal.reason);
@@ -101,16 +102,16 @@ function statusError({ host }: URL, status: number): WebError {
     status === 404 || status === 410
       ? 'there is no such page'
       : status === 401 || status === 403
-        ? 'the page is not open to everyone'
+        ? 'the page is not public'
         : status === 429
-          ? 'it is asked too often; try later'
+          ? 'it receives too many requests; try later'
           : status >= 500
-            ? 'the server has a problem; try later'
-            : 'that is no page';
+            ? 'the server has an internal error; try later'
+            : 'that is not a page';
   return new WebError('web-status', `${host} answered with status ${status}: ${why}.`);
 }
 
-/** The headers of a request: text in its plainest form first. */
+/** The request headers; plain text formats are preferred. */
 const HEADERS = {
   'user-agent': 'Mozilla/5.0 (compatible; Parley)',
   accept:
@@ -119,12 +120,13 @@ const HEADERS = {
 };
 
 /**
- * Sends one GET to this address and to no other, whatever the name leads to by now, and gives the
- * response when its headers are there. No cookies, no kept connections, no proxy.
+ * Sends one GET to exactly this address, whatever the name resolves to by now, and returns the
+ * response once its headers have arrived. No cookies, no kept connections, no proxy.
  */
 function requestOnce(url: URL, at: HostAddress, signal: AbortSignal): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  // Loaded here: an import of `node:http` would load Node's whole `fetch` at every start.
+  // Loaded here, because importing `node:http` at the top would load Node's whole `fetch` at every
+  // start.
   const { Agent, request } =
     url.protocol === 'https:'
       ? process.getBuiltinModule('node:https')
@@ -132,7 +134,7 @@ function requestOnce(url: URL, at: HostAddress, signal: AbortSignal): Promise<In
   const sent = request(url, {
     headers: HEADERS,
     lookup: pinnedLookup(at),
-    // Of its own: the usual one keeps connections, and may go through a proxy.
+    // A separate agent, because the default one keeps connections and may use a proxy.
     agent: new Agent({ keepAlive: false }),
     signal,
   });
@@ -144,7 +146,7 @@ function requestOnce(url: URL, at: HostAddress, signal: AbortSignal): Promise<In
   return promise;
 }
 
-/** Makes a request go to this address, whatever its name leads to by now. */
+/** A lookup function that always returns this address. */
 export function pinnedLookup({ address, family }: HostAddress): LookupFunction {
   return (_host, options, found) => {
     if (options.all === true) found(null, [{ address, family }]);
@@ -152,15 +154,15 @@ export function pinnedLookup({ address, family }: HostAddress): LookupFunction {
   };
 }
 
-/** The connection failed or broke. */
+/** The error for a connection that failed or broke. */
 function unreachableError(url: URL, cause: unknown): WebError {
   const message = `${url.host} cannot be reached (${reasonOf(cause) || 'the connection failed'}).`;
   return new WebError('web-unreachable', message, cause);
 }
 
 /**
- * Reads a response to its end, unpacked, and stops as soon as it is more than `maxBytes`: what it
- * claims of its length is not believed, and a small file can unpack to a very large one.
+ * Reads and decompresses a response, and stops once it exceeds `maxBytes`. Its declared length is
+ * not trusted, and a small file can decompress to a very large one.
  */
 async function readPageBody(
   response: IncomingMessage,
@@ -188,7 +190,7 @@ async function readPageBody(
 
 function unpackBody(response: IncomingMessage): AsyncIterable<Uint8Array> {
   const unpack = unpackerOf(response.headers['content-encoding']);
-  // Its errors come out of the end that is read.
+  // Stream errors surface at the end that is being read.
   return unpack === null ? response : pipeline(response, unpack, () => {});
 }
 

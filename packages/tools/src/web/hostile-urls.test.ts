@@ -6,9 +6,9 @@ import { FETCH_LIMITS, fetchResource } from './fetch.ts';
 
 const { signal } = new AbortController();
 
-/** Each must be refused before anything is sent; names never get as far as being looked up. */
+/** Each must be refused before anything is sent; host names are not even looked up. */
 const HOSTILE = [
-  // Loopback, in every way to write it.
+  // Loopback addresses in every notation.
   'http://127.0.0.1/',
   'http://127.1/',
   'http://127.0.1/',
@@ -49,7 +49,7 @@ const HOSTILE = [
   'http://[fc00::1]/',
   'http://[fd12:3456::1]/',
   'http://[fec0::1]/',
-  // Link-local, and the clouds' own services.
+  // Link-local addresses and the metadata services of clouds.
   'http://169.254.169.254/latest/meta-data/',
   'http://0xa9fea9fe/',
   'http://2852039166/',
@@ -66,7 +66,7 @@ const HOSTILE = [
   'http://router.home.arpa/',
   'http://nas.lan/',
   'http://db.internal./',
-  // Not for pages: multicast, broadcast, documentation, benchmarking, reserved.
+  // Ranges without web pages: multicast, broadcast, documentation, benchmarking, reserved.
   'http://224.0.0.1/',
   'http://239.255.255.255/',
   'http://255.255.255.255/',
@@ -84,7 +84,7 @@ const HOSTILE = [
   'http://[2001:2::1]/',
   'http://[100::1]/',
   'http://[4000::1]/',
-  // IPv4 inside IPv6.
+  // IPv4 embedded in IPv6.
   'http://[::ffff:127.0.0.1]/',
   'http://[::ffff:7f00:1]/',
   'http://[::ffff:8.8.8.8]/',
@@ -95,7 +95,7 @@ const HOSTILE = [
   'http://[2002:7f00:1::]/',
   'http://[2002:0a00:0001::1]/',
   'http://[2001:0:7f00:1::1]/',
-  // Other than pages.
+  // URLs that are not web pages.
   'file:///etc/passwd',
   'ftp://example.com/',
   'gopher://example.com/',
@@ -121,7 +121,7 @@ const HOSTILE = [
   'http://example.com:65536/',
 ];
 
-describe('addresses that are never asked', () => {
+describe('URLs that are never requested', () => {
   it('are a long list', () => {
     expect(new Set(HOSTILE).size).toBeGreaterThanOrEqual(100);
   });
@@ -162,7 +162,7 @@ const privateV4 = fc.oneof(
 );
 
 describe('a private address', () => {
-  it('[G06] is refused however it is written', () => {
+  it('[G06] is refused in every notation', () => {
     const number = ([a, b, c, d]: readonly number[]) =>
       (((a ?? 0) * 256 + (b ?? 0)) * 256 + (c ?? 0)) * 256 + (d ?? 0);
     const writings: readonly ((parts: readonly number[]) => string)[] = [
@@ -187,14 +187,14 @@ describe('a private address', () => {
     );
   });
 
-  it('[G06] is refused among public ones of the same name', async () => {
+  it('[G06] is refused even among public addresses of the same name', async () => {
     const checked = checkUrl('http://two.example/', [80]);
     const resolve = async () => ['93.184.215.14', '10.0.0.1'];
     const found = resolveHost(checked, { resolve, isAllowed: isPublicAddress });
     await expect(found).rejects.toMatchObject({ code: 'web-refused' });
   });
 
-  it('[G06] and everything that is no address is not public', () => {
+  it('[G06] is not public, nor is anything that is not an address', () => {
     fc.assert(fc.property(fc.string(), (text) => !isPublicAddress(`x${text}`)));
   });
 });

@@ -4,7 +4,7 @@ import { htmlToMarkdown } from './html-to-markdown.ts';
 const SENTENCE =
   '<p>Tea is <b>very</b> good, <a href="/green" title="HIDDEN">green</a> most of all, and it is drunk hot.</p>';
 
-describe('what a person does not see of a page', () => {
+describe('the hidden parts of a page', () => {
   it.each([
     '<script>HIDDEN</script>',
     '<style>HIDDEN</style>',
@@ -28,7 +28,7 @@ describe('what a person does not see of a page', () => {
     '<iframe srcdoc="HIDDEN">HIDDEN</iframe>',
     '<input value="HIDDEN">',
     '<meta name="description" content="HIDDEN">',
-  ])('[P18] shows nothing of %s', (trick) => {
+  ])('[P18] are not shown: %s', (trick) => {
     for (const body of [
       `<p>Seen.</p>${trick}`,
       `<article>${SENTENCE.repeat(8)}${trick}</article>`,
@@ -44,7 +44,7 @@ describe('what a person does not see of a page', () => {
     '<html><head><title>T</title></head><p>Text.</html>',
     '<title>T</title>Text.',
     '<!doctype html><html lang=en><head><title>T</title><body class=x>Text.',
-  ])('[G02] is not its title, however sloppily it is written: %s', (html) => {
+  ])('[G02] do not include its title, however badly it is written: %s', (html) => {
     expect(htmlToMarkdown(html, 'https://example.org/')).toEqual({ title: 'T', markdown: 'Text.' });
   });
 });

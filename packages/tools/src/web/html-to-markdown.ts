@@ -3,18 +3,18 @@ import { parseHTML } from 'linkedom';
 import TurndownService from 'turndown';
 import { gfm } from 'turndown-plugin-gfm';
 
-/** A page as it is read. */
+/** A page converted to Markdown. */
 export interface ReadablePage {
   readonly title: string;
   readonly markdown: string;
 }
 
 /**
- * The main text of a page as Markdown, or all of it where there is no main text. Takes as long and as
- * much as a hostile page wants: call it in a thread only.
+ * Converts the main text of a page to Markdown, or the whole page when there is no main text. A
+ * hostile page can make this take unlimited time and memory, so call it only in a separate thread.
  */
 export function htmlToMarkdown(html: string, url: string): ReadablePage {
-  // The libraries name the types of a browser, which Node does not have and the page's own code does.
+  // The library's types refer to the DOM of a browser; only the subset declared below is used.
   const { document } = parseHTML(withBody(html)) as unknown as { document: PageDocument };
   removeUnseen(document);
   markLinks(document, url);
@@ -23,18 +23,18 @@ export function htmlToMarkdown(html: string, url: string): ReadablePage {
   for (const element of titles) element.remove();
   const whole = document.body?.innerHTML ?? '';
   const article = new Readability(document as never).parse();
-  // Short pages and lists of links have no article; their text counts all the same.
+  // Short pages and lists of links have no article, but their text matters.
   const content = isWorthMore(article?.content, whole) ? whole : (article?.content ?? whole);
   return { title: title || (article?.title ?? ''), markdown: toMarkdown(content) };
 }
 
-/** The parser does not put in what a page leaves out, and then finds no text. */
+/** Adds the elements a page may omit; without them the parser finds no text. */
 function withBody(html: string): string {
   if (/<body[\s>]/i.test(html)) return html;
   return `<html><body>${html.replace(/<\/?(?:html|head)(?:\s[^>]*)?>/gi, '')}</body></html>`;
 }
 
-/** Readability may find an article in a corner of a page that is something else. */
+/** Whether the whole page should be used, because Readability picked an unrelated part of it. */
 function isWorthMore(article: string | null | undefined, whole: string): boolean {
   return textLength(article ?? '') < Math.min(200, textLength(whole));
 }
@@ -54,7 +54,7 @@ function toMarkdown(html: string): string {
   return service.turndown(html);
 }
 
-/** As much of the DOM as is used here; the compiler’s own DOM would be there for all of Parley. */
+/** The subset of the DOM used here. The compiler’s own DOM library would apply to all of Parley. */
 interface PageNode {
   readonly nodeType: number;
   readonly textContent: string | null;
@@ -82,8 +82,8 @@ interface PageDocument extends PageNode {
 }
 
 /**
- * Makes links whole, so that they can be followed, and drops those that are no pages; pictures become
- * what they are said to show. `address` is where the page was found.
+ * Makes links absolute so that they can be followed, removes those that do not lead to pages, and
+ * replaces pictures with their descriptions. `address` is the URL of the page.
  */
 function markLinks(document: PageDocument, address: string): void {
   const base = URL.parse(document.querySelector('base[href]')?.getAttribute('href') ?? '', address);
@@ -92,7 +92,7 @@ function markLinks(document: PageDocument, address: string): void {
     if (target !== null && /^(?:https?|mailto):$/.test(target.protocol)) {
       link.setAttribute('href', target.href);
     } else link.removeAttribute('href');
-    // Titles show only under a pointer.
+    // Titles are only shown on hover.
     link.removeAttribute('title');
   }
   for (const picture of [...document.querySelectorAll('img, picture')]) {
@@ -102,19 +102,19 @@ function markLinks(document: PageDocument, address: string): void {
   }
 }
 
-/** Elements that are no text of the page, or not shown. */
+/** Elements that are not text of the page, or not shown. */
 const NEVER_SHOWN =
   'script, style, noscript, template, iframe, frame, object, embed, applet, svg, canvas, math annotation, audio, video, dialog:not([open]), input, select, textarea, button, [hidden], [aria-hidden="true"]';
 
-/** The styles that hide an element; text for models is often put there. */
+/** Inline styles that hide an element, which often hide instructions for models. */
 const HIDING =
   /display:none|visibility:(?:hidden|collapse)|opacity:0(?:\.0+)?(?:;|!|$)|font-size:0|(?:^|;)(?:max-)?(?:width|height):[01](?:px)?(?:;|!|$)|text-indent:-\d{3,}|(?:left|top|right|bottom):-\d{3,}|clip:rect\(|clip-path:inset\((?:50|100)%|color:transparent|transform:scale\(0\)/;
 
 const COMMENT_NODE = 8;
 
 /**
- * Takes out of a page what a person does not see: scripts, hidden elements, comments. Only what the
- * page says of an element in the element itself; style sheets are not read.
+ * Removes what a person does not see: scripts, hidden elements, comments. Only attributes and
+ * inline styles of elements are considered, not style sheets.
  */
 function removeUnseen(document: PageDocument): void {
   for (const element of [...document.querySelectorAll(NEVER_SHOWN)]) element.remove();

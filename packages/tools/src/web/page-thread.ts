@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { htmlToMarkdown } from './html-to-markdown.ts';
 
-/** The start data of the thread, set by `convertPage` alone. */
+/** The input of the thread, set only by `convertPage`. */
 export interface PageOrder {
   readonly html: string;
   readonly url: string;

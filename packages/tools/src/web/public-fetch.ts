@@ -1,15 +1,15 @@
 import { checkUrl, PUBLIC_ONLY, resolveHost } from './addresses.ts';
 import { pinnedLookup } from './fetch.ts';
 
-/** Sends a request to the public internet. `maxBytes`: of the answer. */
+/** Sends a request to the public internet; `maxBytes` limits the response. */
 export type FetchPublic = (url: URL, init: RequestInit, maxBytes: number) => Promise<Response>;
 
 /**
- * Sends one request to the public internet over https: the address is checked as that of a page is, and the request goes to the
- * address that was looked at. Follows no redirect.
+ * Sends one request to the public internet over https. The URL is checked like that of a page, and
+ * the request is sent to the address that was checked. Redirects are not followed.
  */
 export const fetchPublic: FetchPublic = async (url, init, maxBytes) => {
-  if (url.protocol !== 'https:') throw new Error(`${url.host} is not reached over https`);
+  if (url.protocol !== 'https:') throw new Error(`${url.host} does not use https`);
   const port = url.port === '' ? 443 : Number(url.port);
   const at = await resolveHost(checkUrl(url.href, [port]), PUBLIC_ONLY);
   const { Agent, request } = process.getBuiltinModule('node:https');

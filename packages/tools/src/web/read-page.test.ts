@@ -9,7 +9,7 @@ const { signal } = new AbortController();
 let scene: WebScene | undefined;
 afterEach(() => scene?.close());
 
-/** Reads what a server gives out with these headers. */
+/** Reads a page that a server sends with these headers. */
 async function read(
   body: string | Buffer,
   headers: OutgoingHttpHeaders,
@@ -30,7 +30,7 @@ const SENTENCE =
   '<p>Tea is <b>very</b> good, <a href="../green" title="HIDDEN">green</a> most of all, and it is drunk hot.</p>';
 
 describe('a page', () => {
-  it('[G02] is read as Markdown: its text, whole links, tables and code', async () => {
+  it('[G02] is converted to Markdown: its text, absolute links, tables and code', async () => {
     const page = await html(`<html><head><title>All
       about tea</title></head><body><nav><a href="/">Home</a></nav><article>${SENTENCE.repeat(8)}
       <table><tr><th>Kind</th><th>°C</th></tr><tr><td>Green</td><td>70</td></tr></table>
@@ -57,16 +57,16 @@ describe('a page', () => {
     ['application/ld+json', '{}'],
     ['', 'no type'],
     ['text/csv', 'a,b'],
-  ])('[G02] of type "%s" passes through', async (type, text) => {
+  ])('[G02] of type "%s" is returned unchanged', async (type, text) => {
     const headers = type === '' ? {} : { 'content-type': type };
     expect((await read(text, headers)).text).toBe(text);
   });
 
   it.each([
     ['application/pdf', '%PDF-1.7', 'PDF'],
-    ['image/png', 'x', 'no text'],
-    ['text/plain', 'a\0b', 'no text'],
-    ['application/octet-stream', 'a\0b', 'no text'],
+    ['image/png', 'x', 'not readable text'],
+    ['text/plain', 'a\0b', 'not readable text'],
+    ['application/octet-stream', 'a\0b', 'not readable text'],
   ])('[G02] of type %s is refused with a reason', async (type, body, words) => {
     const reading = read(body, { 'content-type': type });
     await expect(reading).rejects.toMatchObject({
@@ -75,7 +75,7 @@ describe('a page', () => {
     });
   });
 
-  it('[G02] is read in its own encoding', async () => {
+  it('[G02] is decoded with its own charset', async () => {
     const gbk = Buffer.from([0xc4, 0xe3, 0xba, 0xc3]);
     expect((await read(gbk, { 'content-type': 'text/plain; charset=GBK' })).text).toBe('你好');
     await scene?.close();
@@ -83,7 +83,7 @@ describe('a page', () => {
     expect((await read(page, { 'content-type': 'text/html' })).text).toBe('你好');
   });
 
-  it('[W10] is read as it was written where nobody says how, or the wrong thing', async () => {
+  it('[W10] is decoded correctly even if its charset is missing or wrong', async () => {
     const russian = 'Собрание жильцов переносится на следующую среду в семь часов вечера.';
     const page = iconv.encode(`<html><body><p>${russian}</p></body></html>`, 'win1251');
     const said = { 'content-type': 'text/html; charset=utf-8' };
@@ -96,7 +96,7 @@ describe('a page', () => {
     ).toMatchObject({ text: '测试', warning: expect.stringContaining('guessed') });
   });
 
-  it('[M06] that stalls or breaks the parser is refused, and nobody waits meanwhile', async () => {
+  it('[M06] that stalls or breaks the parser is refused without blocking anyone', async () => {
     let beats = 0;
     const timer = setInterval(() => {
       beats += 1;
@@ -109,14 +109,14 @@ describe('a page', () => {
 });
 
 describe('text of a page', () => {
-  it('[P18] has no characters that nobody sees', () => {
+  it('[P18] contains no invisible characters', () => {
     const text =
       'a\u202eb\u200bc\u2066d\u{e0041}e\ufeff\u0007\u001b[31mf\u{e0100}g\u00adh\r\ni\u3164';
     expect(cleanText(text)).toBe('abcde[31mfgh\ni');
     expect(cleanText('👩‍🚀 ❤️ 你好 é')).toBe('👩‍🚀 ❤️ 你好 é');
   });
 
-  it('[P18] is the same when it is cleaned twice, and never has such a character', () => {
+  it('[P18] does not change when cleaned a second time', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const clean = cleanText(text);

@@ -6,38 +6,38 @@ import { FETCH_LIMITS, type FetchLimits, fetchResource, type Resource } from './
 import type { ReadablePage } from './html-to-markdown.ts';
 import type { PageOrder } from './page-thread.ts';
 
-/** A page of the web as text. All of it was written by strangers. */
+/** A web page as text. All of it was written by strangers. */
 export interface WebPage {
-  /** Its final address. */
+  /** Its URL after redirects. */
   readonly url: string;
-  /** Empty where it has none. */
+  /** Empty when the page has no title. */
   readonly title: string;
-  /** Markdown, or the text as it was; never cut. */
+  /** Markdown, or the original text; never truncated. */
   readonly text: string;
-  /** A doubt about the decoding of its bytes, as a sentence (W10); absent: none. */
+  /** A sentence about a doubtful decoding of the page (W10); absent when there is no doubt. */
   readonly warning?: string;
 }
 
-/** The options of reading pages. */
+/** The options of a page reader. */
 export interface PageReaderOptions {
   readonly limits?: Partial<FetchLimits>;
-  /** Longest time to make Markdown of a page, in ms. */
+  /** The deadline for converting a page to Markdown, in ms. */
   readonly convertMs?: number;
-  /** For tests alone: without it nothing but the public internet is asked. */
+  /** For tests only; without it, only the public internet is allowed. */
   readonly rules?: AddressRules;
 }
 
-/** Reads one page. Throws WebError, or what `signal` fired with. */
+/** Reads one page. Throws WebError, or the reason of the aborted signal. */
 export type ReadPage = (url: string, signal: AbortSignal) => Promise<WebPage>;
 
 const CONVERT_MS = 10_000;
-/** In characters. */
+/** The longest title, in characters. */
 const MAX_TITLE = 300;
 const HTML = /^(?:text\/html|application\/xhtml\+xml)$/;
 const TEXT =
   /^(?:text\/|application\/(?:(?:[\w.-]+\+)?(?:json|xml|yaml)|(?:x-)?(?:ndjson|yaml|javascript|toml))$)/;
 
-/** Makes a reader of pages. Loads nothing until a page comes. */
+/** Creates a page reader. Nothing is loaded before the first page. */
 export function createPageReader(options: PageReaderOptions = {}): ReadPage {
   const limits = { ...FETCH_LIMITS, ...options.limits };
   const { convertMs = CONVERT_MS, rules } = options;
@@ -64,7 +64,10 @@ export function createPageReader(options: PageReaderOptions = {}): ReadPage {
   };
 }
 
-/** As the server says; where it says nothing or nothing of use, as it looks. */
+/**
+ * The declared type of a page; guessed from its content when the declaration is missing or
+ * meaningless.
+ */
 function pageType({ contentType, bytes }: Resource): string {
   const said = contentType.split(';')[0]?.trim().toLowerCase() ?? '';
   if (said !== '' && said !== 'application/octet-stream') return said;
@@ -78,18 +81,18 @@ function noText(type: string): WebError {
   const message =
     type === 'application/pdf'
       ? 'It is a PDF, and PDFs are not read from the web. The file can be sent in the chat instead.'
-      : `It is no text that can be read (${cleanText(type).slice(0, 80)}).`;
+      : `It is not readable text (${cleanText(type).slice(0, 80)}).`;
   return new WebError('web-format', message);
 }
 
 const SOURCE = new URL('./page-thread.ts', import.meta.url);
-/** The memory for the thread's own objects, in megabytes. */
+/** The heap limit of the thread, in megabytes. */
 const MEMORY = { maxOldGenerationSizeMb: 256 };
 
 /**
- * Makes Markdown of a page in a thread of its own: a hostile page can be stopped in the middle of a
- * loop, blocks no other turn, and the libraries are loaded there and nowhere else. Throws WebError
- * `web-format`, or what `signal` fired with.
+ * Converts a page to Markdown in a separate thread: a hostile page can be stopped in the middle of
+ * a loop, does not block other turns, and the libraries are loaded only there. Throws WebError
+ * `web-format`, or the reason of the aborted signal.
  */
 async function convertPage(
   order: PageOrder,
@@ -101,7 +104,7 @@ async function convertPage(
   const thread = new Worker(moduleUrl('page-thread', SOURCE), {
     workerData: order,
     resourceLimits: MEMORY,
-    // Output of the libraries is dropped.
+    // Discards the output of the libraries.
     stdout: true,
     stderr: true,
   });
@@ -110,13 +113,13 @@ async function convertPage(
   };
   const stop = (): void => reject(signal.reason);
   const timer = setTimeout(
-    () => fail(`making sense of it took longer than ${timeoutMs / 1_000} s`),
+    () => fail(`converting it took longer than ${timeoutMs / 1_000} s`),
     timeoutMs,
   );
   signal.addEventListener('abort', stop, { once: true });
   thread.once('message', resolve);
   thread.on('error', (cause) => fail('it is too large or too deeply nested', cause));
-  thread.once('exit', () => fail('making sense of it ended without a result'));
+  thread.once('exit', () => fail('converting it ended without a result'));
   try {
     return await promise;
   } finally {
@@ -127,16 +130,16 @@ async function convertPage(
 }
 
 /**
- * Control characters but line ends and tabs, soft hyphens, invisible and direction-changing
- * characters, tags and variation selectors: people do not see what is written with them, a model
- * does. The zero-width joiner and the emoji selector stay, since emoji need them.
+ * Control characters except line ends and tabs, soft hyphens, invisible and bidirectional control
+ * characters, tags and variation selectors: people cannot see text hidden in them, but a model can.
+ * The zero-width joiner and the emoji selector are kept, because emoji need them.
  */
 const UNSEEN =
   /[\p{Cc}\p{Cf}\u115f\u1160\u3164\uffa0\u{e0000}-\u{e0fff}]|\p{Default_Ignorable_Code_Point}/gu;
-/** Those that emoji are made with. */
+/** Characters that emoji consist of, and line ends and tabs. */
 const KEPT: ReadonlySet<string> = new Set(['\n', '\t', '\u200d', '\ufe0f']);
 
-/** Text as a person would see it, with plain line ends and no runs of empty lines. Pure. */
+/** The visible text, with normalized line ends and without runs of empty lines. Pure. */
 export function cleanText(text: string): string {
   return text
     .toWellFormed()
@@ -147,12 +150,12 @@ export function cleanText(text: string): string {
     .trim();
 }
 
-/** The same as one line. */
+/** The visible text on one line. */
 export function cleanOneLine(text: string): string {
   return cleanText(text).replace(/\s+/g, ' ');
 }
 
-/** The charset that the server states; undefined: none. */
+/** The declared charset, or undefined. */
 function charsetOf(contentType: string): string | undefined {
   return /charset\s*=\s*["']?([\w.:-]+)/i.exec(contentType)?.[1];
 }

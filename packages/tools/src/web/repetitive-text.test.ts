@@ -10,8 +10,8 @@ const RECOGNIZERS: readonly (readonly [name: string, read: (text: string) => unk
   ['cleanLines', cleanLines],
 ];
 
-describe('what is read of pages and servers', () => {
-  it.each(RECOGNIZERS)('[D13] comes to an end with any repetitive text: %s', (_name, read) => {
+describe('reading pages and servers', () => {
+  it.each(RECOGNIZERS)('[D13] terminates for any repetitive text: %s', (_name, read) => {
     expect(findSlowText(read)).toBeUndefined();
   });
 });

@@ -17,7 +17,7 @@ const json =
   (_, response) =>
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
 
-/** As SearXNG answers `/search?format=json`. */
+/** A response of SearXNG to `/search?format=json`. */
 const SEARXNG = {
   query: 'tea',
   number_of_results: 0,
@@ -45,7 +45,7 @@ const SEARXNG = {
   unresponsive_engines: [],
 };
 
-/** As Brave answers `/res/v1/web/search`. */
+/** A response of Brave to `/res/v1/web/search`. */
 const BRAVE = {
   type: 'search',
   query: { original: 'tea', show_strict_warning: false, more_results_available: true },
@@ -82,8 +82,8 @@ const BRAVE = {
   },
 };
 
-describe('a search of the web', () => {
-  it('[G02] is not there without an engine', () => {
+describe('web search', () => {
+  it('[G02] is unavailable without an engine', () => {
     expect(openSearch({}, deps)).toBeNull();
   });
 
@@ -97,7 +97,7 @@ describe('a search of the web', () => {
     expect(scene.asked[0]?.url).toBe('/sub/search?q=tea+%26+cake&format=json&language=de');
   });
 
-  it('[G02] asks Brave, with the key in a header alone, and cuts what is long', async () => {
+  it('[G02] queries Brave with the key only in a header, and truncates long fields', async () => {
     const { scene, baseUrl } = await serve(json(BRAVE));
     const search = openSearch({ brave: { apiKey: KEY, baseUrl } }, deps);
     const hits = await search?.({ query: 'tea', results: 30 }, signal);
@@ -107,13 +107,13 @@ describe('a search of the web', () => {
     expect(scene.asked[0]?.url).toContain('count=20');
   });
 
-  it('[G02] finds nothing without failing', async () => {
+  it('[G02] may find nothing without failing', async () => {
     const { baseUrl } = await serve(json({ type: 'search', query: { original: 'x' } }));
     const search = openSearch({ brave: { apiKey: KEY, baseUrl } }, deps);
     expect(await search?.({ query: 'x', results: 5 }, signal)).toEqual([]);
   });
 
-  it('[G02] asks the next engine when the first one fails', async () => {
+  it('[G02] tries the next engine when the first one fails', async () => {
     const down = await serve(json({}, 500));
     const up = await serve(json(BRAVE));
     const search = openSearch(
@@ -132,9 +132,9 @@ describe('a search of the web', () => {
     ['brave', 302, { location: 'http://127.0.0.1:1/' }, 'web.search.brave'],
     ['searxng', 403, {}, 'search.formats'],
     ['searxng', 404, {}, 'no search at this address'],
-    ['searxng', 429, {}, 'asked too often'],
+    ['searxng', 429, {}, 'too many requests'],
   ] as const)(
-    '[G02] says in words what went wrong: %s, status %i',
+    '[G02] explains what went wrong: %s, status %i',
     async (engine, status, headers, words) => {
       const body = JSON.stringify({
         type: 'ErrorResponse',
@@ -170,7 +170,7 @@ describe('a search of the web', () => {
     await expect(found).rejects.toMatchObject({ code: 'web-search' });
   });
 
-  it('[G02] does not wait for ever, and ends with the turn', async () => {
+  it('[G02] has a deadline, and stops when the turn ends', async () => {
     const { baseUrl } = await serve(() => {});
     const search = openSearch({ searxng: { baseUrl } }, deps);
     await expect(search?.({ query: 'tea', results: 5 }, signal)).rejects.toMatchObject({

@@ -3,42 +3,48 @@ import { z } from 'zod';
 import { WebError } from './addresses.ts';
 import { cleanOneLine } from './read-page.ts';
 
-/** One result of a search. All of it was written by strangers. */
+/** One search result. All of it was written by strangers. */
 export interface SearchHit {
   readonly title: string;
   readonly url: string;
   readonly snippet: string;
 }
 
-/** The query of a search. */
+/** A search query. */
 export interface SearchQuery {
   readonly query: string;
-  /** At most this many results. */
+  /** The most results to return. */
   readonly results: number;
 }
 
-/** The means of reaching engines. */
+/** The dependencies of search engines. */
 export interface EngineDeps {
   readonly fetch: typeof globalThis.fetch;
-  /** Longest time for one request, in ms; 15 s when absent. */
+  /** The deadline of one request, in ms; 15 s when absent. */
   readonly timeoutMs?: number;
 }
 
-/** The engines that the settings name. */
+/** The configured search engines. */
 export interface SearchSettings {
   readonly searxng?: SearxngSettings | undefined;
   readonly brave?: BraveSettings | undefined;
 }
 
-/** Searches the web. Throws WebError when no engine gave results, or what `signal` fired with. */
+/**
+ * Searches the web. Throws WebError when no engine returned results, or the reason of the aborted
+ * signal.
+ */
 export type SearchWeb = (query: SearchQuery, signal: AbortSignal) => Promise<readonly SearchHit[]>;
 
-/** Longest title, address and snippet, in characters; one hit must not crowd out the others. */
+/**
+ * The longest title, URL and snippet, in characters, so that one result does not crowd out the
+ * others.
+ */
 const MAX_LENGTHS = { title: 200, url: 500, snippet: 400 };
 
 /**
- * Makes a search over the engines that are set up: the operator's own first, the next one when it
- * fails. Null when there is none, and then there is no search.
+ * Creates a search over the configured engines: the operator's own first, then the next one if it
+ * fails. Returns null when no engine is configured.
  */
 export function openSearch(settings: SearchSettings, deps: EngineDeps): SearchWeb | null {
   const engines: readonly SearchWeb[] = [
@@ -71,7 +77,7 @@ function cleanHit({ title, url, snippet }: SearchHit): SearchHit {
   };
 }
 
-/** Some engines of SearXNG leave marks of emphasis in. */
+/** Some engines behind SearXNG leave emphasis tags in. */
 function stripEmphasisTags(text: string): string {
   return text.replace(/<\/?(?:b|strong|em|i|mark|span|br)(?:\s[^<>]{0,100})?\/?>/gi, '');
 }
@@ -81,18 +87,18 @@ function shortLine(text: string, longest: number): string {
   return line.length <= longest ? line : `${line.slice(0, longest).toWellFormed()}…`;
 }
 
-/** A search engine: its name for people, and where its settings are. */
+/** A search engine: its display name, and where its settings are. */
 interface Engine {
   readonly name: string;
   readonly settings: string;
-  /** The meaning of a status to it, where it differs from the usual one. */
+  /** Explanations of status codes that differ from the usual ones. */
   readonly meaning: Readonly<Record<number, string>>;
 }
 
-/** One question to a search engine. */
+/** One request to a search engine. */
 interface EngineRequest<Answer> {
   readonly url: URL;
-  /** Keys go here and never into the address. */
+  /** Keys belong here and never into the URL. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly answer: z.ZodType<Answer>;
 }
@@ -101,8 +107,8 @@ const TIMEOUT_MS = 15_000;
 const MAX_BYTES = 2_000_000;
 
 /**
- * Asks an engine for its answer. Redirects are not followed: they would carry the key elsewhere.
- * Throws WebError; its message says what to fix and never holds the key or what the engine sent.
+ * Queries an engine. Redirects are not followed, because they would carry the key elsewhere. Throws
+ * WebError, whose message says what to fix and never contains the key or the engine's own text.
  */
 async function askEngine<Answer>(
   engine: Engine,
@@ -157,7 +163,7 @@ function parseAnswer<Answer>(
   try {
     return answer.parse(JSON.parse(text));
   } catch (cause) {
-    const message = `${name} answered with something else than results; check ${settings}.`;
+    const message = `${name} did not answer with results; check ${settings}.`;
     throw new WebError('web-search', message, cause);
   }
 }
@@ -170,12 +176,12 @@ function searchRefusal(
     401: `it refused the key; check ${settings}`,
     403: `it refused the key; check ${settings}`,
     404: `there is no search at this address; check ${settings}`,
-    429: `it is asked too often${waitOf(headers)}`,
+    429: `it receives too many requests${waitOf(headers)}`,
   };
   const why =
     meaning[status] ??
     usual[status] ??
-    (status >= 500 ? 'it has a problem; try later' : `check ${settings}`);
+    (status >= 500 ? 'it has an internal error; try later' : `check ${settings}`);
   return new WebError('web-search', `${name} answered with status ${status}: ${why}.`);
 }
 
@@ -186,13 +192,13 @@ function waitOf(headers: Headers): string {
 
 /** A SearXNG instance: the settings section `web.search.searxng`. */
 interface SearxngSettings {
-  /** May be in the operator's own network: only the operator can name it. */
+  /** May be in the operator's own network, because only the operator can configure it. */
   readonly baseUrl: string;
-  /** Such as `de` or `zh-CN`; absent: as the instance is set. */
+  /** A language such as `de` or `zh-CN`; the instance's default when absent. */
   readonly language?: string | undefined;
 }
 
-/** A text that an engine may leave out. */
+/** A text that an engine may omit. */
 const Text = z
   .string()
   .nullish()
@@ -200,7 +206,7 @@ const Text = z
 
 const SearxngResponse = z.object({
   results: z.array(z.object({ url: z.string(), title: Text, content: Text })),
-  /** Pairs of an engine and why it did not answer. */
+  /** Pairs of an engine and the reason why it did not respond. */
   unresponsive_engines: z.array(z.unknown()).default([]),
 });
 
@@ -210,7 +216,7 @@ const SEARXNG: Engine = {
   meaning: { 403: 'it does not give out JSON; add json to search.formats in its settings.yml' },
 };
 
-/** Searches with SearXNG, which asks other engines and can be self-hosted. */
+/** Searches with SearXNG, a metasearch engine that can be self-hosted. */
 function searxng({ baseUrl, language }: SearxngSettings, deps: EngineDeps): SearchWeb {
   return async ({ query }, signal) => {
     const url = new URL(`${baseUrl.replace(/(?<!\/)\/+$/, '')}/search`);
@@ -232,11 +238,11 @@ function searxng({ baseUrl, language }: SearxngSettings, deps: EngineDeps): Sear
 /** Brave Search: the settings section `web.search.brave`. */
 interface BraveSettings {
   readonly apiKey: string;
-  /** Absent: Brave’s own; tests have another. */
+  /** Brave’s own URL when absent; tests use another. */
   readonly baseUrl?: string | undefined;
 }
 
-/** Without results there is no `web` at all. */
+/** `web` is missing when there are no results. */
 const BraveResponse = z.object({
   type: z.literal('search'),
   web: z
@@ -250,10 +256,10 @@ const BRAVE: Engine = {
   settings: 'web.search.brave',
   meaning: { 422: 'it refused the key or the question; check web.search.brave.apiKey' },
 };
-/** More it does not give at a time. */
+/** The most results Brave returns per request. */
 const BRAVE_MOST = 20;
 
-/** Searches with Brave, which has an index of its own and wants a key. */
+/** Searches with Brave, which has its own index and requires a key. */
 function createBraveSearch(
   { apiKey, baseUrl = BRAVE_URL }: BraveSettings,
   deps: EngineDeps,
@@ -262,7 +268,7 @@ function createBraveSearch(
     const url = new URL('/res/v1/web/search', baseUrl);
     url.searchParams.set('q', query);
     url.searchParams.set('count', String(Math.min(results, BRAVE_MOST)));
-    // Without it, the search terms are between HTML tags.
+    // Otherwise the search terms are wrapped in HTML tags.
     url.searchParams.set('text_decorations', 'false');
     url.searchParams.set('result_filter', 'web');
     const asked = { url, headers: { 'x-subscription-token': apiKey }, answer: BraveResponse };

@@ -1,4 +1,4 @@
-/** It has no types of its own: tables, strikethrough and task lists for Turndown. */
+/** Types for the Turndown plugin (tables, strikethrough, task lists), which ships none. */
 declare module 'turndown-plugin-gfm' {
   import type TurndownService from 'turndown';
 

@@ -155,15 +155,15 @@ describe('parley prompt: a turn that was', () => {
     expect(written.out.match(/t\d(?= )/g)).toEqual(['t2']);
   });
 
-  it.each<[string, readonly string[], string]>([
+  it.each<[string, readonly string[], string, number?]>([
     ['a turn nobody knows', ['--turn', 'nope'], 'prompt --list'],
     ['a message nobody answered', ['--message', 'nope'], '"/why" in the chat'],
     ['a message of two chats', ['--message', 'm1'], 'telegram:default:99, telegram:default:42'],
     ['a chat that is silent', ['--last', '--chat', 'nope'], 'in the chat "nope" yet'],
-    ['one turn to compare', ['--diff', 't1'], '--diff takes two turns'],
-  ])('[P17] says what to do about %s', async (_what, args, words) => {
+    ['one turn to compare', ['--diff', 't1'], '--diff takes two turns', 2],
+  ])('[P17] says what to do about %s', async (_what, args, words, exit = 1) => {
     await record({ t1: { at: 1 }, t2: { at: 2, chat: '99' } });
-    expect(await prompt(...args)).toBe(1);
+    expect(await prompt(...args)).toBe(exit);
     expect(written.err).toContain(words);
     expect(written.err).not.toContain('    at ');
   });
@@ -269,7 +269,7 @@ describe('parley prompt: a preview', () => {
     [['--channel', 'web', '--mode', 'tiny'], '--mode is full, light, minimal, none, not "tiny"'],
     [['--channel', 'web', '--layout', 'zoos'], 'zeus'],
   ])('[P17] says what to type instead: %j', async (args, words) => {
-    expect(await prompt(...args)).toBe(1);
+    expect(await prompt(...args)).toBe(2);
     expect(written.err).toContain(words);
     expect(existsSync(join(folder, 'workspace'))).toBe(false);
   });

@@ -1,11 +1,14 @@
 import { Writable } from 'node:stream';
 
 // biome-ignore-start lint/suspicious/noControlCharactersInRegex: what a terminal is told begins with one
-/** The order at the start of what was written, or one character. */
+/** An escape sequence at the start of the output, or one character. */
 const TOKEN = /^(?:\u001b\[(?<arguments>[\d;?]*)(?<order>[A-Za-z])|.)/su;
 // biome-ignore-end lint/suspicious/noControlCharactersInRegex: see above
 
-/** As much of a terminal as `node:readline` and our screen use: what a person would see on it. */
+/**
+ * Emulates what `node:readline` and the chat screen use of a terminal, and shows what a person
+ * would see.
+ */
 export class FakeTerminal extends Writable {
   readonly isTTY = true;
   readonly columns: number;
@@ -20,7 +23,7 @@ export class FakeTerminal extends Writable {
     this.rows = rows;
   }
 
-  /** All rows so far, those scrolled away included, without blanks at the ends. */
+  /** All rows so far, including those scrolled away, without trailing blanks. */
   get text(): string {
     return this.#screen
       .map((row) => row.join('').trimEnd())
@@ -66,7 +69,7 @@ export class FakeTerminal extends Writable {
     }
   }
 
-  /** The first reachable row; lines that have scrolled away are out of reach. */
+  /** The first row the cursor can reach; lines that have scrolled away are out of reach. */
   get #top(): number {
     return Math.max(0, this.#screen.length - this.rows);
   }

@@ -11,7 +11,7 @@ import { startDiscordDouble } from '../start-discord-double.ts';
 
 const running: (() => Promise<void>)[] = [];
 
-/** The intents of the tests' bot unless they name others. */
+/** The default intents of the bots in tests. */
 const ALL_INTENTS = [
   GatewayIntentBits.Guilds,
   GatewayIntentBits.GuildMembers,
@@ -23,17 +23,17 @@ const ALL_INTENTS = [
   GatewayIntentBits.MessageContent,
 ];
 
-/** A double with a real discord.js client that is ready; `heard` grows with what arrives. */
+/** A double with a real, connected discord.js client; `heard` collects the messages received. */
 export interface Stage {
   readonly double: DiscordDouble;
   readonly client: Client<true>;
   readonly channel: TextChannel;
   readonly heard: Message[];
-  /** Waits until discord.js has brought so many messages of others. */
+  /** Waits until discord.js has received this many messages of others. */
   hears(count: number): Promise<Message[]>;
 }
 
-/** A client for a double that has not logged in. */
+/** Creates a client for a double, without logging in. */
 export function newClient(double: DiscordDouble, intents = ALL_INTENTS): Client {
   const client = new Client({
     intents,
@@ -44,14 +44,14 @@ export function newClient(double: DiscordDouble, intents = ALL_INTENTS): Client 
   return client;
 }
 
-/** Starts a double that ends with the test. */
+/** Starts a double that is stopped after the test. */
 export async function startDouble(options: DiscordDoubleOptions = {}): Promise<DiscordDouble> {
   const double = await startDiscordDouble(options);
   running.push(() => double.close());
   return double;
 }
 
-/** Starts both and waits until the client is ready. */
+/** Starts a double and a client, and waits until the client is ready. */
 export async function stage(
   options: DiscordDoubleOptions = {},
   intents = ALL_INTENTS,
@@ -77,7 +77,7 @@ export async function stage(
   };
 }
 
-/** Ends clients first, then their doubles. */
+/** Destroys the clients first, then their doubles. */
 export async function endStages(): Promise<void> {
   for (const end of running.splice(0).reverse()) await end();
 }

@@ -1,7 +1,10 @@
 import type { DiscordNode } from '../../discord/markdown.ts';
 import { escapeText } from './escape.ts';
 
-/** The tree of a message as Discord shows it. `liveText` says what the client fills in, such as a name for `<@1>`. */
+/**
+ * Draws a message as Discord shows it. `liveText` returns what the client inserts, such as a name
+ * for `<@1>`.
+ */
 export function drawDiscord(
   nodes: readonly DiscordNode[],
   liveText: (source: string) => string = (source) => source,
@@ -28,7 +31,7 @@ function drawNode(
   const drawAll = (nodes: readonly DiscordNode[]) => drawDiscord(nodes, liveText);
   switch (node.type) {
     case 'text':
-      // The block before it has ended the line.
+      // A code block already ends the line.
       return escapeText(before?.type === 'codeBlock' ? node.text.replace(/^\n/, '') : node.text);
     case 'emoji':
     case 'refusedLink':

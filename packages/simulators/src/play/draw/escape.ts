@@ -5,7 +5,7 @@ const REFERENCES: Readonly<Record<string, string>> = {
   '"': '&quot;',
 };
 
-/** Text for the page's HTML, also inside attributes. */
+/** Escapes text for the page's HTML, including attributes. */
 export function escapeText(text: string): string {
   return text.replaceAll(/[&<>"]/g, (character) => REFERENCES[character] ?? character);
 }

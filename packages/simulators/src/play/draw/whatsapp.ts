@@ -2,7 +2,7 @@ import type { FormattedLine, Inline } from '../../whatsapp/parse-formatting.ts';
 import { drawText } from './detected.ts';
 import { escapeText } from './escape.ts';
 
-/** The lines of a message as WhatsApp shows them. */
+/** Draws the lines of a message as WhatsApp shows them. */
 export function drawWhatsApp(lines: readonly FormattedLine[]): string {
   return lines.map(drawLine).join('');
 }
@@ -33,7 +33,10 @@ function drawInline(inline: Inline): string {
   }
 }
 
-/** On one line it stands in the text; over several it is a block, whose first line end is not seen. */
+/**
+ * Monospace on one line is inline; over several lines it is a block, whose first and last line ends
+ * are invisible.
+ */
 function drawMonospace(text: string): string {
   if (!text.includes('\n')) return `<tt>${escapeText(text)}</tt>`;
   return `<pre>${escapeText(text.replace(/^\n/, '').replace(/\n$/, ''))}</pre>`;

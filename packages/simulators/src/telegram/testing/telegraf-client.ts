@@ -4,7 +4,7 @@ import type { TelegramDouble, TelegramDoubleOptions } from '../telegram-double.t
 
 const running: TelegramDouble[] = [];
 
-/** A double and a real telegraf bot that talks to it. */
+/** Starts a double and a real telegraf bot connected to it. */
 export async function start(options: TelegramDoubleOptions = {}) {
   const double = await startTelegramDouble(options);
   running.push(double);
@@ -12,7 +12,7 @@ export async function start(options: TelegramDoubleOptions = {}) {
   return { double, bot, telegram: bot.telegram };
 }
 
-/** The refusal of a call that must be refused. */
+/** Returns the error of a call that must be refused. */
 export async function refusal(
   call: Promise<unknown>,
 ): Promise<{ code: number; description: string; parameters: unknown }> {
@@ -25,7 +25,7 @@ export async function refusal(
   return { code: error.code, description: error.description, parameters: error.parameters };
 }
 
-/** Closes all doubles that `start` began. */
+/** Closes all doubles created by `start`. */
 export async function endDoubles(): Promise<void> {
   await Promise.all(running.splice(0).map((double) => double.close()));
 }

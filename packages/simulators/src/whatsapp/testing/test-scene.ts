@@ -16,16 +16,16 @@ import { hushLibsignal, silentLogger } from '../quiet.ts';
 import { startWhatsAppDouble } from '../start-whatsapp-double.ts';
 import type { WhatsAppDouble, WhatsAppDoubleOptions } from '../whatsapp-double.ts';
 
-/** A double for one test, and clients on it; all of it ends with the test. */
+/** A double for one test and clients connected to it; all are closed after the test. */
 export interface Scene {
   readonly double: WhatsAppDouble;
-  /** Credentials that the double takes as linked. */
+  /** Credentials that the double accepts as linked. */
   readonly auth: AuthenticationState;
-  /** Another client, with other credentials or settings. */
+  /** Connects another client, with other credentials or settings. */
   connect(options?: Partial<UserFacingSocketConfig>): BaileysClient;
 }
 
-/** Starts a double; `connect()` gives a client that is linked already. */
+/** Starts a double; `connect()` returns a client that is already linked. */
 export async function startScene(options: WhatsAppDoubleOptions = {}): Promise<Scene> {
   const unhush = hushLibsignal();
   const double = await startWhatsAppDouble(options);
@@ -47,7 +47,7 @@ export async function startScene(options: WhatsAppDoubleOptions = {}): Promise<S
   };
 }
 
-/** The same, with a client whose connection is open. */
+/** Starts a double with a connected client. */
 export async function startOpenScene(
   config: Partial<UserFacingSocketConfig> = {},
 ): Promise<Scene & { readonly client: BaileysClient }> {
@@ -57,13 +57,13 @@ export async function startOpenScene(
   return { ...scene, client };
 }
 
-/** One upsert of a message, as the client told it. */
+/** One upsert of a message, as the client reported it. */
 interface Upsert {
   readonly type: BaileysEventMap['messages.upsert']['type'];
   readonly message: WAMessage;
 }
 
-/** A real Baileys client on a double, and everything it told. */
+/** A real Baileys client connected to a double, and everything it reported. */
 export class BaileysClient {
   readonly socket: WASocket;
   readonly upserts: Upsert[] = [];
@@ -72,9 +72,9 @@ export class BaileysClient {
   readonly presences: BaileysEventMap['presence.update'][] = [];
   readonly groups: BaileysEventMap['groups.upsert'] = [];
   readonly participants: BaileysEventMap['group-participants.update'][] = [];
-  /** Ids of messages that the server answered; Baileys has no event for it. */
+  /** The ids of messages that the server acknowledged; Baileys has no event for this. */
   readonly acks: (string | undefined)[] = [];
-  /** The server's answers to requests for a code to type. */
+  /** The server's responses to requests for a typed code. */
   readonly answers: BinaryNode[] = [];
   readonly #changes = new Changes(() => JSON.stringify(this.connection.slice(-3)));
 
@@ -109,7 +109,7 @@ export class BaileysClient {
     );
   }
 
-  /** The newest code to scan. */
+  /** The latest QR code. */
   get qr(): string | undefined {
     return this.connection.findLast(({ qr }) => qr !== undefined)?.qr;
   }
@@ -118,14 +118,14 @@ export class BaileysClient {
     return this.connection.some(({ connection }) => connection === 'open');
   }
 
-  /** Texts of other people's messages, in order. */
+  /** The texts of other people's messages, in order. */
   get texts(): string[] {
     return this.upserts.flatMap(({ message }) => textOf(message) ?? []);
   }
 
   /**
-   * The updates of the client's own message, oldest first. A tick that comes within the time Baileys gathers events
-   * (100 ms) stands on the message's upsert and is no update.
+   * The status updates of the client's own message, oldest first. A receipt that arrives while
+   * Baileys buffers events (100 ms) becomes part of the message's upsert instead.
    */
   statuses(id: string | null | undefined): (number | null | undefined)[] {
     const shown = this.upserts.filter(({ message }) => message.key.id === id);
@@ -136,7 +136,7 @@ export class BaileysClient {
     ];
   }
 
-  /** Why the connection ended: a `DisconnectReason`. */
+  /** Why the connection closed: a `DisconnectReason`. */
   get closedWith(): number | undefined {
     const end = this.connection.find(({ connection }) => connection === 'close')?.lastDisconnect;
     const error: unknown = end?.error;
@@ -166,7 +166,7 @@ export function freshAuth(): AuthenticationState {
   return { creds: initAuthCreds(), keys: new MemoryKeyStore() };
 }
 
-/** Credentials of a client that the double takes as linked. */
+/** Credentials of a client that the double accepts as linked. */
 function linkedAuth(double: WhatsAppDouble): AuthenticationState {
   const { creds, keys } = double.linkWithoutCode();
   const store = new MemoryKeyStore();

@@ -16,7 +16,7 @@ import {
   tokensFrom,
 } from './sign-in-state.ts';
 
-/** One server that people sign in at. */
+/** A server that people sign in to. */
 export interface SignInServer {
   readonly name: string;
   readonly url: string;
@@ -31,26 +31,27 @@ interface SignInDeps {
   readonly newState: () => string;
 }
 
-/** A person has this long to sign in. In ms. */
+/** How long a person may take to sign in, in ms. */
 const TIMEOUT_MS = 15 * 60_000;
 const MAX_WORDS = 400;
 
-/** Why a sign-in did not work, as a text for people. */
+/** Why a sign-in failed, worded for people. */
 export class SignInError extends ParleyError {
   constructor(message: string, cause?: unknown) {
     super({ code: 'mcp-sign-in-failed', message, retryable: true, cause });
   }
 }
 
-/** The state of a sign-in while the library does its steps. */
+/** The state of a sign-in while the library runs its steps. */
 type Draft = { -readonly [Key in keyof SignInState]: SignInState[Key] } & {
   verifier?: string;
   page?: URL;
 };
 
 /**
- * Begins a sign-in: finds out who lets people in (RFC 9728, RFC 8414), registers Parley there where that is needed, and
- * returns the address to send the browser to. `redirectUrl`: where it comes back; `session`: who must bring it back.
+ * Starts a sign-in: finds the authorization server (RFC 9728, RFC 8414), registers Parley there if
+ * necessary, and returns the URL to open in the browser. The browser returns to `redirectUrl`, and
+ * only `session` may complete the sign-in.
  */
 export async function beginSignIn(
   server: SignInServer,
@@ -61,14 +62,14 @@ export async function beginSignIn(
   return await vault.update(async (kept) => {
     const now = stateFor(url, kept);
     const { discovery: _old, client, ...rest } = now;
-    // One that was begun and not finished may have failed because Parley is no longer known there.
+    // An unfinished sign-in may mean that the registration is no longer known there.
     const isKnown = client !== undefined && now.pending === undefined;
     const draft: Draft = { ...rest, ...(isKnown && { client }) };
     const state = newState();
     await runSteps(server, draft, { redirectUrl, state });
     const { page, verifier, ...next } = draft;
     if (page === undefined || verifier === undefined) {
-      throw new SignInError(`${server.name} names no page to sign in at.`);
+      throw new SignInError(`${server.name} names no sign-in page.`);
     }
     checkAuthorizationServer(server, draft);
     checkPage(server, page);
@@ -88,7 +89,7 @@ function checkAuthorizationServer({ name, oauth }: SignInServer, { discovery }: 
   if (named === undefined || found === undefined) return;
   if (new URL(named).origin === new URL(found).origin) return;
   throw new SignInError(
-    `${name} names ${new URL(found).origin} to sign in at, and not the authorization server of its settings.`,
+    `${name} names ${new URL(found).origin} for signing in instead of the authorization server in its settings.`,
   );
 }
 
@@ -96,11 +97,11 @@ function checkPage({ name, url }: SignInServer, page: URL): void {
   try {
     checkAuthorizationUrl(page, url);
   } catch (error) {
-    throw new SignInError(`${name} cannot be signed in at: ${reasonOf(error)}.`, error);
+    throw new SignInError(`Signing in to ${name} failed: ${reasonOf(error)}.`, error);
   }
 }
 
-/** The parameters that the browser brought back. */
+/** The parameters of the redirect back to Parley. */
 export interface SignInAnswer {
   readonly state: string;
   readonly code?: string | undefined;
@@ -109,7 +110,10 @@ export interface SignInAnswer {
   readonly errorDescription?: string | undefined;
 }
 
-/** Ends a sign-in: the code becomes tokens, once, for the session that began it. Returns the name of the server. */
+/**
+ * Completes a sign-in: exchanges the code for tokens, once, for the session that started it.
+ * Returns the name of the server.
+ */
 export async function finishSignIn(
   servers: readonly SignInServer[],
   answer: SignInAnswer,
@@ -120,18 +124,18 @@ export async function finishSignIn(
     const pending = stateFor(server.url, await server.vault.read()).pending;
     if (pending === undefined || !isSameSecret(pending.state, answer.state)) continue;
     if (!isSameSecret(pending.session, session)) {
-      throw new SignInError('This sign-in was begun in another browser. Begin it again here.');
+      throw new SignInError('This sign-in was started in another browser. Start it again here.');
     }
     await exchange(server, answer, clock);
     return server.name;
   }
-  throw new SignInError('This sign-in is not known, or was used before. Begin it again.');
+  throw new SignInError('This sign-in is unknown or was already used. Start it again.');
 }
 
 async function exchange(server: SignInServer, answer: SignInAnswer, clock: Clock): Promise<void> {
   const failure = await server.vault.update(async (kept) => {
     const now = stateFor(server.url, kept);
-    // It counts once, however it ends.
+    // A sign-in can be completed only once, whatever the outcome.
     const { pending, ...rest } = now;
     const { client: _unknown, ...withoutClient } = rest;
     const failed = (why: string, cause?: unknown) => ({
@@ -139,8 +143,8 @@ async function exchange(server: SignInServer, answer: SignInAnswer, clock: Clock
       result: new SignInError(`${server.name} did not let you in: ${why}`, cause),
     });
     if (pending === undefined || !isSameSecret(pending.state, answer.state))
-      return failed('it was ended.');
-    if (pending.expiresAt < clock()) return failed('it took too long. Begin it again.');
+      return failed('the sign-in is no longer pending.');
+    if (pending.expiresAt < clock()) return failed('it took too long. Start it again.');
     if (answer.code === undefined) return failed(refusalIn(answer));
     try {
       const tokens = await tokensForCode(
@@ -158,7 +162,7 @@ async function exchange(server: SignInServer, answer: SignInAnswer, clock: Clock
   if (failure !== null) throw failure;
 }
 
-/** Exchanges the code where the sign-in began, and nowhere else. */
+/** Exchanges the code, only at the authorization server where the sign-in started. */
 async function tokensForCode(
   { url, oauth, fetchPublic }: SignInServer,
   { discovery, client }: SignInState,
@@ -167,14 +171,15 @@ async function tokensForCode(
   clock: Clock,
 ): Promise<SignInTokens> {
   const information = fixedClient(oauth) ?? client?.information;
-  if (discovery === undefined || information === undefined) throw new Error('it was not begun');
+  if (discovery === undefined || information === undefined)
+    throw new Error('the sign-in was not started');
   const { exchangeAuthorization } = await import('@modelcontextprotocol/client');
   const { authorizationServerUrl, authorizationServerMetadata: metadata } = discovery;
   const given = await exchangeAuthorization(authorizationServerUrl, {
     ...(metadata !== undefined && { metadata }),
     clientInformation: information,
     authorizationCode: code,
-    // An answer from another issuer is refused (RFC 9207).
+    // A response from another issuer is refused (RFC 9207).
     ...(iss !== undefined && { iss }),
     codeVerifier: verifier,
     redirectUri: redirectUrl,
@@ -184,7 +189,7 @@ async function tokensForCode(
   return tokensFrom({ ...given, issuer: issuerOf(discovery) }, clock());
 }
 
-/** The issuers that the operator trusts, which may be in a private network. */
+/** The issuers that the operator trusts; they may be in a private network. */
 function trustedBy({ issuer }: OAuthSettings): readonly string[] {
   return issuer === undefined ? [] : [issuer];
 }
@@ -203,7 +208,7 @@ interface Round {
   readonly state: string;
 }
 
-/** The library's steps up to the page to sign in at. */
+/** Runs the library's steps until the sign-in page is known. */
 async function runSteps(server: SignInServer, draft: Draft, round: Round): Promise<void> {
   const { url, oauth, fetchPublic } = server;
   const { auth } = await import('@modelcontextprotocol/client');
@@ -217,8 +222,8 @@ async function runSteps(server: SignInServer, draft: Draft, round: Round): Promi
     });
   } catch (error) {
     const why = cleanLine(reasonOf(error), MAX_WORDS);
-    const otherwise = 'If it takes a key instead, put that into “headers” of its settings.';
-    throw new SignInError(`${server.name} cannot be signed in at: ${why}. ${otherwise}`, error);
+    const otherwise = 'If it accepts a key instead, put the key into “headers” in its settings.';
+    throw new SignInError(`Signing in to ${server.name} failed: ${why}. ${otherwise}`, error);
   }
 }
 
@@ -242,17 +247,17 @@ function providerOver(
     },
     state: () => state,
     clientInformation: (at) => {
-      // Named as that of whoever was found: `issuer` of the settings says who that may be.
+      // Attributed to the discovered issuer; the setting `issuer` restricts which ones are allowed.
       if (fixed !== undefined) return { ...fixed, ...(at !== undefined && { issuer: at.issuer }) };
-      // What was registered for another address would be refused.
+      // A registration for another redirect URL would be refused.
       return draft.client?.redirectUrl === redirectUrl ? draft.client.information : undefined;
     },
     saveClientInformation: (information) => {
       draft.client = { information, redirectUrl };
     },
-    // Whoever signs in wants new ones.
+    // A new sign-in must not reuse existing tokens.
     tokens: () => undefined,
-    // The code is exchanged without the library's steps, which would begin again after a refusal.
+    // The code is exchanged without the library's steps, which would start over after a refusal.
     saveTokens: () => {},
     saveCodeVerifier: (verifier) => {
       draft.verifier = verifier;

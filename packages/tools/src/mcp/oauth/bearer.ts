@@ -23,13 +23,13 @@ interface BearerDeps {
   readonly fetchPublic: FetchPublic;
 }
 
-/** A token is renewed this long before its end. In ms. */
+/** How long before its expiry a token is renewed, in ms. */
 const EARLY_MS = 30_000;
 
 /**
- * Gives the requests of one connection their token, and renews it: before its end, and when the server refuses it.
- * Renewing is done by one process at a time; the others find the new token. Throws SignInNeededError where only a
- * person can go on.
+ * Supplies the access token for the requests of one connection. Renews it before it expires and
+ * when the server refuses it. One process at a time renews; the others find the new token. Throws
+ * SignInNeededError when only a person can continue.
  */
 export function bearerFor(deps: BearerDeps): AuthProvider {
   const { url, vault, clock } = deps;
@@ -39,7 +39,7 @@ export function bearerFor(deps: BearerDeps): AuthProvider {
       const now = stateFor(url, kept);
       const { tokens } = now;
       const asked = challenge === undefined ? now : { ...now, challenge };
-      // Another request, or another process, has renewed it in the meantime.
+      // Another request or process has already renewed it.
       if (tokens !== undefined && tokens.access !== used) return { next: asked, result: 'renewed' };
       const renewed = tokens === undefined ? null : await renewTokens(deps, now, tokens);
       const { tokens: _old, ...rest } = asked;
@@ -74,12 +74,12 @@ export function bearerFor(deps: BearerDeps): AuthProvider {
   };
 }
 
-/** Errors with which a server says that it may work later. */
+/** Errors that are worth a retry later. */
 const PASSING = /server_error|internal|unavailable|too_many|slow_down|rate.?limit|timeout/i;
 
 /**
- * Null where the server wants a person to sign in again, `client-unknown` where it no longer knows Parley, either. Throws
- * where it may work later.
+ * Returns null when a person has to sign in again, and `client-unknown` when the server no longer
+ * knows Parley either. Throws an error when a retry may work later.
  */
 async function renewTokens(
   { url, oauth, clock, fetchPublic }: BearerDeps,
@@ -89,7 +89,7 @@ async function renewTokens(
   const { refresh, issuer } = tokens;
   const information = fixedClient(oauth) ?? client?.information;
   if (refresh === undefined || information === undefined || discovery === undefined) return null;
-  // The server may name someone else by now: what one has given is not shown to another.
+  // The server may name another issuer by now, which must not receive the tokens of this one.
   if (issuer !== undefined && issuer !== issuerOf(discovery)) return null;
   const { authorizationServerMetadata: metadata, resourceMetadata } = discovery;
   const resource = resourceMetadata?.resource;

@@ -3,14 +3,15 @@ import { boundedFetch } from '../bounds.ts';
 
 type Fetch = typeof globalThis.fetch;
 
-/** Metadata and tokens are small. In bytes. */
+/** The largest response, in bytes; metadata and tokens are small. */
 const MAX_BYTES = 500_000;
 const TIMEOUT_MS = 15_000;
 
 /**
- * A `fetch` for addresses that a server names. Where the operator has pointed to, it goes as it is; all else must be
- * https and lead to the public internet, and the request goes to the address that was looked at. No redirect is
- * followed: a code or a token must not be carried elsewhere.
+ * A `fetch` for URLs that a server names. Requests to origins configured by the operator are sent
+ * as usual. All others must use https and lead to the public internet, and are sent to the very IP
+ * address that was checked. Redirects are not followed, because they could carry a code or token
+ * elsewhere.
  */
 export function guardedFetch(
   serverUrl: string,
@@ -32,14 +33,16 @@ export function guardedFetch(
   };
 }
 
-/** Whether the address is of this machine: only a server that is here itself may name such a one. */
+/**
+ * Whether a URL points to this machine. Only a server that runs here itself may name such a URL.
+ */
 function isLoopbackUrl({ hostname }: URL): boolean {
   return ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
 }
 
-/** Whether a browser may be sent there. Throws where it may not. */
+/** Checks that a browser may be sent to this sign-in page; throws an error if not. */
 export function checkAuthorizationUrl(url: URL, serverUrl: string): void {
   const isLocal = isLoopbackUrl(url) && isLoopbackUrl(new URL(serverUrl));
   if (url.protocol === 'https:' || (url.protocol === 'http:' && isLocal)) return;
-  throw new Error(`its sign-in page ${url.origin} is not reached over https`);
+  throw new Error(`its sign-in page ${url.origin} does not use https`);
 }

@@ -18,7 +18,7 @@ afterEach(async () => {
   guarded.close();
 });
 
-/** A vault in memory, through JSON as in a file; one update after the other. */
+/** A vault in memory that serializes through JSON like a file and runs one update at a time. */
 function memoryVault(): SignInVault & { readonly kept: () => SignInState | null } {
   let text = 'null';
   let last: Promise<unknown> = Promise.resolve();
@@ -46,7 +46,7 @@ function scene(vault = memoryVault(), oauth: OAuthSettings = {}) {
   const clock = () => now;
   const server = { name: 's', url: guarded.url, oauth, vault, fetchPublic };
   const deps = { clock, newState: () => `state ${++states}` };
-  /** As one process does. */
+  /** Connects like a separate process. */
   const connect = () => {
     const { log, lines } = recordingLogger();
     const servers = openMcpServers(
@@ -89,8 +89,8 @@ function scene(vault = memoryVault(), oauth: OAuthSettings = {}) {
 
 const SEEN = { text: 'Seen.', failed: false };
 
-describe('[G03] a server that asks for a sign-in', () => {
-  it('says so, waits for a person, and is used once that person has signed in', async () => {
+describe('[G03] a server that requires a sign-in', () => {
+  it('reports it, waits for a person, and is used once that person has signed in', async () => {
     const { connect, begin, finish, agree, vault } = scene();
     const { needsSignIn, connected, call, state } = connect();
     await needsSignIn();
@@ -112,7 +112,7 @@ describe('[G03] a server that asks for a sign-in', () => {
     expect(vault.kept()?.pending).toBeUndefined();
   });
 
-  it('ends an access token: it is renewed, and the call is made once', async () => {
+  it('revokes an access token: it is renewed, and the call is executed once', async () => {
     const { connect, signIn } = scene();
     await signIn();
     const { connected, call } = connect();
@@ -123,7 +123,7 @@ describe('[G03] a server that asks for a sign-in', () => {
     expect(guarded.calls()).toBe(1);
   });
 
-  it('names an end of its token: it is renewed before that', async () => {
+  it('limits the lifetime of its token: it is renewed before it expires', async () => {
     const { connect, signIn, later } = scene();
     guarded.lifetime(100);
     await signIn();
@@ -134,7 +134,7 @@ describe('[G03] a server that asks for a sign-in', () => {
     expect(guarded.grants).toEqual(['code', 'refresh']);
   });
 
-  it('takes a refresh token once: of two processes one renews, and both go on', async () => {
+  it('accepts a refresh token once: one of two processes renews, and both continue', async () => {
     const { connect, signIn } = scene();
     await signIn();
     const processes = [connect(), connect()];
@@ -147,7 +147,7 @@ describe('[G03] a server that asks for a sign-in', () => {
     expect(guarded.reused()).toBe(0);
   });
 
-  it('withdraws all tokens: it needs a sign-in again, and works after it', async () => {
+  it('revokes all tokens: it needs a sign-in again and works afterwards', async () => {
     const { connect, signIn, vault } = scene();
     await signIn();
     const { connected, needsSignIn, call } = connect();
@@ -159,11 +159,11 @@ describe('[G03] a server that asks for a sign-in', () => {
     await signIn();
     await connected();
     expect(await call()).toEqual(SEEN);
-    // It knows Parley already.
+    // The second sign-in reuses the registration.
     expect(guarded.registrations()).toBe(1);
   });
 
-  it('no longer knows Parley: a sign-in that was begun in vain registers it again', async () => {
+  it('no longer knows Parley: retrying a failed sign-in registers it again', async () => {
     const { connect, signIn, begin } = scene();
     await signIn();
     guarded.forgetClients();
@@ -178,7 +178,7 @@ describe('[G03] a server that asks for a sign-in', () => {
     expect(guarded.registrations()).toBe(1);
   });
 
-  it('cannot renew a token now: it is kept, and renewed later', async () => {
+  it('fails temporarily to renew a token: the token is kept and renewed later', async () => {
     const { connect, signIn, vault } = scene();
     await signIn();
     const { connected, call, state } = connect();
@@ -192,7 +192,7 @@ describe('[G03] a server that asks for a sign-in', () => {
     await expect.poll(call, { timeout: 10_000 }).toEqual(SEEN);
   });
 
-  it('says 0 for a token without an end: it is used until it is refused', async () => {
+  it('sends a lifetime of 0 for a token that does not expire: it is used until it is refused', async () => {
     const { connect, signIn } = scene();
     guarded.lifetime(0);
     await signIn();
@@ -202,7 +202,7 @@ describe('[G03] a server that asks for a sign-in', () => {
     expect(guarded.grants).toEqual(['code']);
   });
 
-  it('names someone else than the one who has given the token: that one is not shown it', async () => {
+  it('names another issuer than that of the token: the new one does not receive the token', async () => {
     const { connect, signIn, vault } = scene();
     await signIn();
     await vault.update(async (now) => {
@@ -219,7 +219,7 @@ describe('[G03] a server that asks for a sign-in', () => {
     expect(guarded.refreshesAsked()).toBe(0);
   });
 
-  it('knows Parley by the settings: it is used and renewed as that, and none of it is kept', async () => {
+  it('knows Parley by its settings: this registration is used for renewal too, and is not stored', async () => {
     guarded.addClient('parley', REDIRECT);
     const { connect, signIn, vault } = scene(memoryVault(), { clientId: 'parley' });
     await signIn();
@@ -232,24 +232,24 @@ describe('[G03] a server that asks for a sign-in', () => {
     expect(vault.kept()?.client).toBeUndefined();
   });
 
-  it('names someone else than the settings: nobody is sent there', async () => {
+  it('names another authorization server than the settings: nobody is sent there', async () => {
     const { begin, vault } = scene(memoryVault(), {
       issuer: 'https://sso.example.org/',
       clientId: 'parley',
       clientSecret: 'for that one alone',
     });
-    await expect(begin()).rejects.toThrow(/not the authorization server of its settings/);
+    await expect(begin()).rejects.toThrow(/instead of the authorization server in its settings/);
     expect(vault.kept()).toBeNull();
   });
 
-  it('is told of Parley again where the browser comes back to another address', async () => {
+  it('is registered with again when the browser returns to another URL', async () => {
     const { begin } = scene();
     await begin();
     await begin('mine', 'http://localhost:8420/');
     expect(guarded.registrations()).toBe(2);
   });
 
-  it('shows no token in what is logged', async () => {
+  it('writes no token to the log', async () => {
     const { connect, signIn, vault } = scene();
     await signIn();
     const { connected, call, lines } = connect();
@@ -262,17 +262,22 @@ describe('[G03] a server that asks for a sign-in', () => {
   });
 });
 
-describe('[G03] what comes back from a sign-in', () => {
+describe('[G03] the redirect back from a sign-in', () => {
   it.each<readonly [string, (answer: SignInAnswer) => SignInAnswer, string, RegExp]>([
-    ['with another state', (answer) => ({ ...answer, state: 'x' }), 'mine', /not known/],
-    ['by another session', (answer) => answer, 'theirs', /another browser/],
+    ['with a wrong state', (answer) => ({ ...answer, state: 'x' }), 'mine', /is unknown/],
+    ['in another session', (answer) => answer, 'theirs', /another browser/],
     [
       'from another issuer',
       (answer) => ({ ...answer, iss: 'https://evil.test' }),
       'mine',
       /issuer/i,
     ],
-    ['without the issuer that it promises', ({ iss: _iss, ...answer }) => answer, 'mine', /iss/i],
+    [
+      'without the issuer that the server promises',
+      ({ iss: _iss, ...answer }) => answer,
+      'mine',
+      /iss/i,
+    ],
     ['with a made-up code', (answer) => ({ ...answer, code: 'x' }), 'mine', /did not let you in/],
     [
       'without a code',
@@ -287,18 +292,18 @@ describe('[G03] what comes back from a sign-in', () => {
     expect(vault.kept()?.tokens).toBeUndefined();
   });
 
-  it('counts once, and for a quarter of an hour', async () => {
+  it('is accepted once, and within a quarter of an hour', async () => {
     const { begin, finish, agree, later } = scene();
     const answer = await agree(await begin());
     await finish(answer);
-    await expect(finish(answer)).rejects.toThrow(/not known/);
+    await expect(finish(answer)).rejects.toThrow(/is unknown/);
     const late = await agree(await begin());
     later(16 * 60_000);
     await expect(finish(late)).rejects.toThrow(/too long/);
   });
 });
 
-describe('[G03] addresses that a server names', () => {
+describe('[G03] URLs that a server names', () => {
   it.each([
     'http://169.254.169.254/',
     'http://10.0.0.1/',
@@ -306,7 +311,7 @@ describe('[G03] addresses that a server names', () => {
     'https://[::ffff:7f00:1]/',
     'https://metadata.internal/',
     'http://example.org/',
-  ])('are not asked where they lead inside or are not safe: %s', async (address) => {
+  ])('are not requested when they are internal or insecure: %s', async (address) => {
     guarded.nameInstead(address);
     const { begin, vault } = scene();
     await expect(begin()).rejects.toThrow();
@@ -314,8 +319,8 @@ describe('[G03] addresses that a server names', () => {
   });
 });
 
-describe('[G03] what is kept of a sign-in', () => {
-  it('counts as secret with all that lets someone in', () => {
+describe('[G03] the stored state of a sign-in', () => {
+  it('counts as secret wherever it grants access', () => {
     const information = {
       client_id: 'c',
       client_secret: 'one',

@@ -8,12 +8,12 @@ import type { FetchPublic } from '../../web/public-fetch.ts';
 const Tokens = z.object({
   access: z.string().min(1),
   refresh: z.string().optional(),
-  /** In ms; absent where the server does not say. */
+  /** When the token expires, in ms since 1970; absent when the server does not say. */
   expiresAt: z.number().optional(),
   issuer: z.string().optional(),
 });
 
-/** As the library gave it to be kept. */
+/** The registration in the library's own format. */
 const Client = z.custom<StoredOAuthClientInformation>(
   (value) => z.looseObject({ client_id: z.string().min(1) }).safeParse(value).success,
 );
@@ -21,38 +21,41 @@ const Discovery = z.custom<OAuthDiscoveryState>(
   (value) => z.looseObject({ authorizationServerUrl: z.url() }).safeParse(value).success,
 );
 
-/** A sign-in that has begun: what comes back must fit it. */
+/** A sign-in in progress; the redirect back must match it. */
 const Pending = z.object({
   state: z.string(),
   verifier: z.string(),
   redirectUrl: z.string(),
-  /** The session of the page; an answer by another session is refused. */
+  /** The session of the page; redirects in another session are refused. */
   session: z.string(),
   expiresAt: z.number(),
 });
 
-/** The state of the sign-in at one server; stored like secrets. */
+/** The state of the sign-in at one server; stored like a secret. */
 export const SignInState = z.object({
-  /** The server that all of it is for. */
+  /** The server that this state belongs to. */
   url: z.string(),
   tokens: Tokens.optional(),
-  /** The challenge of the server when it refused access. */
+  /** The challenge in the server's refusal. */
   challenge: z
     .object({ metadataUrl: z.string().optional(), scope: z.string().optional() })
     .optional(),
-  /** The registration of Parley, for redirects to this address. */
+  /** Parley's registration for this redirect URL. */
   client: z.object({ information: Client, redirectUrl: z.string() }).optional(),
-  /** The server's description of its authorization server, as the library keeps it. */
+  /** The discovered authorization server, in the library's own format. */
   discovery: Discovery.optional(),
   pending: Pending.optional(),
 });
 export type SignInState = Readonly<z.infer<typeof SignInState>>;
 export type SignInTokens = z.infer<typeof Tokens>;
 
-/** The store of the sign-in at one server. Processes share it. */
+/** The store of the sign-in at one server, shared by all processes. */
 export interface SignInVault {
   read(): Promise<SignInState | null>;
-  /** One at a time among all processes: no two may use the same refresh token. `next`: what is kept from then on. */
+  /**
+   * Runs one update at a time across all processes, because a refresh token must not be used twice.
+   * `next` is the new state.
+   */
   update<Result>(
     work: (
       now: SignInState | null,
@@ -60,13 +63,13 @@ export interface SignInVault {
   ): Promise<Result>;
 }
 
-/** The services of signing in at one server. */
+/** The dependencies of a sign-in at one server. */
 export interface SignInMeans {
   readonly vault: SignInVault;
   readonly fetchPublic: FetchPublic;
 }
 
-/** The settings of signing in at one server. */
+/** The sign-in settings of one server. */
 export interface OAuthSettings {
   readonly clientId?: string | undefined;
   readonly clientSecret?: string | undefined;
@@ -75,7 +78,7 @@ export interface OAuthSettings {
   readonly issuer?: string | undefined;
 }
 
-/** The registration in the settings; it has precedence over one that Parley made itself. */
+/** The registration from the settings; it takes precedence over one that Parley made itself. */
 export function fixedClient({ clientId, clientSecret }: OAuthSettings) {
   if (clientId === undefined) return undefined;
   return {
@@ -89,18 +92,21 @@ export function issuerOf(discovery: OAuthDiscoveryState): string {
   return discovery.authorizationServerMetadata?.issuer ?? discovery.authorizationServerUrl;
 }
 
-/** Refusals after which the registration of Parley is of no use any more. */
+/** Whether an error means that Parley's registration is no longer valid. */
 export function isClientUnknown(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return code === 'invalid_client' || code === 'unauthorized_client';
 }
 
-/** The state for this address: what is kept for another is of no use. */
+/** The stored state for this URL; state of another URL is discarded. */
 export function stateFor(url: string, kept: SignInState | null): SignInState {
   return kept?.url === url ? kept : { url };
 }
 
-/** All that must never be shown. The state of a sign-in is not among it: the browser carries it. */
+/**
+ * The values that must never be shown. `state` is not one of them, because it travels through the
+ * browser.
+ */
 export function secretsIn({ tokens, client, pending }: SignInState): readonly string[] {
   return [
     tokens?.access,
@@ -111,7 +117,7 @@ export function secretsIn({ tokens, client, pending }: SignInState): readonly st
   ].filter((one) => one !== undefined);
 }
 
-/** The token that changes the registration of Parley, where the server gave one (RFC 7592). */
+/** The token that manages Parley's registration, if the server issued one (RFC 7592). */
 function registrationTokenIn(information: object | undefined): string | undefined {
   const { registration_access_token: token } = z
     .object({ registration_access_token: z.string().optional() })
@@ -120,7 +126,9 @@ function registrationTokenIn(information: object | undefined): string | undefine
   return token;
 }
 
-/** Tokens as the library gives them, for keeping. A refresh token that is not replaced stays. */
+/**
+ * Converts the library's tokens for storage. An old refresh token is kept when there is no new one.
+ */
 export function tokensFrom(
   given: {
     readonly access_token: string;
@@ -137,7 +145,7 @@ export function tokensFrom(
     expires_in: seconds,
   } = given;
   const issuer = given.issuer ?? before?.issuer;
-  // Some write 0 for a token without an end.
+  // Some servers send 0 for a token that does not expire.
   const hasEnd = seconds !== undefined && seconds > 0;
   return {
     access,

@@ -5,40 +5,40 @@ import { mergeParts } from './merge.ts';
 import type { PropertyNames } from './property-names.ts';
 import { type JsonType, typeNamed, typesOf } from './types.ts';
 
-/** The state of rebuilding one schema. */
+/** The state while one schema is rebuilt. */
 export interface Cleaning {
   readonly root: Block;
-  /** The last level whose parts are described by their kind. */
+  /** At this depth, parts are described only by their type. */
   readonly deepest: number;
   nodes: number;
 }
 
 const MAX_NODES = 400;
 const MAX_CHOICES = 200;
-/** The number of choices that are named where there are too many to check. */
+/** How many choices are named when there are too many to validate. */
 const SHOWN_CHOICES = 10;
 /** The longest description, in characters. */
 const MAX_WORDS = 500;
 
-/** Thrown where a schema has more parts than are taken. */
+/** Thrown when a schema has too many parts. */
 export class TooManyPartsError extends Error {}
 
 const Plain = z.union([z.string().max(200), z.number(), z.boolean(), z.null()]);
 type Plain = z.infer<typeof Plain>;
 
-/** The place of a part in a schema. */
+/** The position of a part in a schema. */
 export interface Place {
   readonly depth: number;
-  /** The references that led here. */
+  /** The references that led to this part. */
   readonly within: readonly string[];
   readonly names: PropertyNames;
 }
 
-/** A schema rebuilt from the few keywords that every provider takes, whatever draft it was written in. */
+/** Rebuilds a schema of any draft from the few keywords that every provider accepts. */
 export function cleanNode(said: unknown, at: Cleaning, { depth, within, names }: Place): Block {
   at.nodes += 1;
   if (at.nodes > MAX_NODES) throw new TooManyPartsError();
-  // `true` is anything. Some write only the name of a type.
+  // `true` allows anything. Some servers write only the name of a type.
   const shorthand = typeNamed(said);
   const merged = mergeParts(shorthand === undefined ? said : { type: shorthand }, at.root, within);
   const { node } = merged;
@@ -52,7 +52,7 @@ export function cleanNode(said: unknown, at: Cleaning, { depth, within, names }:
     ...valueRules(node, choices),
     ...bounds(node),
   };
-  // Of the deepest level only the kind is shown.
+  // At the deepest level only the type is shown.
   if (depth >= at.deepest) return { ...own, ...cleanItems({}, types, names, below) };
   return {
     ...own,
@@ -81,7 +81,7 @@ function describeNode(node: Block, choices: readonly Plain[]): Block {
   return line === '' ? {} : { description: line };
 }
 
-/** None where the list has anything but plain values: the server alone can check it then. */
+/** Empty unless all choices are plain values; otherwise only the server can validate them. */
 function choicesOf(node: Block): readonly Plain[] {
   const all = z.array(Plain).safeParse(node.enum).data ?? [];
   const withNull = node.nullable === true && all.length > 0 ? [...all, null] : all;
@@ -110,7 +110,7 @@ function bounds(node: Block): Block {
     const value = number(name);
     if (value !== undefined) found.set(name, value);
   }
-  // Draft 4 says with `true` that the bound itself is excluded.
+  // In draft 4, `true` means that the bound itself is excluded.
   for (const [flag, bound] of [
     ['exclusiveMinimum', 'minimum'],
     ['exclusiveMaximum', 'maximum'],
@@ -134,12 +134,13 @@ function alternatives(node: Block, names: PropertyNames, below: Below): Block {
   if (!Array.isArray(said)) return {};
   const options = said.filter((option) => option !== false).map((option) => below(option, names));
   if (node.nullable === true) options.push({ type: 'null' });
-  // Options that only say what is needed together cannot be told apart here.
+  // Options that only say which properties are required together are indistinguishable once
+  // cleaned.
   const tellsApart = options.some((option) => Object.keys(option).length > 0);
   return tellsApart ? { anyOf: options } : {};
 }
 
-/** Providers refuse a list that does not say what is in it. */
+/** Providers refuse an array without a schema for its items. */
 function cleanItems(
   node: Block,
   types: readonly JsonType[] | undefined,
@@ -153,7 +154,7 @@ function cleanItems(
   };
 }
 
-/** A name that no provider takes is shown as another. */
+/** Renames properties whose names providers do not accept. */
 function properties(node: Block, names: PropertyNames, below: Below): Block {
   const all = describedIn(node);
   const needed = new Set([...toTexts(node.required), ...namesNeededInside(all)]);
@@ -180,7 +181,7 @@ function properties(node: Block, names: PropertyNames, below: Below): Block {
   };
 }
 
-/** The properties by name; some list them, each with its name inside. */
+/** The properties by name; some schemas list them, each with its name inside. */
 function describedIn({ properties: said }: Block): Block {
   if (!Array.isArray(said)) return blockOf(said) ?? {};
   const named = said.flatMap((one) => {
@@ -190,7 +191,7 @@ function describedIn({ properties: said }: Block): Block {
   return Object.fromEntries(named);
 }
 
-/** Draft 3 marks each needed property itself. */
+/** Draft 3 marks each required property inside its own schema. */
 function namesNeededInside(all: Block): readonly string[] {
   return Object.entries(all).flatMap(([name, said]) =>
     blockOf(said)?.required === true ? [name] : [],
@@ -199,7 +200,8 @@ function namesNeededInside(all: Block): readonly string[] {
 
 function additional(node: Block, names: PropertyNames, below: Below): Block {
   const { additionalProperties: more, patternProperties } = node;
-  // What a regular expression allows is not checked here, so the rest cannot be forbidden.
+  // Names allowed by `patternProperties` are not checked here, so other properties cannot be
+  // forbidden.
   if (more === undefined || more === true || patternProperties !== undefined) return {};
   return { additionalProperties: more === false ? false : below(more, names.belowOthers()) };
 }

@@ -1,13 +1,13 @@
 import { type Block, blockOf, toTexts } from './json-block.ts';
 import { type Resolved, resolve } from './references.ts';
 
-/** Schemas inside each other by `allOf` that are merged. */
+/** The deepest nesting of `allOf` that is merged. */
 const DEEPEST = 8;
 const MAX_PARTS = 50;
 
 /**
- * The schema with all that its `allOf` adds: providers refuse the keyword at the root, and models read one
- * description better than several.
+ * Merges everything that `allOf` adds into the schema: providers refuse the keyword at the root,
+ * and models understand one description better than several.
  */
 export function mergeParts(said: unknown, root: Block, within: readonly string[]): Resolved {
   const parts: Block[] = [];
@@ -39,7 +39,7 @@ function mergeTwo(one: Block, other: Block): Block {
   }
   const required = [...toTexts(one.required), ...toTexts(other.required)];
   if (required.length > 0) merged.required = [...new Set(required)];
-  // Each part closes what the others open: only the server knows what remains.
+  // Each part forbids the properties of the others; only the server knows what remains.
   if (more !== undefined) delete merged.additionalProperties;
   return merged;
 }

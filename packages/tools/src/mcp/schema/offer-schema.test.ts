@@ -9,13 +9,13 @@ function cleaned(schema: unknown): CleanSchema | null {
   try {
     return offerSchema(schema).schema;
   } catch {
-    return null; // Too large: the tool is left out.
+    return null; // The schema is too large, so the tool is left out.
   }
 }
 
 describe('the schema of a tool of a server', () => {
   it.each([...HOSTILE_SCHEMAS, ...SLOW_SCHEMAS].map((one) => [one.what, one] as const))(
-    '[D13] is left out or rebuilt so that checks by it come to an end: %s',
+    '[D13] is left out or rebuilt so that validating by it always terminates: %s',
     (_what, { schema, value }) => {
       const clean = cleaned(schema);
       if (clean === null) return;
@@ -24,7 +24,7 @@ describe('the schema of a tool of a server', () => {
     },
   );
 
-  it('[D13] counts among those of its server: too large together, the later ones are left out', () => {
+  it('[D13] counts toward the total of its server; tools beyond the total are left out', () => {
     const properties = Object.fromEntries(
       Array.from({ length: 390 }, (_, nth) => [`p${nth}`, { type: ['string', 'null'] }]),
     );
@@ -36,11 +36,11 @@ describe('the schema of a tool of a server', () => {
     );
     expect(JSON.stringify(tools.map(({ schema }) => schema)).length).toBeLessThan(210_000);
     expect(refused.map(({ reason }) => reason)).toContain(
-      'the descriptions of all arguments of this server are too large together',
+      'the argument schemas of this server are too large in total',
     );
   });
 
-  it('[G03] names each type once', () => {
+  it('[G03] names each type only once', () => {
     const a = { type: ['object', 'null', 'object'] };
     expect(offerSchema({ properties: { a } }).schema).toEqual({
       type: 'object',

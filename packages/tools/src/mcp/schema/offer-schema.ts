@@ -9,35 +9,39 @@ import {
 } from './property-names.ts';
 import { typesOf } from './types.ts';
 
-/** A JSON Schema that Parley has written itself, from what a server said. */
+/** A JSON Schema that Parley built from the server's schema. */
 export type CleanSchema = Readonly<Record<string, unknown>>;
 
-/** The difference between the arguments of a model and those of the server. */
+/** How the model's arguments differ from the server's. */
 export interface ArgumentShape {
-  /** The one property that holds them all. */
+  /** The single property that holds all arguments. */
   readonly wrappedIn?: string;
-  /** The properties that the model knows under other names than the server. */
+  /** The properties that have another name for the model. */
   readonly renamed?: Renames;
 }
 
-/** The arguments of a tool as a model is shown them. */
+/** The arguments of a tool as the model sees them. */
 export interface OfferedSchema {
-  /** Always of an object, without alternatives at its root: OpenAI and Anthropic refuse all else. */
+  /**
+   * Always an object without alternatives at its root, because OpenAI and Anthropic refuse anything
+   * else.
+   */
   readonly schema: CleanSchema;
   readonly shape: ArgumentShape;
-  /** The simplification, as a sentence for the operator; null for none. */
+  /** What was simplified, as a sentence for the operator; null for nothing. */
   readonly remark: string | null;
 }
 
-/** Levels that are shown; a schema that is too large is shown with fewer. */
+/** The depths to try, because a schema that is too large is shown with fewer levels. */
 const DEPTHS = [10, 6, 4, 3, 2, 1] as const;
 const MAX_CHARACTERS = 16_000;
-/** The longest schema that is written as a text, in characters. */
+/** The longest schema sent as a string, in characters. */
 const MAX_TEXT = 200_000;
 
 /**
- * The schema of a tool's arguments, rebuilt for every provider: bounded in depth and size, references filled in,
- * regular expressions left out (they could take for ever). Throws an Error that says why it cannot be offered.
+ * Rebuilds the schema of a tool's arguments so that every provider accepts it: limited in depth and
+ * size, with references resolved and regular expressions removed, because they could run forever.
+ * Throws an Error that says why the tool cannot be offered.
  */
 export function offerSchema(said: unknown): OfferedSchema {
   const root = rootOf(said);
@@ -62,7 +66,7 @@ export function offerSchema(said: unknown): OfferedSchema {
   throw new Error('the description of its arguments is too large');
 }
 
-/** No schema is that of a tool without arguments; some servers send the schema as a text. */
+/** A missing schema means a tool without arguments. Some servers send the schema as a string. */
 function rootOf(said: unknown): Block {
   const value = typeof said === 'string' && said.trim() !== '' ? parseSchemaText(said) : said || {};
   if (value === undefined || value === null || typeof value === 'boolean') return {};
@@ -71,7 +75,7 @@ function rootOf(said: unknown): Block {
   return isOnlyProperties(root) ? { type: 'object', properties: root } : root;
 }
 
-/** Some send the properties alone, without the object around them. */
+/** Whether a server sent only the properties, without the object around them. */
 function isOnlyProperties(root: Block): boolean {
   const all = Object.entries(root);
   return (
@@ -83,7 +87,7 @@ function isOnlyProperties(root: Block): boolean {
   );
 }
 
-/** The keywords whose values are objects with a type themselves. */
+/** Keywords whose values are objects that have a `type` themselves. */
 const KEYWORDS = new Set([
   'items',
   'not',
@@ -98,7 +102,7 @@ function parseSchemaText(text: string): unknown {
   try {
     if (text.length <= MAX_TEXT) return JSON.parse(text);
   } catch {
-    // The same as a text that is too long: there is nothing to read.
+    // Invalid JSON gets the same error as a text that is too long.
   }
   throw new Error('the schema of its arguments is a text that is not JSON');
 }
@@ -108,7 +112,7 @@ interface Attempt {
   readonly wrappedIn?: string;
 }
 
-/** Null where the schema is too large at this depth. */
+/** Returns null when the schema is too large at this depth. */
 function tryCleaning(at: Cleaning, names: PropertyNames): Attempt | null {
   try {
     const made = atRoot(at, names);
@@ -119,14 +123,14 @@ function tryCleaning(at: Cleaning, names: PropertyNames): Attempt | null {
   }
 }
 
-/** A reference to the root from within would repeat all of it. */
+/** Marks the root as visited, because a nested reference to it would repeat everything. */
 const WITHIN_ROOT: readonly string[] = ['#'];
 
 function atRoot(at: Cleaning, names: PropertyNames): Attempt {
   const { node, within } = mergeParts(at.root, at.root, WITHIN_ROOT);
   const place = { depth: 0, within, names };
   const { anyOf, oneOf, enum: _enum, const: _const, default: _default, ...rest } = node;
-  // Arguments are never null: a call without any sends an empty object.
+  // Arguments are never null: a call without arguments sends an empty object.
   const { nullable: _nullable, ...plain } = rest;
   const types = typesOf(plain);
   if (types?.some((type) => type !== 'null') === true && !types.includes('object')) {
@@ -151,7 +155,9 @@ function objectOf(node: Block, at: Cleaning, place: Place): CleanSchema {
   return cleanNode({ ...node, type: 'object' }, at, place);
 }
 
-/** The alternatives that an object can have; `null` is what a tool without arguments is sent. */
+/**
+ * The alternatives that an object can match. `null` is dropped; such a call sends an empty object.
+ */
 function objectAlternatives(
   said: readonly unknown[],
   at: Cleaning,
@@ -165,7 +171,7 @@ function objectAlternatives(
   });
 }
 
-/** Such a form only says which of the properties beside it are needed. */
+/** Whether a form only lists which of the properties next to it are required. */
 function isRequirement(form: Block): boolean {
   return form.properties === undefined && toTexts(form.required).length > 0;
 }
@@ -179,7 +185,7 @@ function combineForms(plain: Block, form: Block): Block {
   return { allOf: [{ ...plain, type: 'object' }, form] };
 }
 
-/** Several forms become one property, whose value is what the server is sent. */
+/** Turns several forms into one property; only its value is sent to the server. */
 function wrapForms(plain: Block, forms: readonly Block[], at: Cleaning, place: Place): Attempt {
   const { description, title, ...rest } = plain;
   const options = forms.map((form) => ({ ...combineForms(rest, form), type: 'object' }));
@@ -196,7 +202,7 @@ function propertyNames(option: Block, at: Cleaning, within: readonly string[]): 
   return Object.keys(blockOf(mergeParts(option, at.root, within).node.properties) ?? {});
 }
 
-/** A name that none of the properties has: arguments that come without it are recognized by that. */
+/** A name that no property has, so that arguments sent without it can be recognized. */
 function nameForAll(taken: readonly string[]): string {
   let name = 'input';
   for (let nth = 2; taken.includes(name); nth += 1) name = `input_${nth}`;

@@ -1,38 +1,44 @@
 import { type Block, blockOf } from './json-block.ts';
 
-/** The property names that every provider takes. */
+/** Property names that every provider accepts. */
 const FINE = /^[\w.-]{1,64}$/;
 const NEVER = new Set(['__proto__', 'constructor', 'prototype']);
 const MAX_CHARACTERS = 50;
 
-/** Every object has something of that name: a check would find it where the model gave nothing. */
+/** Names that every object inherits; validation would find them where the model sent nothing. */
 const isInherited = (name: string): boolean => name in Object.prototype;
 
-/** The places in the arguments where a model knows a property under another name than the server. */
+/** Where a model knows properties under other names than the server. */
 export interface Renames {
-  /** The server's names, by those that the model knows. */
+  /** The server's names, keyed by the model's names. */
   readonly originals: ReadonlyMap<string, string>;
-  /** The renames below each described property. A name that is not described is the model's own, and stays. */
+  /**
+   * The renames inside each described property. Names that are not described come from the model
+   * and stay.
+   */
   readonly properties: ReadonlyMap<string, Renames>;
-  /** The renames below the values of all properties that are not described. */
+  /** The renames inside properties that are not described by name. */
   readonly others?: Renames | undefined;
-  /** The renames below the parts of a list. */
+  /** The renames inside the items of a list. */
   readonly items?: Renames | undefined;
 }
 
-/** The names under which a model is shown the properties of one object, and those below it. */
+/** Assigns the model's names for the properties of one object and everything below it. */
 export interface PropertyNames extends Renames {
-  /** The name for the model; null where this property cannot be offered. */
+  /** Returns the name for the model, or null when the property cannot be offered. */
   offer(original: string, siblings: readonly string[]): string | null;
-  /** The names below a property, under its name for the model. */
+  /** The names inside a property, given by its name for the model. */
   below(name: string): PropertyNames;
   belowOthers(): PropertyNames;
   belowItems(): PropertyNames;
-  /** Whether anything here or below has another name. */
+  /** Whether anything here or below was renamed. */
   isRenamed(): boolean;
 }
 
-/** Renames what no provider takes, such as `$filter` and `filter[name]`. No two names of an object become the same. */
+/**
+ * Renames properties that providers refuse, such as `$filter` and `filter[name]`. The names within
+ * an object stay distinct.
+ */
 export function createPropertyNames(taken: ReadonlySet<string>): PropertyNames {
   const originals = new Map<string, string>();
   const properties = new Map<string, PropertyNames>();
@@ -83,12 +89,12 @@ export function createPropertyNames(taken: ReadonlySet<string>): PropertyNames {
   };
 }
 
-/** Parts of a schema that are searched for names. */
+/** The most parts of a schema that are searched for names. */
 const MAX_SEARCHED = 10_000;
 
 /**
- * The names of all properties that a schema describes anywhere. A name for the model is none of them: alternatives of
- * one object share their names.
+ * All property names that a schema describes anywhere. New names avoid all of them, because the
+ * alternatives of one object share their names.
  */
 export function namesDescribed(root: Block): ReadonlySet<string> {
   const names = new Set<string>();

@@ -1,19 +1,20 @@
 import { type Block, blockOf, ownValue } from './json-block.ts';
 
-/** A schema with its references filled in at the top, and the references that led to it. */
+/** A schema whose top-level reference is resolved, and the references followed on the way. */
 export interface Resolved {
   readonly node: Block;
   readonly within: readonly string[];
 }
 
-/** References in a row that are followed. */
+/** The longest chain of references that is followed. */
 const MAX_STEPS = 20;
-/** Definitions in which an anchor is looked for. */
+/** The most definitions searched for an anchor. */
 const MAX_ANCHORS = 500;
 
 /**
- * Fills in `$ref` and its relatives, at the top of this schema only. Keywords beside a reference stay and have
- * precedence. A reference that holds itself, or that leads to another document, allows anything.
+ * Resolves `$ref` and its variants at the top of this schema only. Keywords next to a reference
+ * take precedence over its target. A circular reference, or one to another document, allows
+ * anything.
  */
 export function resolve(said: unknown, root: Block, within: readonly string[]): Resolved {
   let node = blockOf(said) ?? {};
@@ -55,7 +56,7 @@ function decodeFragment(fragment: string): string {
   }
 }
 
-/** `#name` names a definition by its anchor; older drafts use `id` for it. */
+/** `#name` refers to a definition by its anchor; older drafts call it `id`. */
 function anchored(name: string, root: Block): unknown {
   const definitions = [root.$defs, root.definitions].flatMap((one) =>
     Object.values(blockOf(one) ?? {}),

@@ -5,7 +5,7 @@ import type { Renames } from './property-names.ts';
 /** The arguments of a call. */
 export type Arguments = Readonly<Record<string, unknown>>;
 
-/** The arguments as the server takes them, made from those of a model. */
+/** Converts the model's arguments to the arguments that the server expects. */
 export function serverArguments(
   { wrappedIn, renamed }: ArgumentShape,
   given: Arguments,
@@ -15,7 +15,7 @@ export function serverArguments(
   return renamed === undefined ? own : withOriginalNames(own, renamed);
 }
 
-/** Goes no deeper than the description does: below it, names are the model's own. */
+/** Descends only as far as the schema describes; names below that are the model's own. */
 function withOriginalNames(
   given: Arguments,
   { originals, properties, others }: Renames,

@@ -5,7 +5,7 @@ const TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'nul
 export type JsonType = (typeof TYPES)[number];
 const Type = z.enum(TYPES);
 
-/** The names of generators of schemas for the same types: those of Python, Protobuf, TypeScript. */
+/** Type names written by generators for Python, Protobuf and TypeScript. */
 const OTHER_NAMES: Readonly<Record<string, JsonType>> = {
   str: 'string',
   text: 'string',
@@ -26,7 +26,7 @@ const OTHER_NAMES: Readonly<Record<string, JsonType>> = {
   nonetype: 'null',
 };
 
-/** Keywords that mean something for one type only, for schemas that do not name it. */
+/** Keywords that only make sense for one type, for schemas that do not name it. */
 const TELLING: readonly (readonly [JsonType, readonly string[]])[] = [
   ['object', ['properties', 'required', 'additionalProperties', 'patternProperties']],
   ['array', ['items', 'prefixItems', 'minItems', 'maxItems', 'uniqueItems', 'contains']],
@@ -34,7 +34,7 @@ const TELLING: readonly (readonly [JsonType, readonly string[]])[] = [
   ['number', ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']],
 ];
 
-/** The type of that name, whatever its case; undefined where there is none, as for `any`. */
+/** The type with this name in any case; undefined for unknown names such as `any`. */
 export function typeNamed(name: unknown): JsonType | undefined {
   if (typeof name !== 'string') return undefined;
   const plain = name.toLowerCase();
@@ -44,11 +44,11 @@ export function typeNamed(name: unknown): JsonType | undefined {
   );
 }
 
-/** The types that a schema allows, each once; undefined where it allows all. */
+/** The distinct types that a schema allows; undefined when it allows all. */
 export function typesOf(node: Block): readonly JsonType[] | undefined {
   const named = Array.isArray(node.type) ? node.type : [node.type];
   const known = named.flatMap((name) => typeNamed(name) ?? []);
-  // With one type that has no name here, such as `any`, the others say nothing.
+  // If one of the names is unknown, such as `any`, the known ones do not restrict anything.
   const isWhole = known.length > 0 && known.length === named.length;
   const types = isWhole ? known : inferredTypes(node);
   if (types === undefined) return undefined;

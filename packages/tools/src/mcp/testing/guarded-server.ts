@@ -3,37 +3,41 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 
 /*
- * For tests: an MCP server over HTTP that wants a sign-in, and beside it, at an address of its own, the authorization
- * server that it names. Refresh tokens are used once; one that is used twice ends all of its family, as real ones do.
+ * For tests: an MCP server over HTTP that requires a sign-in, and the authorization server it
+ * names, at another address. A refresh token can be used once; using it again revokes its whole
+ * family, as real servers do.
  */
 
-/** The controls and observations of the test. */
+/** What a test can control and observe. */
 export interface GuardedServer {
   readonly url: string;
-  /** Grants of tokens, in order: `code`, `refresh`. */
+  /** The grants of tokens in order: `code` or `refresh`. */
   readonly grants: readonly string[];
-  /** Refresh tokens that were used a second time. */
+  /** How often a refresh token was reused. */
   readonly reused: () => number;
   readonly registrations: () => number;
-  /** Calls of its tool that were let in. */
+  /** How many calls of its tool were accepted. */
   readonly calls: () => number;
-  /** Ends all access tokens; those for renewing stay. */
+  /** Expires all access tokens; refresh tokens stay valid. */
   expire(): void;
-  /** Ends all tokens. */
+  /** Revokes all tokens. */
   revoke(): void;
-  /** The lifetime that it names, in seconds. */
+  /** Sets the token lifetime it reports, in seconds. */
   lifetime(seconds: number): void;
-  /** Names this authorization server in the metadata instead of the real one. */
+  /** Makes the metadata name this authorization server instead of the real one. */
   nameInstead(authorizationServer: string): void;
-  /** Registers a client by hand, as its operator does. */
+  /** Registers a client manually, as an operator does. */
   addClient(id: string, redirectUrl: string): void;
-  /** Parley is not known any more, nor is any token. */
+  /** Forgets all clients and all tokens. */
   forgetClients(): void;
-  /** The error with which every request for a token is answered; null: none. */
+  /** Answers every token request with this error; null for none. */
   refuseTokens(error: string | null): void;
-  /** Requests for another token. */
+  /** How often a token refresh was requested. */
   readonly refreshesAsked: () => number;
-  /** The steps of a person in a browser: opens the page, agrees, and is sent back. Returns the address. */
+  /**
+   * Acts as the person in the browser: opens the page, agrees, and follows the redirect. Returns
+   * its URL.
+   */
   agree(page: string): Promise<URL>;
   close(): void;
 }
@@ -46,10 +50,10 @@ interface Grant {
 
 const secret = (kind: string): string => `${kind}-${randomBytes(18).toString('hex')}`;
 
-/** The state that both servers share. */
+/** The state shared by both servers. */
 interface State {
   readonly access: Set<string>;
-  /** Whether each is still good for one use. */
+  /** The refresh tokens, and whether each can still be used. */
   readonly refresh: Map<string, boolean>;
   readonly codes: Map<string, Grant>;
   readonly clients: Map<string, readonly string[]>;
@@ -199,7 +203,7 @@ function renewed(state: State, token: string): readonly [number, object] {
   const isFresh = state.refresh.get(token);
   if (isFresh === undefined) return [400, { error: 'invalid_grant' }];
   if (!isFresh) {
-    // Two have it: one of them may be a thief.
+    // Two parties hold the token, and one of them may be a thief.
     state.reused += 1;
     revokeAll(state);
     return [400, { error: 'invalid_grant' }];

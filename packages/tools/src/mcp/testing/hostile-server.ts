@@ -3,9 +3,9 @@ import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 /*
- * For tests: a server over stdio that speaks the protocol by hand and does what no server should.
- * Started as a program of its own: `node hostile-server.ts [mode] [file]`; what it hears of
- * cancelled calls, and the process ids it leaves behind, go into the file.
+ * For tests: a stdio server that implements the protocol by hand and misbehaves. It is started as a
+ * program: `node hostile-server.ts [mode] [file]`. Canceled calls, and the ids of processes it
+ * leaves behind, are written to the file.
  */
 
 const [, , mode = 'plain', file = ''] = process.argv;
@@ -19,7 +19,7 @@ const send = (message: object): void => {
 };
 const say = (text: string): object => ({ content: [{ type: 'text', text }] });
 
-/** Stands for a schema too deep for the writer of JSON itself. */
+/** A placeholder for a schema that is too deep even for `JSON.stringify`. */
 const DEEP = 'deep-schema';
 const LEVELS = 100_000;
 const DEEP_JSON = `${'{"type":"object","properties":{"next":'.repeat(LEVELS)}{}${'}}'.repeat(LEVELS)}`;
@@ -120,7 +120,7 @@ const CALLS: Readonly<Record<string, (id: unknown, input: unknown) => object | n
   },
 };
 
-/** As fast as its reader reads. */
+/** Writes as fast as the reader reads. */
 function writeForEver(piece: string): null {
   const more = (): void => {
     if (process.stdout.write(piece)) setImmediate(more);
@@ -224,7 +224,7 @@ function answer(method: string, id: unknown, params: Record<string, unknown>): v
 if (mode === 'stubborn' || mode === 'mute') {
   process.on('SIGTERM', () => {});
   const helper = spawn('sleep', ['600'], { stdio: 'ignore' });
-  // As browsers are started: in a group and a session of its own.
+  // Started in its own process group and session, as browsers are.
   const apart = spawn('sleep', ['600'], { stdio: 'ignore', detached: true });
   for (const { pid } of [process, helper, apart]) note(`pid ${pid}`);
   setInterval(() => {}, 1_000);
@@ -234,7 +234,7 @@ let unread: string | undefined;
 createInterface({ input: process.stdin }).on('line', (line) => {
   const { method, id, params } = JSON.parse(unread ?? line);
   if (mode === 'touchy-slow' && method === 'server/discover' && unread === undefined) {
-    // Read when the greeting has come as well, as a server reads that takes seconds to start.
+    // Read only after `initialize` has arrived as well, like a server that takes seconds to start.
     unread = line;
     return;
   }

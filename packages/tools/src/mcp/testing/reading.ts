@@ -1,4 +1,4 @@
-/* For tests of what servers really send: how Parley reads it. */
+/* For tests: how Parley reads what real servers send. */
 
 export { type Listed, readCatalogue } from '../catalogue.ts';
 export { type McpConnection, readEntries } from '../client.ts';

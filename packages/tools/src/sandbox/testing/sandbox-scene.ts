@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import type { CommandResult } from '../run.ts';
 import { openSandbox, type Sandbox, type SandboxOptions } from '../sandbox.ts';
 
-/** For tests: a data folder as Parley has it, with the workspace inside, and a real sandbox. */
+/**
+ * For tests: a data folder laid out like Parley's, with the workspace inside, and a real sandbox.
+ */
 export interface SandboxScene {
-  /** With token, database and settings in it, none of which a command may see. */
+  /** Contains a token, a database and settings, none of which a command may see. */
   readonly data: string;
   readonly workspace: string;
   readonly sandbox: Sandbox;
@@ -16,10 +18,10 @@ export interface SandboxScene {
   close(): void;
 }
 
-/** The text in every file that must stay unseen. */
+/** The text in every file that must stay hidden. */
 export const CANARY = 'canary-7411';
 
-/** Makes one, in `parent`. */
+/** Creates a scene under `parent`. */
 export function openSandboxScene(
   options: Partial<SandboxOptions> = {},
   parent = tmpdir(),

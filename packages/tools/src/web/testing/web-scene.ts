@@ -1,13 +1,15 @@
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import { type AddressRules, isPublicAddress } from '../addresses.ts';
 
-/** For tests: a server on this machine, and rules that allow its address and no other private one. */
+/**
+ * For tests: a server on this machine, and rules that allow its address but no other private one.
+ */
 export interface WebScene {
   readonly port: number;
-  /** `http://page.example:PORT/path`, a name that leads to the server. */
+  /** `http://page.example:PORT/path`, whose host name resolves to the server. */
   url(path: string, host?: string): string;
   readonly asked: IncomingMessage[];
-  /** Names lead to the server, or to what stands in `names`; the last of several is used for good. */
+  /** Host names resolve to the server, or to the addresses in `names`. */
   rules(names?: Readonly<Record<string, readonly string[]>>): AddressRules;
   close(): Promise<void>;
 }
@@ -15,7 +17,7 @@ export interface WebScene {
 /** The loopback address that tests may reach; all others stay closed. */
 const OPEN = '127.0.0.1';
 
-/** Starts one. */
+/** Starts the server. */
 export async function openWebScene(answer: RequestListener): Promise<WebScene> {
   const asked: IncomingMessage[] = [];
   const server = createServer((request, response) => {
