@@ -132,7 +132,9 @@ describe('a backup', () => {
     expect(restored.out).toContain(`Process ${apart.pid} was asked to end`);
     expect(restored.out).toContain('1 unanswered conversation');
     expect(restored.out).toContain('before-restore-');
-    expect(restored.out).toContain('Carried over, since people wait for it: 1 unanswered message.');
+    expect(restored.out).toContain(
+      'Carried over because people are waiting for it: 1 unanswered message.',
+    );
     expect(restored.out).toMatch(/Start Parley with ".*start.*"/);
     waits.release();
     await scene.startAgain();

@@ -74,7 +74,7 @@ describe('a part that the platform refused', () => {
     expect(list.out).toContain('4 refused, 0 uncertain, 0 unanswered');
     // In whatever order they are named.
     const replayed = await dead('replay', ...found.map(({ id }) => String(id)));
-    expect(replayed.out).toContain('Parley does not run here');
+    expect(replayed.out).toContain('Parley is not running here');
     await scene.startAgain();
     const sent = await scene.untilAnswers(BO, 4);
     expect(sent.join(' ').split(/\s+/)).toEqual(words.split(' '));

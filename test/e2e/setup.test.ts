@@ -51,7 +51,7 @@ channels:
     terminal.type(KEYS.up + KEYS.up + KEYS.enter);
     await terminal.sees('Its address');
     terminal.type(model.baseUrl + KEYS.enter);
-    await terminal.sees('Its key');
+    await terminal.sees('Its API key');
     terminal.type(KEY + KEYS.enter);
     await terminal.sees('Which of its models?');
     terminal.type(KEYS.enter);
@@ -139,7 +139,7 @@ channels:
       telegram.say({ chat: ANN, text: 'hello again?' });
       await terminal.sees('that is me');
       terminal.type(KEYS.enter);
-      await terminal.sees('Done. Parley runs');
+      await terminal.sees('Done. Parley is running');
       expect(await terminal.ended).toBe(0);
       await expect
         .poll(

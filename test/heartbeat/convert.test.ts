@@ -118,7 +118,7 @@ describe('parley heartbeat convert', () => {
   it('[H11] shows the words that a proposal leaves out', async () => {
     answer = OWN.replace(' with Bo', '').replace(' of the harbour', ' of the\n  harbour');
     expect(await convert({ dryRun: true })).toBe(0);
-    expect(printed).toMatch(/Words of the tasks that are missing from it: .*with/);
+    expect(printed).toMatch(/Words of the old tasks that it lacks: .*with/);
   });
 
   it('[H11] takes the answer out of a fence', async () => {
@@ -160,7 +160,7 @@ describe('parley heartbeat convert', () => {
       apiKey: key,
     });
     put('HEARTBEAT.md', `- Every 2 h: ask with ${key}\n`);
-    await expect(convert({ yes: true })).rejects.toThrow('holds a secret');
+    await expect(convert({ yes: true })).rejects.toThrow('contains a secret');
     expect(model.total).toBe(0);
   });
 

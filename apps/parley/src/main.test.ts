@@ -65,7 +65,7 @@ describe('the command line', () => {
     ['agents telegram:5 --person 9', 0, 'answered by desk (the rule for this person)'],
     ['agents telegram:5', 0, 'answered by main (the default agent)'],
     ['agents web:@desk/main', 0, 'answered by desk (the chat is one with it)'],
-    ['agents discord:5', 1, 'no account discord/default'],
+    ['agents discord:5', 1, 'no working account discord/default'],
     ['memory search tea --agent desk', 0, 'Green tea, always.'],
     ['memory --agent desk search tea', 0, 'Green tea, always.'],
     ['memory search tea', 1, 'Nothing was found.'],
@@ -76,7 +76,7 @@ describe('the command line', () => {
     ['hooks list --agent desk', 0, 'The settings have no hooks.'],
     ['cron add tea --every 2h --agent desk', 1, 'Not done: no owner has written'],
     ['memory list --agent dsek', 1, 'Did you mean desk? The agents are main, desk.'],
-    ['import openclaw docs --agent desk', 1, 'is no workspace of OpenClaw'],
+    ['import openclaw docs --agent desk', 1, 'is not a workspace of OpenClaw'],
   ])('[F14] commands use the agent that is named: %s', async (args, code, said) => {
     writeFileSync(join(folder, 'parley.yaml'), TWO);
     const workspace = join(folder, 'workspaces/desk');

@@ -26,7 +26,7 @@ const ASKED: Approval = {
 const decided = { decidedBy: 'telegram:7', decidedAt: ASKED.askedAt + 9_000 };
 const HEAD = '2026-11-21 13:05:00Z  ABC234  write for telegram:42 (telegram group -5): ';
 
-describe('the record of questions', () => {
+describe('the text of the approvals list', () => {
   it.each<[Partial<Approval>, string]>([
     [{}, 'waits until 2026-11-21 13:20:00Z for an owner or telegram:7'],
     [
@@ -39,7 +39,7 @@ describe('the record of questions', () => {
     ],
     [
       { ...decided, state: 'approved' },
-      'allowed by telegram:7 at 2026-11-21 13:05:09Z; of an end of the call nothing is known yet',
+      'allowed by telegram:7 at 2026-11-21 13:05:09Z; the outcome of the call is not known yet',
     ],
     [
       { ...decided, state: 'denied' },
@@ -57,7 +57,7 @@ describe('the record of questions', () => {
       { state: 'auto', decidedAt: ASKED.askedAt, result: 'done' },
       'allowed by the settings at 2026-11-21 13:05:00Z; the call worked',
     ],
-  ])('[G05] says who, what, when, and how it ended: %j', (change, words) => {
+  ])('[G05] shows who asked, what for, when, and the outcome: %j', (change, words) => {
     const [head, ...shown] = approvalsText([{ ...ASKED, ...change }]).split('\n');
     expect(head).toBe(`${HEAD}${words}`);
     expect(shown).toEqual(
@@ -65,7 +65,7 @@ describe('the record of questions', () => {
     );
   });
 
-  it('[G05] prints all of a long call, and nothing that a terminal would obey', () => {
+  it('[G05] prints a long call in full, without characters that a terminal would interpret', () => {
     const shown = `text:\n${'| x\n'.repeat(3_000)}| the end`;
     const place = 'telegram group \x1b[2K\u2800-5';
     const text = approvalsText([{ ...ASKED, shown, place }]);
@@ -74,7 +74,7 @@ describe('the record of questions', () => {
     expect(text).toContain('\\u{1b}[2K\\u{2800}-5');
   });
 
-  it('[G05] is oldest first, and says so when there is none', () => {
+  it('[G05] lists the oldest first, and says when there are none', () => {
     const text = approvalsText([{ ...ASKED, code: 'NEW234' }, ASKED]);
     expect(text.indexOf('ABC234')).toBeLessThan(text.indexOf('NEW234'));
     expect(approvalsText([])).toContain('No one has been asked');

@@ -11,13 +11,16 @@ import { askGateway, findGateway } from '../running-gateway.ts';
 import { type LoadedSettings, readSettings } from '../settings.ts';
 import { minuteText, secondText, visible } from '../terminal/text.ts';
 
-/** `parley token show`: the address that signs a browser in. It prints a secret: that is what it is for. */
+/**
+ * `parley token show`: prints the address that signs a browser in. The address contains the token,
+ * so this deliberately prints a secret.
+ */
 export async function showToken({ folder, env, print, json }: Cli): Promise<number> {
   const { http } = readSettings(folder, env).settings;
   const gateway = await findGateway(folder, env);
   const token = http.token ?? readToken(folder);
   if (token === null) {
-    print(`There is no token yet; the first "${commandLine('start', folder)}" makes one.`);
+    print(`There is no token yet; the first "${commandLine('start', folder)}" creates one.`);
     return 3;
   }
   const address = signInAddress(gateway?.address ?? gatewayAddress(http), token);
@@ -25,23 +28,23 @@ export async function showToken({ folder, env, print, json }: Cli): Promise<numb
   return 0;
 }
 
-/** The address that a gateway with these settings would have. */
+/** The address at which a gateway with these settings would listen. */
 function gatewayAddress({ host, port }: LoadedSettings['settings']['http']): string {
   return reachableAddress(`http://${host.includes(':') ? `[${host}]` : host}:${port}`);
 }
 
-/** `parley people`: everyone who has a sign-in of their own. */
+/** `parley people`: lists everyone who has their own sign-in. */
 export function listPeople(cli: Cli): Promise<number> {
   return operate(cli, 'people/list', {}, ({ people }) => {
     const lines = people.map(({ name, role, createdAt, usedAt }) => {
       const used = usedAt === null ? 'never used' : `used ${minuteText(usedAt)}`;
       return `${name}  ${role}, ${used}, added ${minuteText(createdAt)}`;
     });
-    return lines.join('\n') || 'Only who has the token gets in: no one has been added.';
+    return lines.join('\n') || 'Only the token signs in: no one has been added.';
   });
 }
 
-/** `parley people add`: prints a secret, once: that is what it is for. */
+/** `parley people add`: prints the new person's sign-in secret, which is never shown again. */
 export async function addPerson(cli: Cli, name: string, role: Role): Promise<number> {
   const gateway = await findGateway(cli.folder, cli.env);
   const address =
@@ -57,7 +60,7 @@ export async function addPerson(cli: Cli, name: string, role: Role): Promise<num
   );
 }
 
-/** `parley people revoke`: their token opens nothing any more, and their sessions end. */
+/** `parley people revoke`: invalidates the person's sign-in token and ends their sessions. */
 export function revokePerson(cli: Cli, name: string): Promise<number> {
   return operate(
     cli,
@@ -68,15 +71,16 @@ export function revokePerson(cli: Cli, name: string): Promise<number> {
 }
 
 /**
- * `parley token rotate`: another token, and no session of the old one. Gateways on this data folder see
- * the file change; one that is named in the settings is changed there.
+ * `parley token rotate`: replaces the token and ends the sessions that the old one opened. Gateways
+ * on this data folder notice that the file changed. A token from the settings has to be changed
+ * there.
  */
 export async function rotateToken(cli: Cli): Promise<number> {
   const { folder, env } = cli;
   if (readSettings(folder, env).settings.http.token !== undefined) {
     throw new CliError(
       'token-in-settings',
-      `The token is http.token of ${folder.settingsFile}: put another one there ("openssl rand -hex 24" makes it) and start the gateways again. The sessions that it opened end with it.`,
+      `The token is http.token in ${folder.settingsFile}: replace it there ("openssl rand -hex 24" generates one) and restart the gateways. The sessions that it opened end with it.`,
     );
   }
   replaceToken(folder);
@@ -84,12 +88,12 @@ export async function rotateToken(cli: Cli): Promise<number> {
     cli,
     'all',
     (ended) =>
-      `There is a new token, and the old one opens nothing any more; ${ended} ended.\n` +
+      `There is a new token, and the old one no longer works; ${ended} ended.\n` +
       `"${commandLine('token show', folder)}" prints the new address.`,
   );
 }
 
-/** `parley sessions`: who is signed in. */
+/** `parley sessions`: lists the signed-in browsers. */
 export function listSessions(cli: Cli): Promise<number> {
   return operate(
     cli,
@@ -102,8 +106,8 @@ export function listSessions(cli: Cli): Promise<number> {
 const Opened = z.object({ session: z.string(), expiresAt: z.number() });
 
 /**
- * `parley sessions new`: an address that signs one browser in. It prints a secret: that is what it is for. Other
- * than the token it ends by itself, and can be ended alone.
+ * `parley sessions new`: prints an address that signs one browser in. The address contains a
+ * secret. Unlike the token, it expires and can be revoked individually.
  */
 export async function newSession(cli: Cli): Promise<number> {
   const { folder, env, print, json } = cli;
@@ -116,12 +120,15 @@ export async function newSession(cli: Cli): Promise<number> {
   if (json) print(jsonText({ address: signIn, expiresAt }));
   else
     print(
-      `${signIn}\nOpen it in one browser by ${minuteText(expiresAt)}; each use prolongs that. "${commandLine('sessions', folder)}" lists it.`,
+      `${signIn}\nOpen it in one browser by ${minuteText(expiresAt)}; each use extends the session. "${commandLine('sessions', folder)}" lists it.`,
     );
   return 0;
 }
 
-/** `parley sessions end`: gateways refuse their next request, and end their streams within seconds. */
+/**
+ * `parley sessions end`: gateways refuse the session's next request and close its streams within
+ * seconds.
+ */
 export function endSessions(cli: Cli, which: string): Promise<number> {
   return endThen(cli, which, (ended) => `${ended} ended.`);
 }
@@ -143,11 +150,11 @@ function sessionLine(session: ShownSession): string {
   const { id, person, network, createdAt, usedAt, expiresAt, userAgent } = session;
   return [
     `${id}  ${person === null ? '' : `${person}, `}used ${minuteText(usedAt)}, signed in ${minuteText(createdAt)} ${FROM[network]}, until ${minuteText(expiresAt)}`,
-    `              ${visible(userAgent) || 'a browser that does not say what it is'}`,
+    `              ${visible(userAgent) || 'an unknown browser'}`,
   ].join('\n');
 }
 
-/** `parley approvals`: who was asked what, who decided, and the outcome. */
+/** `parley approvals`: lists who was asked what, who decided, and the outcome. */
 export function approvals(cli: Cli, limit: number): Promise<number> {
   return operate(cli, 'approvals/list', { limit }, ({ approvals }) => approvalsText(approvals));
 }
@@ -162,7 +169,10 @@ const STATES: Readonly<Record<Approval['state'], string>> = {
   auto: 'allowed by the settings',
 };
 
-/** The record of questions for people, oldest first: when, what, for whom, who decided, the outcome. */
+/**
+ * The approval requests, oldest first: when and for whom each was made, its tool call, who decided,
+ * and the outcome.
+ */
 export function approvalsText(newestFirst: readonly Approval[]): string {
   if (newestFirst.length === 0) return 'No one has been asked for an approval yet.';
   return [...newestFirst].reverse().map(approvalEntry).join('\n');
@@ -172,14 +182,14 @@ function approvalEntry(approval: Approval): string {
   const { askedAt, code, tool, shown, askedBy, place, state, decidedBy, decidedAt } = approval;
   const by = decidedBy === null ? '' : ` by ${decidedBy}`;
   const at = decidedAt === null ? '' : ` at ${secondText(decidedAt)}`;
-  // Ids and names come from outside, and a terminal obeys what it prints.
+  // Ids and names come from outside and may contain terminal control characters.
   const head = writtenOut(
     `${secondText(askedAt)}  ${code}  ${tool} for ${askedBy} (${place}): ${STATES[state]}${by}${at}${approvalEnding(approval)}`,
   );
   return [head, ...shown.split('\n').map((line) => `    ${line}`)].join('\n');
 }
 
-/** Until when it waits and who else may decide, or the outcome of the call. */
+/** The expiry and the other approvers of a pending request, or the outcome of the call. */
 function approvalEnding({ state, expiresAt, approvers, result }: Approval): string {
   switch (state) {
     case 'pending':
@@ -187,9 +197,9 @@ function approvalEnding({ state, expiresAt, approvers, result }: Approval): stri
     case 'approved':
     case 'auto':
       if (result === 'done') return '; the call worked';
-      // A call that was cut off is no success either; its outcome is unknown.
+      // A call that was cut off does not count as a success; its outcome is unknown.
       if (result === 'failed') return '; the call failed or was cut off';
-      return '; of an end of the call nothing is known yet';
+      return '; the outcome of the call is not known yet';
     case 'answered':
       return '';
     case 'denied':

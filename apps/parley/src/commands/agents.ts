@@ -9,7 +9,7 @@ import { operate } from '../operate.ts';
 import { readSettings } from '../settings.ts';
 import { visible } from '../terminal/text.ts';
 
-/** `parley agents` (F14): all agents, and what each answers. */
+/** `parley agents` (F14): lists all agents and the chats that each answers. */
 export function listAgents(cli: Cli): Promise<number> {
   return operate(cli, 'agents/list', {}, ({ agents }) => agents.map(agentText).join('\n\n'));
 }
@@ -34,7 +34,10 @@ interface RouteQuestion {
   readonly account: string;
 }
 
-/** `parley agents CHANNEL:CHAT`: who answers there and by what rule; 1: nobody can. */
+/**
+ * `parley agents CHANNEL:CHAT`: shows which agent answers there and by which rule. Exit code 1 when
+ * none can.
+ */
 export async function whoAnswers(cli: Cli, chat: string, asked: RouteQuestion): Promise<number> {
   const place = readAskedChat(chat, asked);
   const loaded = readSettings(cli.folder, cli.env);
@@ -43,9 +46,7 @@ export async function whoAnswers(cli: Cli, chat: string, asked: RouteQuestion): 
   const rules = rulesAt(place, accounts);
   const { agent, why, unknown } = resolveAgent(place, rules);
   if (unknown) {
-    cli.print(
-      `Nobody answers: the chat ${visible(chat)} is one with an agent that does not exist.`,
-    );
+    cli.print(`Nobody answers: the chat ${visible(chat)} belongs to an agent that does not exist.`);
     return 1;
   }
   const name = agent ?? settings.agent.id;
@@ -67,7 +68,7 @@ function readAskedChat(chat: string, { person = '', account }: RouteQuestion): P
   return { channel, account, chat: { id, type: 'group' }, sender };
 }
 
-/** Throws CliError for an account that the settings do not have. */
+/** Throws CliError for an account that the settings do not contain. */
 function rulesAt(
   { channel, account }: Place,
   accounts: ReturnType<typeof planAccounts>,
@@ -78,6 +79,6 @@ function rulesAt(
   }
   throw new CliError(
     'no-account',
-    `The settings have no account ${channel}/${account} that works. "parley channels" lists those there are.`,
+    `The settings have no working account ${channel}/${account}. "parley channels" lists the accounts.`,
   );
 }

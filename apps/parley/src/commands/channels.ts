@@ -7,7 +7,9 @@ import { minuteText, tableText } from '../terminal/text.ts';
 
 type ChannelsReport = OutputOf<'channels/report'>;
 
-/** `parley channels`: each account, who waits to be allowed, which groups were seen. */
+/**
+ * `parley channels`: lists the accounts, the people waiting for permission, and the groups seen.
+ */
 export function listChannels(cli: Cli): Promise<number> {
   return withOperations(cli, 'channels/report', async ({ perform }) => {
     const report = await perform('channels/report', {});
@@ -31,17 +33,17 @@ export function changeChannel(
   );
 }
 
-/** `parley channels test ACCOUNT`: a message to the owner's chat. */
+/** `parley channels test ACCOUNT`: sends a message to the owner's chat. */
 export function testChannel(cli: Cli, name: string): Promise<number> {
   return operateText(cli, 'channels/test', accountOf(name));
 }
 
-/** `parley channels allow ACCOUNT GROUP`: writes the group into the settings. */
+/** `parley channels allow ACCOUNT GROUP`: adds the group to the settings. */
 export function allowGroup(cli: Cli, name: string, chatId: string): Promise<number> {
   return operateText(cli, 'channels/allow', { ...accountOf(name), chatId });
 }
 
-/** `telegram` is `telegram/default`. */
+/** `telegram` is short for `telegram/default`. */
 function accountOf(name: string) {
   const [channel = '', account = 'default'] = name.split('/');
   return { channel, account };

@@ -11,13 +11,17 @@ import { converse } from '../terminal/converse.ts';
 import { abortOnSignal } from '../terminal/interrupt.ts';
 import { visible } from '../terminal/text.ts';
 
-/** A restart takes seconds; a script must not wait for a gateway that nobody starts again. In ms. */
+/**
+ * How long to wait for a gateway that is restarting, in ms. A restart takes seconds; a script must
+ * not wait for a gateway that never returns.
+ */
 const MAY_BE_AWAY_MS = 30_000;
 
 /**
- * `parley chat`: talks to the agent here, through the running gateway or one that lives as long as the
- * chat. Piped input is one message; its answer is all that standard output gets. Resolves with the exit
- * code: 1 when the message got no answer, which standard error explains.
+ * `parley chat`: talks to the agent in the terminal, through the running gateway or one that lives
+ * as long as the chat. Piped input is a single message, and standard output receives only its
+ * answer. Resolves with the exit code: 1 when the message got no answer, which standard error
+ * explains.
  */
 export async function chat({
   folder,
@@ -58,7 +62,9 @@ async function readMessage(stdin: NodeJS.ReadStream): Promise<string> {
   return readAll(stdin);
 }
 
-/** Prints the answer. Standard output gets only the agent's answer, for scripts. */
+/**
+ * Prints an answer. Standard output carries only the agent's answer, so that scripts can use it.
+ */
 function printAnswer({ text, isAnswered }: Answer): number {
   const stream = isAnswered ? process.stdout : process.stderr;
   if (text !== '') stream.write(`${visible(text)}\n`);
@@ -67,15 +73,15 @@ function printAnswer({ text, isAnswered }: Answer): number {
 
 const CHAT_ID = 'main';
 
-/** The id of the one chat that the terminal has with each agent. */
+/** The id of the only chat that the terminal has with each agent. */
 function chatWith(asked: string | undefined, { folder, env }: Pick<Cli, 'folder' | 'env'>): string {
   if (asked === undefined) return CHAT_ID;
   return conversationOfAgent(chosenAgent(readSettings(folder, env), asked).name, CHAT_ID);
 }
 
-/** The gateway's log goes to a file: the screen belongs to the conversation. */
+/** The gateway logs to a file because the screen belongs to the conversation. */
 export async function startOwn(folder: DataFolder, env: NodeJS.ProcessEnv) {
-  // A gateway is heavy; where one runs already, the chat does not load a second.
+  // Loaded lazily: a gateway is heavy, and a chat through a running gateway does not need a second.
   const { startParley } = await import('../start-parley.ts');
   writeForOwnerAlone();
   const log = join(folder.path, 'parley.log');

@@ -38,7 +38,7 @@ async function scriptFor(shell: Shell): Promise<string> {
   return script;
 }
 
-describe.runIf(bash)('the completion of commands in bash', () => {
+describe.runIf(bash)('command completion in bash', () => {
   let folder: string;
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'parley-completion-'));
@@ -46,9 +46,9 @@ describe.runIf(bash)('the completion of commands in bash', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  /** The completions of bash for a line whose last word is being typed. */
+  /** The completions that bash offers for a line whose last word is being typed. */
   function offered(...line: string[]): string[] {
-    // As it is documented: macOS' bash 3.2 reads nothing with source <(…).
+    // Loaded as documented, because the bash 3.2 of macOS reads nothing with source <(…).
     const load = `parley() { cat ${join(folder, 'parley.bash')}; }; eval "$(parley completion bash)"`;
     const ask = `${load}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _parley; printf '%s\\n' "\${COMPREPLY[@]}"`;
     const out = execFileSync(bash ?? '', ['-c', ask, '-', ...line], { encoding: 'utf8' });
@@ -60,47 +60,47 @@ describe.runIf(bash)('the completion of commands in bash', () => {
 
   it.each<[string, string[], string[]]>([
     [
-      'commands and options at the beginning',
+      'commands and options for the first word',
       ['parley', ''],
       ['cron', 'jobs', 'status', 'dead', '--data'],
     ],
-    [
-      'options of the command that a group runs by itself',
-      ['parley', 'dead', '--'],
-      ['--json', '--limit'],
-    ],
+    ["options of a group's default command", ['parley', 'dead', '--'], ['--json', '--limit']],
     ['commands by their first letters', ['parley', 'st'], ['status']],
     ['the commands of a group', ['parley', 'cron', ''], ['add', 'list', '--json']],
-    ['options of a command of a group', ['parley', 'cron', 'add', '--'], ['--title']],
-    ['the same behind an option and its value', ['parley', '--data', 'x', 'cron', 'l'], ['list']],
-    ['the commands behind another name of a group', ['parley', 'jobs', 'l'], ['list']],
-    ['no option that help hides', ['parley', 'cron', 'list', ''], []],
-    ['no command behind an argument', ['parley', 'cron', 'add', 'list', ''], ['--title']],
+    ['options of a command inside a group', ['parley', 'cron', 'add', '--'], ['--title']],
+    [
+      'the same options after an option and its value',
+      ['parley', '--data', 'x', 'cron', 'l'],
+      ['list'],
+    ],
+    ['the commands of a group that is called by its alias', ['parley', 'jobs', 'l'], ['list']],
+    ['no option that is hidden from the help', ['parley', 'cron', 'list', ''], []],
+    ['no command after an argument', ['parley', 'cron', 'add', 'list', ''], ['--title']],
   ])('[U02] offers %s', (_what, line, words) => {
     expect(offered(...line)).toEqual(words);
   });
 });
 
-/** Constructs of bash 4, which the bash 3.2 of macOS lacks. */
+/** Constructs of bash 4 that the bash 3.2 of macOS lacks. */
 const BASH_4: readonly (readonly [string, RegExp])[] = [
   ['mapfile and readarray', /\b(?:mapfile|readarray)\b/],
-  ['associative arrays and references', /\b(?:declare|local|typeset)\s+-\w*[Angu]/],
+  ['associative arrays and name references', /\b(?:declare|local|typeset)\s+-\w*[Angu]/],
   ['case conversion and quoting of a variable', /\$\{\w+(?:\[[^\]]*\])?(?:,|\^|@[A-Za-z]\})/],
   ['negative offsets', /\$\{\w+\[-|\$\{\w+(?:\[@\])?:[^}]*:\s*-/],
   ['process substitution', /[<>]\(/],
   ['redirections of both streams', /&>>|\|&/],
   ['coprocesses', /\bcoproc\b/],
-  ['branches that go on', /;;?&/],
-  ['tests for variables', /\[\[?\s+-[vR]\s/],
+  ['case branches that fall through', /;;?&/],
+  ['tests for set variables', /\[\[?\s+-[vR]\s/],
   ['globstar', /\bglobstar\b|\bcompopt\b/],
 ];
 
-describe('the completion of commands for macOS', () => {
+describe('command completion on macOS', () => {
   it.each(BASH_4)('[U02] does without %s', async (_what, pattern) => {
     expect(await scriptFor('bash')).not.toMatch(pattern);
   });
 
-  it('[U02] is documented in a way that bash 3.2 can load', () => {
+  it('[U02] is documented with a command that bash 3.2 can run', () => {
     const page = readFileSync(new URL('../../../../docs/upgrade.md', import.meta.url), 'utf8');
     for (const text of [page, readFileSync(new URL('../program.ts', import.meta.url), 'utf8')]) {
       expect(text).toContain('eval "$(parley completion bash)"');
@@ -109,14 +109,14 @@ describe('the completion of commands for macOS', () => {
   });
 });
 
-describe('the completion of commands in other shells', () => {
+describe('command completion in other shells', () => {
   it.each<[Shell, string[]]>([
     ['zsh', ["'cron add') found=('--title:its title') ;;", `'cron:jobs\\: "it'\\''s" all there'`]],
     [
       'fish',
       [`-n '__parley_at "cron"' -a add -d 'add one'`, `-n '__parley_at "cron add"' -l title`],
     ],
-  ])('[U02] names each command with its description: %s', async (shell, parts) => {
+  ])('[U02] lists each command with its description: %s', async (shell, parts) => {
     const script = await scriptFor(shell);
     for (const part of parts) expect(script).toContain(part);
     expect(script).not.toContain('--secret');

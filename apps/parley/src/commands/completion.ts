@@ -4,13 +4,16 @@ import type { Cli } from '../cli.ts';
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
-/** A word that may come next, and what it is for. */
+/** A word that may come next, with its description. */
 interface Word {
   readonly name: string;
   readonly about: string;
 }
 
-/** The words after some commands: `path` is `cron add`, and empty at the beginning. */
+/**
+ * The words that may follow a command path; `path` is, for example, `cron add`, and is empty for
+ * the first word.
+ */
 interface Place {
   readonly path: string;
   readonly words: readonly Word[];
@@ -34,12 +37,12 @@ function placesOf(command: Command, path = ''): readonly Place[] {
   return [{ path, words }, ...below];
 }
 
-/** The options of a command; of a group those of the command that it runs by itself as well. */
+/** The options of a command; for a group, also those of its default command. */
 function optionsOf(command: Command): readonly Word[] {
   const own = command.options
     .filter(({ hidden }) => !hidden)
     .flatMap(({ long, description }) => (long == null ? [] : [{ name: long, about: description }]));
-  // Commander keeps its name, and tells nobody.
+  // Commander stores the name of the default command but has no public accessor for it.
   const name: unknown = Reflect.get(command, '_defaultCommandName');
   const usual = command.commands.find((one) => one.name() === name);
   const more = usual === undefined ? [] : optionsOf(usual);
@@ -128,7 +131,7 @@ end
 ${lines.join('\n')}`;
 }
 
-/** A word of a shell. Descriptions are Parley's own, but they hold apostrophes. */
+/** Quotes a word for a shell. The descriptions are Parley's own, but some contain apostrophes. */
 function quoteForShell(text: string, by: "'" | '"' = "'"): string {
   return by === '"' ? `"${text}"` : `'${text.replaceAll("'", `'\\''`)}'`;
 }

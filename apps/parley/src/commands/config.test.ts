@@ -8,7 +8,7 @@ import { configCheck } from './config.ts';
 const path = mkdtempSync(join(tmpdir(), 'parley-config-'));
 afterAll(() => rmSync(path, { recursive: true }));
 
-/** The output of `parley config check` for a settings file, and its exit code. */
+/** The output and exit code of `parley config check` for a settings file. */
 async function check(yaml: string): Promise<{ readonly code: number; readonly text: string }> {
   writeFileSync(join(path, 'parley.yaml'), yaml);
   const lines: string[] = [];
@@ -22,7 +22,7 @@ async function check(yaml: string): Promise<{ readonly code: number; readonly te
 }
 
 describe('[D12] parley config check', () => {
-  it('takes ids in any form that people write', async () => {
+  it('accepts ids in any form that people write', async () => {
     const { code, text } = await check(
       'owners: ["whatsapp:+49 1511 234567"]\nchannels: { whatsapp: { access: { allow: ["0049 1511 234567"] } } }\n',
     );
@@ -30,7 +30,7 @@ describe('[D12] parley config check', () => {
     expect(code).toBe(0);
   });
 
-  it('refuses what can never match: where, what it is, what is expected, and how to find it', async () => {
+  it('reports ids that can never match, with their line, the value found and how to find the right one', async () => {
     const { code, text } = await check(
       'owners: ["telegram:@ann"]\nchannels: { telegram: { token: "1:a", access: { allowGroups: ["my group"] } } }\n',
     );
@@ -42,7 +42,7 @@ describe('[D12] parley config check', () => {
     expect(text).toContain('Parley will start, but 2 settings have no effect.');
   });
 
-  it('refuses a rule about a tool that does not exist', async () => {
+  it('reports a rule about a tool that does not exist', async () => {
     const { code, text } = await check('tools: { block: [web-fetch] }\n');
     expect(code).toBe(1);
     expect(text).toContain('tools.block[0] can never have an effect');

@@ -6,7 +6,10 @@ import { plugInForCommand } from '../plug-in.ts';
 import { checkSettings, type LoadedSettings } from '../settings.ts';
 import { unknownTools } from '../tool-names.ts';
 
-/** `parley config check`: says all that is wrong with the settings; 0 when nothing keeps anything from running. */
+/**
+ * `parley config check`: prints all problems of the settings. Exit code 0 when nothing prevents
+ * Parley from running.
+ */
 export async function configCheck(cli: Cli): Promise<number> {
   const { folder, print } = cli;
   const { result, report, end } = await checkWithPlugins(cli);
@@ -47,9 +50,9 @@ export async function configCheck(cli: Cli): Promise<number> {
 }
 
 /**
- * Checks the settings as a start does. Plugins know channels of their own; they are loaded for a look where the
- * settings name some, and `end` is to be called when the command is finished with them. `loaded`: the settings, null
- * where they are invalid.
+ * Checks the settings as startup does. When the settings name plugins, the plugins are loaded
+ * because they may define channels of their own; the caller calls `end` when it no longer needs
+ * them. `loaded` is null when the settings are invalid.
  */
 export async function checkWithPlugins({ folder, env }: Pick<Cli, 'folder' | 'env'>) {
   const first = checkSettings(folder, env);
@@ -66,14 +69,15 @@ export async function checkWithPlugins({ folder, env }: Pick<Cli, 'folder' | 'en
   return { result, loaded: result.kind === 'ok' ? result : null, report, definitions, end };
 }
 
-/** The settings with what is wrong with the names of tools in them. */
+/** The settings with warnings about the tool names in them. */
 function withTools(loaded: LoadedSettings, added: readonly string[]): LoadedSettings {
   return { ...loaded, warnings: [...loaded.warnings, ...unknownTools(loaded, added)] };
 }
 
 /**
- * `parley config upgrade`: writes an older settings file as this Parley has it; 0 when it is up to date
- * now. Without it an older file works as well: it is brought up to date in memory at each start.
+ * `parley config upgrade`: rewrites an older settings file in the current format. Exit code 0 when
+ * the file is up to date afterwards. Upgrading is optional: startup converts an older file in
+ * memory.
  */
 export async function configUpgrade({ folder, print, json }: Cli): Promise<number> {
   const { settingsFile } = folder;
@@ -85,7 +89,7 @@ export async function configUpgrade({ folder, print, json }: Cli): Promise<numbe
   if (result.kind === 'upgraded') {
     const { from, to, renamed, kept } = result;
     print(
-      `${settingsFile} was of version ${from} and is of version ${to} now; ${kept} is as it was.`,
+      `${settingsFile} was upgraded from version ${from} to version ${to}; ${kept} is unchanged.`,
     );
     for (const line of renamed) print(`  ${line}`);
     return 0;
@@ -97,6 +101,6 @@ export async function configUpgrade({ folder, print, json }: Cli): Promise<numbe
     result.kind === 'newer'
       ? `is of version ${result.version}, of ${result.writtenBy === null ? 'a newer Parley' : `Parley ${result.writtenBy}`}; update Parley`
       : 'is not valid YAML; "parley config check" says where';
-  print(`${settingsFile} ${reason}. It was left as it is.`);
+  print(`${settingsFile} ${reason}. It was not changed.`);
   return 1;
 }

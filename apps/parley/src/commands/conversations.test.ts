@@ -40,8 +40,8 @@ async function run(...args: readonly string[]) {
   return { code, out: written.out.trimEnd() };
 }
 
-describe('parley conversations where nothing runs', () => {
-  it('[U12] takes one over, writes into it, hands it back and says so afterwards', async () => {
+describe('parley conversations without a running gateway', () => {
+  it('[U12] takes a conversation over, writes into it, hands it back and lists that afterwards', async () => {
     expect((await run()).out).toMatch(/web:c1 +Ada 🦜 +waiting, 1 message waiting/);
     expect(await run('take-over', 'web:c1', '--minutes', '30')).toMatchObject({
       code: 0,
@@ -52,10 +52,12 @@ describe('parley conversations where nothing runs', () => {
     );
     expect(await run('reply', 'web:c1', 'I am here', '--as', 'agent')).toEqual({
       code: 0,
-      out: 'It is on its way; the agent does not answer 1 message any more.',
+      out: 'It is on its way; the agent will no longer answer 1 message.',
     });
     expect((await run('hand-back', 'web:c1')).out).toBe('The agent answers there again.');
-    expect((await run('hand-back', 'web:c1')).out).toBe('No person led that conversation.');
+    expect((await run('hand-back', 'web:c1')).out).toBe(
+      'No person had taken over that conversation.',
+    );
     const { out } = await run('takeovers');
     expect(out).toMatch(/Ada 🦜: The owner took it over; The owner ended it/);
     expect(out).toMatch(/Ada 🦜: The owner wrote in the name of the agent/);
@@ -63,10 +65,10 @@ describe('parley conversations where nothing runs', () => {
     expect(entries).toHaveLength(2);
   });
 
-  it('[U12] refuses one that is not there', async () => {
+  it('[U12] refuses a conversation that does not exist', async () => {
     expect(await run('take-over', 'web:none')).toEqual({
       code: 1,
-      out: 'There is no such conversation. It may have been forgotten.',
+      out: 'There is no such conversation; it may have been deleted or forgotten.',
     });
   });
 });

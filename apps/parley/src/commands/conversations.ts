@@ -5,7 +5,10 @@ import type { Cli } from '../cli.ts';
 import { operate } from '../operate.ts';
 import { secondText, tableText, visible } from '../terminal/text.ts';
 
-/** `parley conversations …` (U08, U12): 0 done, 1 refused, and why is printed. */
+/**
+ * `parley conversations …` (U08, U12). Exit code 0 when it was done, 1 when it was refused, with
+ * the reason printed.
+ */
 export function listConversations(cli: Cli, limit: number, before?: number): Promise<number> {
   return operate(cli, 'conversations/list', { limit, before }, listText);
 }
@@ -22,7 +25,7 @@ export function takeOver(cli: Cli, conversationId: string, minutes: number): Pro
 
 export function handBack(cli: Cli, conversationId: string): Promise<number> {
   return operate(cli, 'conversations/hand-back', { conversationId }, ({ handedBack }) =>
-    handedBack ? 'The agent answers there again.' : 'No person led that conversation.',
+    handedBack ? 'The agent answers there again.' : 'No person had taken over that conversation.',
   );
 }
 
@@ -36,13 +39,15 @@ export function reply(
   return operate(cli, 'conversations/reply', order, ({ answered }) =>
     answered === 0
       ? 'It is on its way.'
-      : `It is on its way; the agent does not answer ${countOf(answered, 'message')} any more.`,
+      : `It is on its way; the agent will no longer answer ${countOf(answered, 'message')}.`,
   );
 }
 
 export function rename(cli: Cli, id: string, title: string): Promise<number> {
   return operate(cli, 'conversations/rename', { id, title }, () =>
-    title.trim() === '' ? 'It has its own title again.' : `It is called ${visible(title)} now.`,
+    title.trim() === ''
+      ? 'It has its original title again.'
+      : `It is called ${visible(title)} now.`,
   );
 }
 
@@ -64,7 +69,7 @@ export function markRead(cli: Cli, id: string, isRead: boolean): Promise<number>
     : operate(cli, 'conversations/mark-unread', { id }, () => 'Unread.');
 }
 
-/** Without `isSure` it says what would be lost. */
+/** Without `isSure`, only prints what would be lost. */
 export function deleteConversation(cli: Cli, id: string, isSure: boolean): Promise<number> {
   if (!isSure) {
     const command = `parley conversations delete ${visible(id)} --yes`;
@@ -73,7 +78,7 @@ export function deleteConversation(cli: Cli, id: string, isSure: boolean): Promi
       'conversations/contents',
       { id },
       (contents) =>
-        `This would delete ${lossText(contents)} for everyone, and nothing brings it back. Memories, spend and what the platform itself shows stay. Nothing was deleted: to delete it, run "${command}".`,
+        `This would delete ${lossText(contents)} for everyone, and it cannot be undone. Memories, spend and what the platform itself shows stay. Nothing was deleted: to delete it, run "${command}".`,
     );
   }
   return operate(

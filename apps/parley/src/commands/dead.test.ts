@@ -37,8 +37,8 @@ async function run(...args: readonly string[]) {
   return { code, out: written.out.trimEnd() };
 }
 
-describe('parley dead where nothing runs', () => {
-  it('[D06] works on the database, and says when it is carried out', async () => {
+describe('parley dead without a running gateway', () => {
+  it('[D06] works on the database, and says when the change takes effect', async () => {
     await failPart('a', 'b');
     expect((await run('list', '--limit', '1')).out).toMatch(
       /^2 {2}1970-01-01 .* refused {2}telegram:5\n {4}because: blocked\n {4}\| b\nOlder ones: parley dead list --before 2\n2 refused/,
@@ -46,27 +46,27 @@ describe('parley dead where nothing runs', () => {
     expect((await run('list', '--limit', '9', '--before', '2')).out).toContain('| a');
     expect(await run('replay', '#1')).toEqual({
       code: 0,
-      out: 'Replayed: 1. Parley does not run here; it is done as soon as it does.',
+      out: 'Replayed: 1. Parley is not running here; this happens when it starts.',
     });
     expect((await run('show', '1')).out).toContain('now: pending');
     expect(await run('drop', '--all')).toEqual({ code: 0, out: 'Dropped: 2.' });
   });
 
-  it('[D06] names the nearest letter for one that is not there', async () => {
+  it('[D06] suggests the nearest number for a dead letter that does not exist', async () => {
     await failPart('a', 'b');
     const out = 'There is no dead letter 7. Did you mean 2?';
     expect(await run('replay', '7')).toEqual({ code: 1, out });
     expect(await run('show', '7')).toEqual({ code: 1, out });
   });
 
-  it('[D06] lets no text command the terminal', async () => {
+  it('[D06] escapes text that would control the terminal', async () => {
     await failPart('\u001b]0;owned\u0007red \u001b[31malert');
     const { out } = await run('list', '--limit', '5');
     expect(out).toContain('red alert');
     expect(out).not.toContain('\u001b');
   });
 
-  it('[D06] speaks JSON to programs', async () => {
+  it('[D06] prints JSON for programs', async () => {
     await failPart('a');
     const list = await run('list', '--limit', '5', '--json');
     expect(JSON.parse(list.out)).toMatchObject({ letters: [{ id: 1, text: 'a' }], next: null });
@@ -82,11 +82,15 @@ describe('parley dead where nothing runs', () => {
 
   it.each<[string, readonly string[], string]>([
     ['nothing', [], 'name the dead letters'],
-    ['two things at once', ['1', '--all'], 'name the dead letters'],
+    ['both numbers and --all', ['1', '--all'], 'name the dead letters'],
     ['a word', ['last'], 'Use a number such as 17'],
-    ['an odd kind', ['--all', '--kind', 'odd'], 'refused, uncertain, unanswered'],
-    ['a kind of numbers', ['1', '--kind', 'refused'], '--kind can only be used with --all'],
-  ])('[D06] does nothing for %s', async (_case, args, words) => {
+    ['an unknown kind', ['--all', '--kind', 'odd'], 'refused, uncertain, unanswered'],
+    [
+      'a kind together with numbers',
+      ['1', '--kind', 'refused'],
+      '--kind can only be used with --all',
+    ],
+  ])('[D06] changes nothing for %s', async (_case, args, words) => {
     await failPart('a');
     expect((await run('drop', ...args)).code).toBe(2);
     expect(written.err).toContain(words);

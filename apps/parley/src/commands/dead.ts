@@ -14,8 +14,9 @@ type ShownDeadLetter = DeadLetterList['letters'][number];
 type Order = InputOf<'dead/settle'>;
 
 /**
- * `parley dead …` (D06): 0 done, 1 not all of it, and why is printed. Where nothing runs it is done in the
- * database, and done by the next start, which looks for due work.
+ * `parley dead …` (D06). Exit code 0 when everything was done, 1 otherwise, with the reason
+ * printed. Without a running Parley the change is written to the database, and the next start
+ * carries it out with its due work.
  */
 export function listDead(cli: Cli, limit: number, before?: number): Promise<number> {
   return operate(cli, 'dead/list', { limit, before }, listText);
@@ -69,7 +70,7 @@ function nextOrder(order: Order, next: number | null): Order | null {
   return { ...order, letters: { ...order.letters, after: next } };
 }
 
-/** All means all but these. */
+/** Mentions the letters that `--all` skips because they may have arrived. */
 async function printLeftAlone(
   { perform }: Operations,
   order: Order,
@@ -79,7 +80,7 @@ async function printLeftAlone(
   const { counts } = await perform('dead/list', { limit: 1 });
   if (counts.uncertain === 0) return;
   print(
-    `${counts.uncertain} may have arrived and are left alone; --allow-duplicates sends them, and they may come twice.`,
+    `${counts.uncertain} may have arrived and are left alone; --allow-duplicates sends them, and they may arrive twice.`,
   );
 }
 
@@ -115,7 +116,7 @@ function facts(letter: ShownDeadLetter): readonly string[] {
     return [
       ...(steps === 0
         ? []
-        : [`its turn had done ${steps} steps; asked again, tools may do them again`]),
+        : [`its turn had done ${steps} steps; a replay may run their tools again`]),
       ...(count > messages.length ? [`${count} messages; the first ${messages.length}:`] : []),
     ];
   }
@@ -146,7 +147,7 @@ function outcomeText(
     const ids = of(result);
     return ids.length === 0 ? [] : [`${before}: ${numbers(ids)}${after}`];
   };
-  const waits = isRunning ? '' : ' Parley does not run here; it is done as soon as it does.';
+  const waits = isRunning ? '' : ' Parley is not running here; this happens when it starts.';
   return [
     ...(results.length === 0 ? ['There is nothing to do.'] : []),
     ...line('replayed', 'Replayed', `.${waits}`),
@@ -154,17 +155,17 @@ function outcomeText(
     ...line('settled', 'Done already'),
     ...line(
       'uncertain',
-      'Left alone, for it may have arrived',
-      '. With --allow-duplicates it is sent, and may come twice.',
+      'Left alone, because it may have arrived',
+      '. With --allow-duplicates it is sent, and may arrive twice.',
     ),
     ...of('missing').map((id) => missingText(id, known)),
   ].join('\n');
 }
 
-/** Names the dead letter with the nearest number. */
+/** Suggests the dead letter with the nearest number. */
 function missingText(id: number, known: readonly number[]): string {
   const [near] = known.toSorted((a, b) => Math.abs(a - id) - Math.abs(b - id));
-  const hint = near === undefined ? 'There is none to be settled.' : `Did you mean ${near}?`;
+  const hint = near === undefined ? 'There are no dead letters.' : `Did you mean ${near}?`;
   return `There is no dead letter ${id}. ${hint}`;
 }
 

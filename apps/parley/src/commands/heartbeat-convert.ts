@@ -14,20 +14,22 @@ import { visible } from '../terminal/text.ts';
 
 const FILE = 'HEARTBEAT.md';
 const OWNER = { kind: 'owner', conversationId: 'heartbeat' } as const;
-/** As much as the heartbeat reads, in characters. */
+/** The longest file that the heartbeat reads, in characters. */
 const WHOLE_FILE = 100_000;
 const SHOWN_WORDS = 30;
 
 export interface ConvertFlags {
   readonly yes?: boolean;
   readonly dryRun?: boolean;
-  /** A file with the new text, in place of the model's. */
+  /** A file whose text replaces the model's proposal. */
   readonly from?: string;
 }
 
 /**
- * `parley heartbeat convert` (H11): a version of HEARTBEAT.md in Parley's form, which the owner approves. Works beside
- * a running Parley, which reads the file before each run. 0 converted or nothing to do, 1 not, and why is printed.
+ * `parley heartbeat convert` (H11): proposes a version of HEARTBEAT.md in Parley's format, which
+ * the owner approves. It can run beside a running Parley, which reads the file before each run.
+ * Exit code 0 when the file was converted or needs no conversion, 1 otherwise, with the reason
+ * printed.
  */
 export function convertHeartbeat(cli: Cli, flags: ConvertFlags): Promise<number> {
   return withStore(cli, async (store, loaded) => {
@@ -44,13 +46,13 @@ export function convertHeartbeat(cli: Cli, flags: ConvertFlags): Promise<number>
     printProposal(cli, before.text, after, check);
     if (check.refusal !== null) {
       cli.print(
-        `\nThe proposal is not used: ${visible(check.refusal)}. ${FILE} is as it was; ask again, or write it yourself and give it with --from FILE.`,
+        `\nThe proposal cannot be used: ${visible(check.refusal)}. ${FILE} is unchanged; ask again, or write the text yourself and pass it with --from FILE.`,
       );
       return 1;
     }
     if (flags.dryRun === true) return 0;
     if (flags.yes !== true && !(await confirmReplacement())) {
-      cli.print(`${FILE} is as it was.`);
+      cli.print(`${FILE} is unchanged.`);
       return 1;
     }
     return saveTasks(cli, workspace, before.text, after);
@@ -78,7 +80,7 @@ async function textToConvert({ for: viewFor }: Workspace) {
 
 interface Proposer extends ChosenAgent {
   readonly store: Store;
-  /** The caps that hold for all agents together. */
+  /** The spending limits that all agents share. */
   readonly ofAll: ChosenAgent['settings']['spend'];
 }
 
@@ -91,7 +93,7 @@ async function proposalFor(
   if (from !== undefined) return readProposal(from);
   if (scrubOf(folder, env)(text) !== text) {
     throw convertError(
-      `${FILE} holds a secret of the settings, which no model is shown. Take it out first.`,
+      `${FILE} contains a secret from the settings, which must not reach a model. Remove it first.`,
     );
   }
   const time = systemTime;
@@ -104,7 +106,7 @@ async function proposalFor(
   const { model } = chosen;
   if (model.id === OFFLINE_MODEL) {
     throw convertError(
-      `A model has to read ${FILE}, and this installation has none. Connect one in ${folder.settingsFile} ("parley setup" helps), or give a text of your own with --from FILE.`,
+      `A model has to read ${FILE}, and this installation has none. Connect one in ${folder.settingsFile} ("parley setup" helps), or pass a text of your own with --from FILE.`,
     );
   }
   print(`${visible(model.id)} reads ${FILE}; that takes up to three minutes.\n`);
@@ -117,7 +119,7 @@ async function proposalFor(
     return await proposeTasks(services, text, new AbortController().signal);
   } catch (error) {
     throw convertError(
-      `The model made no proposal: ${reasonOf(error)}. ${FILE} is as it was.`,
+      `The model made no proposal: ${reasonOf(error)}. ${FILE} is unchanged.`,
       error,
     );
   }
@@ -145,7 +147,7 @@ function printProposal(
   const more = lost.length > SHOWN_WORDS ? ` and ${lost.length - SHOWN_WORDS} more` : '';
   print(
     visible(
-      `Words of the tasks that are missing from it: ${lost.slice(0, SHOWN_WORDS).join(', ')}${more}`,
+      `Words of the old tasks that it lacks: ${lost.slice(0, SHOWN_WORDS).join(', ')}${more}`,
     ),
   );
 }
@@ -154,16 +156,16 @@ function visibleLines(text: string): string {
   return text.split('\n').map(visible).join('\n');
 }
 
-/** Throws CliError where there is no terminal to ask in. */
+/** Throws CliError when there is no terminal to ask on. */
 async function confirmReplacement(): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
-    throw convertError(`Nothing was changed. To replace ${FILE} without being asked, add --yes.`);
+    throw convertError(`Nothing was changed. To replace ${FILE} without a question, add --yes.`);
   }
   const { confirm } = await import('@clack/prompts');
   return (await confirm({ message: `Use this as ${FILE}?`, initialValue: false })) === true;
 }
 
-/** Below the front matter that it has; the version before is kept. */
+/** Writes the tasks below the existing front matter and keeps the previous version. */
 async function saveTasks(
   { print }: Cli,
   { editor, folder }: Workspace,
@@ -180,11 +182,11 @@ async function saveTasks(
   };
   const saved = await editor.save(FILE, change);
   if (saved.kind === 'outdated') {
-    print(`${FILE} was changed meanwhile and is as it is now. Try again.`);
+    print(`${FILE} was changed in the meantime and was left as it is now. Try again.`);
     return 1;
   }
   print(
-    `${FILE} is converted. What it was is kept in ${folder}/.parley/history and on the page Files.`,
+    `${FILE} is converted. The previous version is kept in ${folder}/.parley/history and on the page Files.`,
   );
   return 0;
 }

@@ -6,7 +6,9 @@ import { CliError } from '../data-folder.ts';
 import { operate } from '../operate.ts';
 import { minuteText, visible } from '../terminal/text.ts';
 
-/** `parley hooks` (H09): each hook of the settings, where it reports, and its last event. */
+/**
+ * `parley hooks` (H09): lists the hooks in the settings, where each reports, and its last event.
+ */
 export function listHooks(cli: Cli): Promise<number> {
   return operate(cli, 'hooks/list', {}, ({ hooks }) =>
     visible(hooks.map(hookLine).join('\n') || 'The settings have no hooks.'),
@@ -22,14 +24,17 @@ function hookLine({ name, agent, action, task, target, events: [last] }: HookVie
 
 const SAMPLE = '{"test": true, "text": "A test event, sent by parley hooks test."}';
 
-/** `parley hooks test` (H09): 0 it is taken, 1 not, and why, 3 nothing runs. */
+/**
+ * `parley hooks test` (H09). Exit code 0 when the event was accepted, 1 when it was not, with the
+ * reason printed, and 3 when no gateway is running.
+ */
 export function testHook(cli: Cli, name: string, file?: string): Promise<number> {
   const body = file === undefined ? SAMPLE : readEventFile(file);
   return operate(
     cli,
     'hooks/test',
     { name, body },
-    ({ id }) => `Taken as ${id}; "parley hooks" says what became of it.`,
+    ({ id }) => `Accepted as ${id}; "parley hooks" shows the outcome.`,
   );
 }
 

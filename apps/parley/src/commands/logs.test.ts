@@ -47,7 +47,7 @@ describe('parley logs', () => {
   it.each([
     [2, ['two', 'three']],
     [0, []],
-  ])('[U03] follows after the last %s lines', async (limit, expected) => {
+  ])('[U03] follows after printing the last %s lines', async (limit, expected) => {
     const printed: string[] = [];
     const end = new AbortController();
     const cli = {
@@ -57,7 +57,8 @@ describe('parley logs', () => {
     };
     const following = logs(cli, { limit, follow: true, level: 'debug' }, end.signal);
     await expect.poll(() => printed.length).toBe(limit);
-    // The first look may not be over; a line that comes before its end is none of those that follow.
+    // The first read may still be running; a line written before it ends is not among those that
+    // follow.
     const shown = () => messages(printed.join('\n'));
     await expect
       .poll(() => {

@@ -10,14 +10,15 @@ export interface LogsFlags extends Pick<LogQuery, 'level' | 'channel' | 'text'> 
   readonly follow?: boolean;
 }
 
-/** Asked again so often, in ms. */
+/** How often the log is read while it is followed, in ms. */
 const POLL_INTERVAL_MS = 500;
-/** At once, while new lines are followed. */
+/** The most lines per read while following. */
 const MAX_LINES = 5_000;
 
 /**
- * `parley logs` (U03): lines that are kept in the data folder, oldest first; with `follow` until a signal ends it. A
- * limit of 0 prints none of those that are there, as `tail -n 0 -f` does.
+ * `parley logs` (U03): prints lines from the log in the data folder, oldest first. With `follow`,
+ * it continues until a signal ends it. A limit of 0 prints no existing lines, as `tail -n 0 -f`
+ * does.
  */
 export async function logs(
   { folder, print, json }: Pick<Cli, 'folder' | 'print' | 'json'>,
@@ -25,11 +26,11 @@ export async function logs(
   signal?: AbortSignal,
 ): Promise<number> {
   let after: number | undefined;
-  /** Lines of the last moment: more may come with the same time. */
+  /** The lines printed for the latest timestamp; more lines may arrive with the same one. */
   let printed = new Set<string>();
   for (;;) {
     const isFirst = after === undefined;
-    // With a limit of 0 the newest line says where new ones begin.
+    // With a limit of 0, the newest line is still read because it marks where new lines begin.
     const limit = isFirst ? Math.max(first, 1) : MAX_LINES;
     const { lines, processes } = await readKeptLog(folder.logs, {
       ...{ ...asked, conversation, after, limit },

@@ -3,7 +3,7 @@ import { type Cli, jsonText } from '../cli.ts';
 import { type Operations, operate, withOperations } from '../operate.ts';
 import { minuteText, visible } from '../terminal/text.ts';
 
-/** `parley memory list` (G14): a user who can read the data folder sees what its owner sees. */
+/** `parley memory list` (G14): anyone who can read the data folder sees what its owner sees. */
 export function listMemories(cli: Cli): Promise<number> {
   return operate(cli, 'memory/report', {}, ({ isOff, people }) => {
     if (isOff) return 'Memory is switched off in the settings (agent.memory).';
@@ -14,7 +14,7 @@ export function listMemories(cli: Cli): Promise<number> {
   });
 }
 
-/** `parley memory search`: 1 nothing was found. */
+/** `parley memory search`: exit code 1 when nothing was found. */
 export function searchMemories(cli: Cli, words: string): Promise<number> {
   return operate(
     cli,
@@ -32,24 +32,28 @@ export function rebuildIndex(cli: Cli): Promise<number> {
     cli,
     'memory/rebuild',
     {},
-    ({ memories }) => `The index holds ${countOf(memories, 'memory', 'memories')} of memory/ now.`,
+    ({ memories }) =>
+      `The index now holds ${countOf(memories, 'memory', 'memories')} from memory/.`,
   );
 }
 
 const FILE = { name: 'MEMORY.md' };
 
-/** `parley memory versions` (H07): versions of MEMORY.md, the newest first. */
+/** `parley memory versions` (H07): lists the versions of MEMORY.md, newest first. */
 export function listVersions(cli: Cli): Promise<number> {
   return operate(cli, 'files/open', FILE, ({ versions }) => {
     const lines = versions.flatMap(({ version, at, why: [why, ...changes] }) => [
-      `${version}  ${minuteText(at)} UTC  ${why ?? 'as it was written by hand'}`,
+      `${version}  ${minuteText(at)} UTC  ${why ?? 'written by hand'}`,
       ...changes.map((change) => `  ${change}`),
     ]);
     return lines.map(visible).join('\n') || 'No version of MEMORY.md is kept yet.';
   });
 }
 
-/** `parley memory diff`: from a version to the current text; without one, from the last that differs. */
+/**
+ * `parley memory diff`: compares a version with the current text; by default the latest version
+ * that differs from it.
+ */
 export function diffVersion(cli: Cli, asked: string | undefined): Promise<number> {
   return withOperations(cli, 'files/open', async ({ perform }) => {
     const version = asked ?? (await lastOther(perform));
@@ -79,8 +83,8 @@ export function restoreVersion(cli: Cli, version: string): Promise<number> {
     { ...FILE, version },
     ({ kind }) =>
       kind === 'written'
-        ? `MEMORY.md is again as it was in ${visible(version)}. The version before it is kept, too.`
-        : 'MEMORY.md stays as it is: another process changed it just now.',
+        ? `MEMORY.md has the text of ${visible(version)} again. The text before that is kept, too.`
+        : 'MEMORY.md is unchanged: another process wrote to it just now.',
     ({ kind }) => (kind === 'written' ? 0 : 1),
   );
 }

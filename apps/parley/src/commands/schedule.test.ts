@@ -7,10 +7,12 @@ import { expect, it, onTestFinished } from 'vitest';
 import { locateDataFolder } from '../data-folder.ts';
 import { heartbeatNow } from './schedule.ts';
 
-/** Longer than a gateway may take for a look at its tables. In ms. */
+/**
+ * How long the checks of the tasks take here, in ms: longer than the CLI waits for other answers.
+ */
 const CHECK_MS = 5_500;
 
-it('[H02] parley heartbeat now waits for the checks of the tasks, which may take longer than other answers', async () => {
+it('[H02] parley heartbeat now waits for the checks of the tasks, which may take longer than other requests', async () => {
   const gateway = createServer((request, response) => {
     request.resume();
     setTimeout(() => response.end('{"task":"mail","text":"mail is starting."}'), CHECK_MS);

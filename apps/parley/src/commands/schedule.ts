@@ -6,7 +6,6 @@ import type { Cli } from '../cli.ts';
 import { operate, operateText } from '../operate.ts';
 import { visible } from '../terminal/text.ts';
 
-/** `parley cron list` (H08). */
 export function listJobs(cli: Cli): Promise<number> {
   return operate(cli, 'cron/list', {}, ({ jobs }) =>
     visible(jobs.map(({ line }) => line).join('\n') || 'There are no jobs.'),
@@ -21,29 +20,40 @@ export async function changeJob(cli: Cli, job: InputOf<'cron/change'>): Promise<
   return operateText(cli, 'cron/change', await withFormatFile(job));
 }
 
-/** With the text of the schema that `--format` names. Throws ParleyError `format-unreadable`. */
+/**
+ * Adds the schema text from the file that `--format` names. Throws ParleyError `format-unreadable`.
+ */
 async function withFormatFile<Order extends InputOf<'cron/add'>>(order: Order): Promise<Order> {
   const { format: file = 'none', ...fields } = order.fields;
   if (order.fields.format === undefined || file === 'json' || file === 'none') return order;
   try {
     return { ...order, fields: { ...fields, format: decodeText(await readFile(file)).text } };
   } catch (error) {
-    const message = `The format ${file} cannot be read: ${reasonOf(error)}. Name a file with a JSON Schema.`;
+    const message = `The format ${file} cannot be read: ${reasonOf(error)}. Specify a file with a JSON Schema.`;
     throw new ParleyError({ code: 'format-unreadable', message, retryable: false, cause: error });
   }
 }
 
-/** `parley heartbeat`: 0 fine, 1 HEARTBEAT.md needs a fix. A stopped installation is read from its files. */
+/**
+ * `parley heartbeat`: exit code 0 when all is well, 1 when HEARTBEAT.md has a problem. Without a
+ * running gateway, the report is built from the files.
+ */
 export function heartbeat(cli: Cli): Promise<number> {
   return operate(cli, 'heartbeat/report', {}, heartbeatText, ({ problems }) =>
     problems.length === 0 ? 0 : 1,
   );
 }
 
-/** Several tasks may be checked for news first, for 30 s each. In ms. */
+/**
+ * How long to wait for a heartbeat run to start, in ms. Several tasks may be checked for news
+ * first, each for up to 30 s.
+ */
 const STARTED_WITHIN_MS = 5 * 60_000;
 
-/** `parley heartbeat now`: 1 no task was started, 3 nothing runs. `task` empty: the one that is due. */
+/**
+ * `parley heartbeat now`: exit code 1 when no task was started, 3 when no gateway is running. An
+ * empty `task` means the most overdue one.
+ */
 export function heartbeatNow(cli: Cli, task: string): Promise<number> {
   const asked = { id: randomUUID(), ...(task !== '' && { task }) };
   return operate(
@@ -56,20 +66,20 @@ export function heartbeatNow(cli: Cli, task: string): Promise<number> {
   );
 }
 
-/** The line about text outside of tasks, which every task gets. */
+/** Describes the text outside of the tasks, which every task receives. */
 export function contextLine(context: string): string {
   const lines = context.split('\n').filter((line) => line.trim() !== '');
   return `${countOf(lines.length, 'line')} outside of the tasks, given to the run of each`;
 }
 
-/** A report for the terminal: one task after the other, then what needs fixing. */
+/** A report for the terminal: the tasks in order, followed by the problems. */
 export function heartbeatText(report: OutputOf<'heartbeat/report'>): string {
   const { plan, tokens, tasks, problems, context } = report;
   return [
     `heartbeat  ${plan.text.replaceAll('`', '')} (${report.timeZoneFrom === undefined ? report.timeZone : `${report.timeZone}, from ${report.timeZoneFrom}`})`,
     ...(report.running
       ? []
-      : ['           Parley does not run: times are as if it were started now']),
+      : ['           Parley is not running: times are as if it were started now']),
     ...(plan.lastSkip === null ? [] : [`last run   started no task: ${plan.lastSkip}`]),
     `today      ${tokens.today} of ${tokens.perDay} tokens`,
     ...(tasks.length === 0 ? ['\nThere are no tasks in HEARTBEAT.md.'] : []),

@@ -27,7 +27,7 @@ const READY: ShownSkill = {
 };
 
 describe('the table of skills', () => {
-  it('[S09] has what can be used first, in columns that fit', () => {
+  it('[S09] lists usable skills first, in columns that fit', () => {
     const unfit: ShownSkill = {
       ...READY,
       name: 'a',
@@ -47,7 +47,7 @@ describe('the table of skills', () => {
     ]);
   });
 
-  it('[S08] [S09] shows who may see one, and why one has no command', () => {
+  it('[S08] [S09] shows who may see a skill, and why it has no command', () => {
     const readers = 'owner' as const;
     const commandProblem = 'no command: /help is one of Parley’s own';
     const told = skillTable(
@@ -59,7 +59,7 @@ describe('the table of skills', () => {
     );
   });
 
-  it('[P07] [S06] says which variable has its key, and what is in the prompt in full', () => {
+  it('[P07] [S06] shows which variable holds the key, and what is in the prompt in full', () => {
     const from = (source: 'settings' | 'environment' | null): ShownSkill => ({
       ...{ ...READY, show: 'inline', primaryEnv: { name: 'TRIP_KEY', from: source } },
     });
@@ -74,14 +74,14 @@ describe('the table of skills', () => {
     expect(skillPage(from('settings'))).toContain('has its whole text, 42 tokens');
   });
 
-  it('[S01] lets no text of a skill command the terminal', () => {
+  it('[S01] removes control characters from the texts of a skill', () => {
     const told = skillTable([{ ...READY, name: 'a\u001b[2Jb\nc' }], LIMITS);
     expect(told).not.toContain('\u001b');
     expect(told.split('\n')).toHaveLength(4);
     expect(skillPage({ ...READY, description: 'x\u001b]0;y\u0007z' })).not.toContain('\u001b');
   });
 
-  it('says where skills go when there are none', () => {
+  it('refers to the documentation when there are no skills', () => {
     expect(skillTable([], LIMITS)).toContain('docs/skills.md');
   });
 });

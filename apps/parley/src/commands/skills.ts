@@ -10,7 +10,7 @@ import { tableText, visible } from '../terminal/text.ts';
 
 type ShownSkill = OutputOf<'skills/list'>['skills'][number];
 
-/** `parley skills` (S09): 1 one of them is refused. */
+/** `parley skills` (S09): exit code 1 when a skill was refused. */
 export function listSkills(cli: Cli): Promise<number> {
   const { settings } = chosenAgent(readSettings(cli.folder, cli.env), cli.agent);
   return operate(
@@ -22,7 +22,7 @@ export function listSkills(cli: Cli): Promise<number> {
   );
 }
 
-/** `parley skills show NAME`: 1 it is refused, or there is none of that name. */
+/** `parley skills show NAME`: exit code 1 when the skill was refused or does not exist. */
 export function showSkill(cli: Cli, name: string): Promise<number> {
   return operate(
     cli,
@@ -46,7 +46,7 @@ interface SkillLimits {
   readonly maxCharacters: number;
 }
 
-/** Skills that are in use first, then those that could be, then those that cannot. */
+/** Skills in use first, then those that could be used, then those that cannot. */
 const STATES = [
   'ready',
   'left-out',
@@ -57,9 +57,9 @@ const STATES = [
   'refused',
 ] as const;
 
-/** All skills as a table for a terminal, with a line of totals below. */
+/** All skills as a table for a terminal, followed by a summary. */
 export function skillTable(all: readonly ShownSkill[], limits: SkillLimits): string {
-  if (all.length === 0) return 'There are no skills. docs/skills.md says where they go.';
+  if (all.length === 0) return 'There are no skills. docs/skills.md explains where to put them.';
   const sorted = STATES.flatMap((state) => all.filter((one) => one.state === state));
   const rows = sorted.map((one) => [
     one.emoji === null ? one.name : `${one.name} ${one.emoji}`,
@@ -137,12 +137,15 @@ function summary(all: readonly ShownSkill[], { max, maxCharacters }: SkillLimits
   return `${ready.length} of ${all.length} ready; the list costs about ${tokens} tokens a prompt (at most ${max} skills, ${maxCharacters} characters).`;
 }
 
-/** Names and reasons hold what strangers wrote into files: nothing of it may move the cursor. */
+/** Names and reasons contain text from strangers' files, so control characters are removed. */
 function plainLine(text: string): string {
   return visible(text).replaceAll('\n', ' ');
 }
 
-/** `parley plugins`: those that the gateway has loaded, else they are loaded here; 0 when all work. */
+/**
+ * `parley plugins`: lists the plugins as the running gateway loaded them; without one, loads them
+ * here. Exit code 0 when all work.
+ */
 export async function plugins(cli: Cli): Promise<number> {
   const { folder, env, print } = cli;
   const gateway = await findGateway(folder, env);

@@ -6,7 +6,7 @@ import { CliError } from '../data-folder.ts';
 import { operate } from '../operate.ts';
 import { visible } from '../terminal/text.ts';
 
-/** `parley soul …` (W06): 0 fine, 1 not done, and why. */
+/** `parley soul …` (W06). Exit code 0 on success, 1 otherwise, with the reason printed. */
 export function listSouls(cli: Cli): Promise<number> {
   return operate(
     cli,

@@ -4,19 +4,25 @@ import { type DataFolder, writeForOwnerAlone } from '../data-folder.ts';
 import type { StartOptions } from '../process-options.ts';
 import { startParley } from '../start-parley.ts';
 
-/** Supervisors kill after 10 s (D11); a little earlier the process ends whatever still runs by itself. */
+/**
+ * The process exits after this time even when shutdown has not finished, in ms. Supervisors kill it
+ * after 10 s (D11).
+ */
 const EXIT_WITHIN_MS = 9_500;
-/** A terminal sends Ctrl-C to the launcher and to us, and the launcher passes it on as well. */
+/**
+ * Signals within this time count as one, in ms. A terminal sends Ctrl-C to both the launcher and
+ * this process, and the launcher forwards it as well.
+ */
 const SAME_KEYSTROKE_MS = 1_000;
 
-/** `parley start`, `gateway` or `worker`: runs until a signal ends it, and the process with it. */
+/** `parley start`, `gateway` or `worker`: runs until a signal ends it, then exits the process. */
 export async function start(
   folder: DataFolder,
   env: NodeJS.ProcessEnv,
   checkpoint: Checkpoint,
   how: Pick<StartOptions, 'role' | 'port' | 'channels'> = {},
 ): Promise<never> {
-  // Listened for from the beginning, so that a signal in the middle of starting ends in order, too.
+  // Registered first, so that a signal during startup also leads to an orderly shutdown.
   const signal = waitForSignal();
   writeForOwnerAlone();
   const options = { folder, env, ...systemTime, checkpoint, endsWhenStill: true, ...how };
@@ -28,15 +34,18 @@ export async function start(
   const message =
     ending.kind === 'stop'
       ? 'Parley has stopped; nothing is lost.'
-      : `Parley ${ending.version} has changed the database, so this older one has stopped; nothing is lost. Start the newer one here, too.`;
+      : `Parley ${ending.version} has changed the database, so this older version has stopped; nothing is lost. Start the newer version here, too.`;
   await new Promise<void>((written) => {
     process.stdout.write(`${message}\n`, () => written());
   });
-  // All of ours is closed. Libraries leave timers behind, Baileys for up to a minute.
+  // Everything Parley opened is closed. Libraries leave timers behind; those of Baileys run for up
+  // to a minute.
   process.exit(ending.kind === 'stop' ? 0 : 1);
 }
 
-/** Why a Parley ends: it was asked to, or to start again, or it is too old by now. */
+/**
+ * Why Parley ends: it was asked to stop or to restart, or a newer version has changed the database.
+ */
 type Ending =
   | { readonly kind: 'stop' }
   | { readonly kind: 'restart' }
@@ -62,7 +71,7 @@ async function runToItsEnd(signal: Promise<void>, options: StartOptions): Promis
   const ending = await over;
   const deadline = setTimeout(() => {
     process.stderr.write(
-      'Parley could not end everything in time; what was running goes on at the next start.\n',
+      'Parley could not shut everything down in time; unfinished work continues at the next start.\n',
     );
     process.exit(1);
   }, EXIT_WITHIN_MS);
@@ -71,7 +80,7 @@ async function runToItsEnd(signal: Promise<void>, options: StartOptions): Promis
   return ending;
 }
 
-/** Waits for the first signal that asks to stop; a second one, later, ends the process at once. */
+/** Resolves with the first signal to stop. A second one, sent later, exits immediately. */
 function waitForSignal(): Promise<void> {
   return new Promise((resolve) => {
     let first: number | null = null;

@@ -68,12 +68,12 @@ export function statusLines(report: GatewayStatus, folder: DataFolder): string[]
 function queueText({ messages, oldestMs }: NonNullable<GatewayStatus['waiting']>): string {
   if (messages === 0) return 'no messages wait';
   const count = countOf(messages, 'message');
-  // All of them wait for a person, who leads the chat or has to decide.
+  // Every waiting message needs a person, who took over the chat or has to decide.
   if (oldestMs === 0) return `${count} waiting`;
   return `${count} waiting, the oldest for ${shortDuration(oldestMs)}`;
 }
 
-/** The lines of several agents; the lines above are those of the default one. */
+/** The lines about several agents; the other lines of the report describe the default agent. */
 export function agentLines(agents: readonly ShownAgent[]): readonly string[] {
   return agents.flatMap(({ name, title, model, workspace = '-', isDefault, routes }) => {
     if (isDefault) return [];
@@ -87,7 +87,7 @@ function afterRestart({ settings: { afterRestart } }: GatewayStatus): string | u
   return `${afterRestart.join(', ')} ${afterRestart.length === 1 ? 'counts' : 'count'} from the next start`;
 }
 
-/** Nothing for what is not known. */
+/** Returns no line when the value is unknown. */
 function statusLine(name: string, text: string | undefined): readonly string[] {
   return text === undefined ? [] : [`${name.padEnd(10)}${text}`];
 }

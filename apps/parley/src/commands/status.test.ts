@@ -23,7 +23,7 @@ const lines = (more: Partial<Report> = {}) =>
   statusLines({ ...REPORT, ...more }, locateDataFolder('/data', {}));
 
 describe('parley status', () => {
-  it('[U03] [U11] has version, time since the start and memory, as the page does', () => {
+  it('[U03] [U11] shows version, uptime and memory, as the page does', () => {
     expect(lines()).toContain('version   1.2.3, running for 3 h, 123 MB of memory');
   });
 
@@ -32,7 +32,7 @@ describe('parley status', () => {
     [{ messages: 0, oldestMs: 0 }, 'no messages wait'],
     [{ messages: 1, oldestMs: 300_000 }, '1 message waiting, the oldest for 5 min'],
     [{ messages: 4, oldestMs: 0 }, '4 messages waiting'],
-  ])('[U03] [U11] has the age of the queue: %j', (waiting, text) => {
+  ])('[U03] [U11] shows the age of the queue: %j', (waiting, text) => {
     const queue = lines({ ...(waiting && { waiting }) }).find((line) => line.startsWith('queue'));
     expect(queue).toBe(text && `queue     ${text}`);
   });
@@ -42,7 +42,7 @@ describe('parley status', () => {
     [0.5, 1, 'over $0.5000'],
     [0, 1, 'unknown cost'],
   ])(
-    '[U03] says of money that it is unknown where a price is: %s, %s',
+    '[U03] shows the cost as unknown when a price is missing: %s, %s',
     (costUsd, unpriced, text) => {
       const sums = { inputTokens: 5, outputTokens: 5, costUsd, unpriced };
       const turns: NonNullable<Report['turns']> = { ...TURNS, ...sums };

@@ -11,7 +11,10 @@ import { agentLines, statusLines } from './status-text.ts';
 
 const WORKS: ReadonlySet<string> = new Set(['connected', 'standby', 'paused']);
 
-/** `parley status`: how the gateway on this data folder is doing; 0 when it and all its channels work. */
+/**
+ * `parley status`: shows the state of the gateway on this data folder. Exit code 0 when it and all
+ * its channels work.
+ */
 export function status(cli: Cli): Promise<number> {
   return withOperations(cli, 'status/report', async ({ address, perform }) => {
     const report = await perform('status/report', {});

@@ -25,7 +25,7 @@ const route = {
   target: { dialect: 'plain', maxLength: 4_096, unit: 'utf16' },
 } as const;
 
-/** One answer to a person of that name, by a model without a price or for a cent. */
+/** Records one answer to the named person, at the given cost or by a model without a price. */
 async function answered(name: string, costUsd: number | null): Promise<void> {
   const store = await openStore({ url: folder.storeUrl, clock: () => AT });
   const conversationId = 'telegram:default:42';
@@ -51,8 +51,8 @@ async function run(...args: readonly string[]) {
   return { code, out: written.out.trimEnd() };
 }
 
-describe('parley usage where nothing runs', () => {
-  it('[U07] prints one line for each day on which something was used, the total and the caps', async () => {
+describe('parley usage without a running gateway', () => {
+  it('[U07] prints one line for each day with usage, the total and the caps', async () => {
     writeFileSync(
       folder.settingsFile,
       'agent: { timeZone: Asia/Tokyo }\nspend: { totalDaily: { tokens: 5000, usd: 2 } }\n',
@@ -72,7 +72,7 @@ describe('parley usage where nothing runs', () => {
     });
   });
 
-  it('[U07] prints one line for each person, without what a name would do to a terminal', async () => {
+  it('[U07] prints one line for each person, and escapes control characters in names', async () => {
     await answered('Ann', 0.01);
     await answered('\x1b[2JEve', null);
     const { out } = await run('--by', 'person', ...RANGE);
@@ -84,7 +84,7 @@ describe('parley usage where nothing runs', () => {
     expect(out).toMatch(/today: 0 tokens, \$0\.0000; no cap is set \(spend\.totalDaily .*\)$/);
   });
 
-  it('[U07] gives programs all of it as JSON', async () => {
+  it('[U07] prints the whole report as JSON for programs', async () => {
     await answered('Ann', 0.01);
     const { out } = await run('--by', 'chat', '--json', ...RANGE);
     expect(JSON.parse(out)).toMatchObject({
@@ -95,7 +95,7 @@ describe('parley usage where nothing runs', () => {
     });
   });
 
-  it('[U07] says so where nothing was used, and what is wrong with a question', async () => {
+  it('[U07] reports when nothing was used, and what is wrong with a query', async () => {
     expect((await run(...RANGE)).out).toContain('Nothing was used.');
     const wrong = ['--until 2026-02-30', '--until soon', '--by mood', '--days 401'];
     for (const flags of wrong) expect((await run(...flags.split(' '))).code).toBe(2);

@@ -8,7 +8,7 @@ import { tableText } from '../terminal/text.ts';
 type UsageReport = OutputOf<'usage/report'>;
 type UsageCap = UsageReport['caps'][number];
 
-/** `parley usage` (U07): tokens, money, turns and latency, and the caps. */
+/** `parley usage` (U07): shows tokens, cost, turns, latency and the caps. */
 export function usage(cli: Cli, { by, days, until }: InputOf<'usage/report'>): Promise<number> {
   return operate(cli, 'usage/report', { by, days, until }, usageText);
 }
@@ -57,13 +57,13 @@ function tableRow(name: string, figures: UsageFigures): string[] {
   ];
 }
 
-/** A sum that lacks turns of unknown price is at least so much; without any price it is unknown. */
+/** A sum that omits turns of unknown price is a lower bound; without any price, it is unknown. */
 function usageCost({ costUsd, unpriced }: Pick<UsageFigures, 'costUsd' | 'unpriced'>): string {
   if (unpriced === 0) return costUsd.toFixed(4);
   return costUsd === 0 ? 'unknown' : `>${costUsd.toFixed(4)}`;
 }
 
-/** In a sentence: `$0.0100`, `over $0.0100`, `unknown cost`. */
+/** The cost for use in a sentence: `$0.0100`, `over $0.0100`, `unknown cost`. */
 export function moneyText({
   costUsd,
   unpriced,
@@ -78,7 +78,7 @@ function notesOf({ total, isWhole, days }: UsageReport): string[] {
     ...(total.unpriced === 0
       ? []
       : [
-          `The price of ${countOf(total.unpriced, 'turn')} is unknown; the setting price of a model names it.`,
+          `The price of ${countOf(total.unpriced, 'turn')} is unknown; set it with the price setting of the model.`,
         ]),
     ...(isWhole ? [] : [`There are so many turns that days before ${oldest} were not read.`]),
   ].flatMap((note) => ['', note]);
@@ -93,7 +93,7 @@ const WHOSE: Readonly<Record<UsageCap['name'], string>> = {
 
 function capLines({ caps, today }: UsageReport): string[] {
   const used = `today: ${today.tokens} tokens, ${moneyText(today)}`;
-  if (caps.length === 0) return [`${used}; no cap is set (spend.totalDaily of the settings)`];
+  if (caps.length === 0) return [`${used}; no cap is set (spend.totalDaily in the settings)`];
   return caps.map(({ name, tokens, usd, used }) => {
     const parts = [
       ...(tokens === undefined ? [] : [`${used?.tokens ?? 'unknown'} of ${tokens} tokens`]),

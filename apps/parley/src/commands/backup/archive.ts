@@ -8,20 +8,26 @@ import { ParleyError, reasonOf } from '@parley/core';
 import { z } from 'zod';
 
 const BLOCK = 512;
-/** Names longer than 100 bytes have an entry of their own, a few kilobytes at most. */
+/** The longest name in the archive. Names over 100 bytes are stored in an entry of their own. */
 const MAX_NAME_BYTES = 64 * 1024;
-/** The largest entry that is read whole: the largest row in a backup of 0.1.0 is one with a file of 100 MB. */
+/**
+ * The largest entry that is read into memory. The largest row in a backup of 0.1.0 contains a file
+ * of 100 MB.
+ */
 const MAX_WHOLE_BYTES = 512 * 1024 * 1024;
 
-/** `end.json`, the last entry: a file without it, or one that counts otherwise, is damaged. */
+/** `end.json`, the last entry. A backup without it, or with other totals, is damaged. */
 const End = z.object({
   entries: z.int(),
-  /** Over name and content of all entries before, in hexadecimal. */
+  /** The hash over the names and contents of all previous entries, in hexadecimal. */
   sha256: z.string(),
 });
 type End = z.infer<typeof End>;
 
-/** One file of the archive. Its content is read before the next entry is asked for, or is skipped. */
+/**
+ * One file of the archive. Its content must be read before the next entry is requested; otherwise
+ * it is skipped.
+ */
 export interface ArchiveEntry {
   readonly name: string;
   readonly size: number;
@@ -30,15 +36,16 @@ export interface ArchiveEntry {
 }
 
 /**
- * The entries of a backup in their order, without `end.json`, which is compared with them. Throws
- * BackupError `backup-missing` or `backup-damaged`, at the latest after the last entry.
+ * Yields the entries of a backup in order, except `end.json`, which is verified against them.
+ * Throws BackupError `backup-missing` or `backup-damaged`, at the latest after the last entry.
  */
 export async function* readArchive(file: string): AsyncGenerator<ArchiveEntry> {
   const disk = createReadStream(file);
   const unzipped = createGunzip();
-  // Node's `pipeline` would end this one when reading stops; each passes its failure on by itself.
+  // Node's `pipeline` would destroy the generator when reading stops, so errors are forwarded by
+  // hand.
   disk.on('error', (reason) => unzipped.destroy(reason));
-  // It may fail before it is read; the first read then throws.
+  // The stream may fail before anything reads from it; the first read then throws.
   unzipped.on('error', () => undefined);
   disk.pipe(unzipped);
   try {
@@ -52,7 +59,7 @@ export async function* readArchive(file: string): AsyncGenerator<ArchiveEntry> {
   }
 }
 
-/** The caller reads the content of an entry and gets the same errors there. */
+/** Converts read errors here because the caller reads the content of an entry directly. */
 async function* withExplainedErrors(
   file: string,
   bytes: AsyncIterable<Buffer>,
@@ -99,7 +106,7 @@ async function* readEntries(bytes: ByteReader): AsyncGenerator<ArchiveEntry> {
   }
 }
 
-/** Whatever was not read when the next one is asked for is read over. */
+/** Content that the caller did not read is skipped when it requests the next entry. */
 function hashedEntry(
   bytes: ByteReader,
   name: string,
@@ -145,27 +152,30 @@ function explainReadError(file: string, reason: unknown): unknown {
   return damagedBackupError(file, reason);
 }
 
-/** A backup that cannot be used; `reason` says what was found. */
+/** The error for a backup that cannot be used; `reason` says what was found. */
 export function damagedBackupError(file: string, reason: unknown): BackupError {
   return new BackupError(
     'backup-damaged',
-    `${file} is damaged or is no backup of Parley (${reasonOf(reason)}). Nothing was changed; take another one.`,
+    `${file} is damaged or is not a Parley backup (${reasonOf(reason)}). Nothing was changed; use another backup.`,
     reason,
   );
 }
 
-/** A backup is made beside running work: a level that costs little and leaves little. */
+/** A fast compression level with a good ratio, because a backup runs beside other work. */
 const GZIP_LEVEL = 3;
 
 export type ArchiveWriter = Awaited<ReturnType<typeof writeArchive>>;
 
-/** Opens a new `.tar.gz`, as a file for its owner alone; entries are added one at a time. Tar's library is loaded here. */
+/**
+ * Creates a new `.tar.gz` that only its owner can read; entries are added one at a time. The tar
+ * library is loaded lazily.
+ */
 export async function writeArchive(to: string | Writable) {
   const { Header, Pax } = await import('tar');
   const gzip = createGzip({ level: GZIP_LEVEL });
   const options = { flags: 'wx', mode: 0o600, flush: true };
   const written = pipeline(gzip, typeof to === 'string' ? createWriteStream(to, options) : to);
-  // Thrown by `end` and by the next write.
+  // The error is thrown by `end` and by the next write.
   written.catch(() => undefined);
   const hash = createHash('sha256');
   let entries = 0;
@@ -199,17 +209,17 @@ export async function writeArchive(to: string | Writable) {
       const bytes = Buffer.from(content);
       return addStream(name, bytes.length, new Date(0), [bytes]);
     },
-    /** As `add`, for more than memory should hold. `chunks` has exactly `size` bytes. */
+    /** Like `add`, for content too large for memory. `chunks` must total exactly `size` bytes. */
     addStream,
     /** The number of entries, and the hash over their names and contents. */
     digest: () => ({ entries, sha256: hash.copy().digest('hex') }),
-    /** Writes the end; everything is on the disk when it resolves. */
+    /** Writes the trailer. Everything is on disk when it resolves. */
     async end(): Promise<void> {
       await put(Buffer.alloc(2 * BLOCK));
       gzip.end();
       await written;
     },
-    /** Gives up; the file is left for the caller to remove. */
+    /** Stops writing; the caller removes the file. */
     async abandon(): Promise<void> {
       gzip.destroy();
       await written.catch(() => undefined);
@@ -217,7 +227,7 @@ export async function writeArchive(to: string | Writable) {
   };
 }
 
-/** Reads a stream in portions of a given size. Throws `tooShort` when it ends before that. */
+/** Reads a stream in portions of a given size. Throws `tooShort` when the stream ends too early. */
 class ByteReader {
   readonly #source: AsyncIterator<Buffer>;
   readonly #tooShort: () => Error;
@@ -228,7 +238,7 @@ class ByteReader {
     this.#source = source[Symbol.asyncIterator]();
   }
 
-  /** At least one and at most `most` bytes. */
+  /** Reads between one and `most` bytes. */
   async some(most: number): Promise<Buffer> {
     while (this.#ready.length === 0) {
       const next = await this.#source.next();
@@ -264,7 +274,7 @@ export type BackupErrorCode =
   | 'backup-postgres'
   | 'restore-unfinished';
 
-/** A backup or restore that failed; nothing was changed unless the message says so. */
+/** A failed backup or restore; nothing was changed unless the message says so. */
 export class BackupError extends ParleyError {
   constructor(code: BackupErrorCode, message: string, cause?: unknown) {
     super({ code, message, retryable: false, cause });

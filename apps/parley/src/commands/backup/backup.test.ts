@@ -43,7 +43,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 describe('a backup', () => {
-  it('holds database, workspace, settings and the folders beside them, for its owner alone', async () => {
+  it('contains the database, the workspace, the settings and the other folders, readable only by the owner', async () => {
     const file = await backup();
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const names = namesIn(file);
@@ -63,14 +63,14 @@ describe('a backup', () => {
     expect(readdirSync(folder.path).filter((name) => name.startsWith('backing-up-'))).toEqual([]);
   });
 
-  it('names what it leaves out', async () => {
+  it('reports what it leaves out', async () => {
     await fill(folder);
     symlinkSync('/etc/hostname', join(folder.workspace, 'link.md'));
     const done = await makeBackup(orderOf(join(root, 'b.tar.gz')));
     expect(done.leftOut).toEqual([join(folder.workspace, 'link.md')]);
   });
 
-  it('[D01] goes on where files are written and renamed while it reads them', async () => {
+  it('[D01] succeeds while another process writes and renames the files it reads', async () => {
     await fill(folder);
     const program = `
       const { renameSync, writeFileSync } = require('node:fs');
@@ -82,7 +82,7 @@ describe('a backup', () => {
     const writer = spawn(process.execPath, ['-e', program, folder.workspace]);
     try {
       await once(writer, 'spawn');
-      // The program keeps a core busy for the whole time.
+      // The program keeps one core busy for the whole time.
       for (let nth = 0; nth < shareOfRun(5); nth += 1) {
         const file = join(root, `${nth}.tar.gz`);
         await makeBackup(orderOf(file));
@@ -107,7 +107,7 @@ describe('a backup', () => {
     expect(readdirSync(root).toSorted()).toEqual(['b.tar.gz', 'data']);
   });
 
-  it('is refused on PostgreSQL, which is said to have its own', async () => {
+  it('refuses PostgreSQL and refers to its own tools', async () => {
     await fill(folder);
     writeFileSync(folder.settingsFile, 'store: { url: "postgres://db/parley" }\n');
     const made = backupCommand({ folder, env: {}, print() {} }, join(root, 'b.tar.gz'));
@@ -118,7 +118,7 @@ describe('a backup', () => {
 });
 
 describe('restoring', () => {
-  it('makes of an empty folder what was backed up', async () => {
+  it('recreates the backed-up state in an empty folder', async () => {
     const file = await backup();
     const target = locateDataFolder(join(root, 'new'), {});
     const done = await restore(file, { folder: target });
@@ -134,7 +134,7 @@ describe('restoring', () => {
     );
   });
 
-  it('[F14] puts back the workspaces of all agents, wherever they are', async () => {
+  it('[F14] restores the workspaces of all agents, wherever they are', async () => {
     await fill(folder);
     const far = join(root, 'far');
     const near = join(folder.path, 'workspaces', 'near');
@@ -154,7 +154,7 @@ describe('restoring', () => {
     expect(readFileSync(kept, 'utf8')).toBe('later');
   });
 
-  it('moves what is there aside, whole, and leaves the settings unless they are wanted', async () => {
+  it('moves the existing files aside, and replaces the settings only on request', async () => {
     const file = await backup();
     await write(folder, 'after');
     writeFileSync(join(folder.workspace, 'SOUL.md'), 'later');
@@ -173,7 +173,7 @@ describe('restoring', () => {
     expect(readFileSync(kept, 'utf8')).toContain('# mine');
   });
 
-  it('carries over what waits in the database from before', async () => {
+  it('carries over the messages waiting in the old database', async () => {
     const file = await backup();
     await ask('while it was restored');
     expect(await restore(file, {})).toMatchObject({ carried: { kind: 'carried', messages: 1 } });
@@ -193,7 +193,7 @@ describe('restoring', () => {
     expect(await valueIn(folder)).toBe('before');
   });
 
-  it('[D01] is refused as the last word while something waits that the backup does not know', async () => {
+  it('[D01] refuses to continue unfinished work while a message is waiting that the backup does not contain', async () => {
     const file = await backup();
     await ask('later');
     const before = contentOf(folder.path);
@@ -202,7 +202,7 @@ describe('restoring', () => {
     expect(contentOf(folder.path)).toEqual(before);
   });
 
-  it('[D01] [U02] goes on without the keys in secrets/, which no backup holds, and says which to write again', async () => {
+  it('[D01] [U02] restores without the keys in secrets/, which no backup contains, and lists those to write again', async () => {
     await fill(folder);
     const key = join(folder.path, 'secrets', 'model-key');
     mkdirSync(join(folder.path, 'secrets'));
@@ -223,13 +223,13 @@ describe('restoring', () => {
     expect(said).toContain('Keys are not in a backup');
     expect(said).toContain(join(elsewhere.path, 'secrets', 'model-key'));
     expect(readFileSync(elsewhere.settingsFile, 'utf8')).toContain(reference);
-    // Where the keys are there still, nothing is to be done.
+    // Nothing needs to be done when the keys still exist.
     const again = await restore(file, {});
     expect(again.missingSecrets).toEqual([]);
     expect(restoreText(again, folder)).not.toContain('Keys');
   });
 
-  it('a backup that is interrupted leaves nothing behind', async () => {
+  it('leaves nothing behind when a backup is interrupted', async () => {
     await fill(folder);
     const file = join(root, 'interrupted.tar.gz');
     const ended = new AbortController();
@@ -240,7 +240,7 @@ describe('restoring', () => {
     expect(readdirSync(folder.path).filter((name) => name.startsWith('backing-up-'))).toEqual([]);
   });
 
-  it('a backup that was killed leaves no half file after the next backup', async () => {
+  it('removes the partial file of a killed backup at the next backup', async () => {
     await fill(folder);
     const part = join(root, 'killed.tar.gz.part');
     const left = join(folder.path, 'backing-up-abc');
@@ -251,7 +251,7 @@ describe('restoring', () => {
     expect([existsSync(part), existsSync(left)]).toEqual([false, false]);
   });
 
-  it('a backup that was killed leaves no half file after the next start', async () => {
+  it('removes the partial file of a killed backup at the next start', async () => {
     await fill(folder);
     const part = join(root, 'killed.tar.gz.part');
     const left = join(folder.path, 'backing-up-abc');
@@ -267,7 +267,7 @@ describe('restoring', () => {
     ]);
   });
 
-  it('waits, once all is prepared, until the gateway that was asked to end has ended', async () => {
+  it('prepares everything, then waits until the gateway has stopped', async () => {
     const file = await backup();
     await write(folder, 'after');
     const gateway = lockDataFolder(folder);
@@ -285,7 +285,7 @@ describe('restoring', () => {
     expect(await valueIn(old)).toBe('its last words');
   });
 
-  it('is refused, having changed nothing, while another process has the data folder', async () => {
+  it('refuses without changing anything while another process holds the data folder', async () => {
     const file = await backup();
     const gateway = lockDataFolder(folder);
     const before = contentOf(folder.path);
@@ -294,13 +294,13 @@ describe('restoring', () => {
     gateway.release();
   });
 
-  it('[D01] [D04] that was interrupted is completed by the next restore, with the old state in one place', async () => {
+  it('[D01] [D04] completes an interrupted restore, and keeps the old state in one folder', async () => {
     const file = await backup();
     await write(folder, 'after');
     await ask('unanswered');
     writeFileSync(join(folder.workspace, 'SOUL.md'), 'later');
     mkdirSync(join(folder.path, 'skills'));
-    // As it was when the database was in its place and the workspace was not.
+    // The state after the database was replaced and before the workspace was.
     const aside = join(folder.path, 'before-restore-1');
     mkdirSync(aside);
     renameSync(join(folder.path, 'parley.db'), join(aside, 'parley.db'));
@@ -330,7 +330,7 @@ describe('restoring', () => {
     ]);
   });
 
-  it('that 0.1.0 was killed in is completed, too', async () => {
+  it('completes a restore that was interrupted under 0.1.0', async () => {
     const file = await backup();
     writeFileSync(folder.restoreMarker, '{"file": "/b.tar.gz", "exchanges": []}');
     expect(() => refuseInterruptedRestore(folder)).toThrow('was interrupted');
@@ -338,23 +338,26 @@ describe('restoring', () => {
     expect(existsSync(folder.restoreMarker)).toBe(false);
   });
 
-  /** The backup that is changed: of the same content for all of these tests, so made by the first of them. */
+  /**
+   * The backup that the tests modify. Its content is always the same, so only the first test
+   * creates it.
+   */
   let good: Buffer | undefined;
   it.each([
-    ['that is not there', () => undefined, 'backup-missing'],
-    ['that is no archive', () => Buffer.from('Dear diary'), 'backup-damaged'],
+    ['that does not exist', () => undefined, 'backup-missing'],
+    ['that is not an archive', () => Buffer.from('Dear diary'), 'backup-damaged'],
     ['that is empty', () => Buffer.alloc(0), 'backup-damaged'],
     [
       'cut off in the middle',
       (bytes: Buffer) => bytes.subarray(0, bytes.length / 2),
       'backup-damaged',
     ],
-    ['that was packed again without its end', withoutEnd, 'backup-damaged'],
+    ['that was repacked without its end entry', withoutEnd, 'backup-damaged'],
     ['cut off in its first entry', (bytes: Buffer) => bytes.subarray(0, 400), 'backup-damaged'],
     ['cut off before its end', (bytes: Buffer) => bytes.subarray(0, -400), 'backup-damaged'],
-    ['with another content', (bytes: Buffer) => swap(bytes, 'before', 'BEFORE'), 'backup-damaged'],
+    ['with modified content', (bytes: Buffer) => swap(bytes, 'before', 'BEFORE'), 'backup-damaged'],
     [
-      'with a file outside',
+      'with a path outside of the archive',
       (bytes: Buffer) => swap(bytes, 'workspace/SOUL.md', 'workspace/../x.md'),
       'backup-damaged',
     ],
@@ -368,7 +371,7 @@ describe('restoring', () => {
       (bytes: Buffer) => swap(bytes, /\n {4}\d\d\n {2}\]/, '\n    99\n  ]'),
       'store-newer',
     ],
-  ])('refuses a file %s before anything is touched', async (_what, change, code) => {
+  ])('refuses a file %s before changing anything', async (_what, change, code) => {
     if (good === undefined) good = readFileSync(await backup());
     else await fill(folder);
     const bytes = change(good);
@@ -395,7 +398,7 @@ describe('the archive', () => {
     expect(readFileSync(join(out, name), 'utf8')).toBe('long');
   });
 
-  it('takes files of any size and name, and stops with the disk', async () => {
+  it('accepts files of any size and name, and fails when the disk is full', async () => {
     const file = join(root, 'a.tar.gz');
     const archive = await writeArchive(file);
     const name = `workspace/${'ü'.repeat(80)}/${LONG}`;
@@ -482,7 +485,7 @@ async function restore(file: string, more: Partial<RestoreOrder>) {
   return restoreBackup({ ...order, withSettings: false, ...more });
 }
 
-/** All files below a folder, but the lock, whose bytes nobody reads. */
+/** All files below a folder except the lock, which cannot be compared. */
 function contentOf(path: string): Record<string, string> {
   const names = readdirSync(path, { recursive: true }).map(String).toSorted();
   return Object.fromEntries(
@@ -497,15 +500,15 @@ function withoutEnd(bytes: Buffer): Buffer {
   return gzipSync(content.subarray(0, content.indexOf('database/')).subarray(0, -100));
 }
 
-/** The same archive with other words of the same length in it. */
+/** The same archive with a text replaced by another of the same length. */
 function swap(bytes: Buffer, from: string | RegExp, to: string): Buffer {
   const content = gunzipSync(bytes).toString('latin1');
-  if (content.search(from) < 0) throw new Error(`"${from}" is not in it`);
+  if (content.search(from) < 0) throw new Error(`the archive does not contain "${from}"`);
   const changed = Buffer.from(content.replace(from, to), 'latin1');
   return gzipSync(withGoodSums(changed));
 }
 
-/** Tar stores a checksum of each header: a test that changes a name updates it. */
+/** Updates the checksum of each tar header, which a changed name invalidates. */
 function withGoodSums(bytes: Buffer): Buffer {
   for (let at = 0; at + 512 <= bytes.length; at += 512) {
     const block = bytes.subarray(at, at + 512);

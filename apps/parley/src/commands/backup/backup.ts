@@ -8,8 +8,9 @@ import { workspaceFolders } from './contents.ts';
 import { makeBackup } from './make-backup.ts';
 
 /**
- * `parley backup FILE`: reads the database by itself, so a running gateway is not disturbed. A signal ends
- * it with 130 and leaves no file; what a killed one left, the next backup or start removes.
+ * `parley backup FILE`: reads the database directly, so a running gateway is not disturbed. A
+ * signal ends it with exit code 130 and leaves no file. Leftovers of a killed backup are removed by
+ * the next backup or start.
  */
 export async function backup({ folder, env, print }: Cli, name: string): Promise<number> {
   const loaded = readSettings(folder, env);
@@ -36,7 +37,8 @@ export async function backup({ folder, env, print }: Cli, name: string): Promise
   }
   const size = (done.bytes / 1_000_000).toFixed(1);
   print(`${file}: the database and ${countOf(done.files, 'file')}, ${size} MB.`);
-  for (const path of done.leftOut) print(`Left out, since it is neither file nor folder: ${path}`);
+  for (const path of done.leftOut)
+    print(`Left out because it is neither a file nor a folder: ${path}`);
   print(SECRETS);
   return 0;
 }
@@ -44,5 +46,5 @@ export async function backup({ folder, env, print }: Cli, name: string): Promise
 const POSTGRES =
   'The database is in PostgreSQL, which "parley backup" does not copy. Nothing was written. Back it up with pg_dump, and the files of the data folder with tar: docs/backup.md has both commands.';
 
-const SECRETS = `It holds everything that people wrote, the credentials of WhatsApp, and secrets that are in the settings as plain text.
-Keep it where only you can read it. Variables and files that the settings refer to are not in it, nor is the token of the page.`;
+const SECRETS = `It contains everything that people wrote, the credentials of WhatsApp, and secrets that the settings hold as plain text.
+Keep it where only you can read it. It contains neither the variables and files that the settings refer to nor the token of the page.`;

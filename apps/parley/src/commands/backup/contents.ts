@@ -6,29 +6,32 @@ import type { LoadedSettings } from '../../settings.ts';
 import { type ArchiveEntry, BackupError, damagedBackupError, readArchive } from './archive.ts';
 
 /**
- * The kind of file that this Parley writes; an older Parley refuses a higher one. 1, of 0.1.0, had the rows of the
- * database as lines of JSON; 2 has the database as a file of SQLite.
+ * The backup format that this version writes; an older Parley refuses a higher one. Format 1, from
+ * 0.1.0, stores the database rows as lines of JSON; format 2 stores the database as a SQLite file.
  */
 export const FORMAT = 2;
 
-/** The places of the database and of messages' files in a backup. */
+/** The paths of the database and of the messages' files in a backup. */
 export const DATABASE = 'database/parley.db';
 export const DATABASE_FILES = 'database/files';
-/** The name of the database in a data folder. */
+/** The name of the database file in a data folder. */
 export const DATABASE_NAME = 'parley.db';
 
-/** Folders of the data folder that belong to a backup besides the workspace; the last are those of other agents. */
+/**
+ * The folders of the data folder that a backup contains besides the workspace; `workspaces` holds
+ * those of other agents.
+ */
 export const FOLDERS = ['profiles', 'personas', 'output-formats', 'skills', 'workspaces'] as const;
-/** The place in a backup of the workspaces of other agents that are not in the data folder. */
+/** The folder in a backup for workspaces of other agents that are outside the data folder. */
 const AGENTS = 'agents';
 
-/** A folder, and what a backup calls it. */
+/** A folder and its name in a backup. */
 export interface NamedFolder {
   readonly name: string;
   readonly path: string;
 }
 
-/** The workspaces that are not in one of `FOLDERS`. */
+/** The workspaces that are outside of `FOLDERS`. */
 export function workspaceFolders(
   { settings, agents }: Pick<LoadedSettings, 'settings' | 'agents'>,
   dataFolder: string,
@@ -47,11 +50,11 @@ const Name = z.string().regex(/^[a-z0-9_]+$/);
 const Common = z.object({
   parley: z.string(),
   madeAt: z.int(),
-  /** The migrations its database has seen. */
+  /** The migrations that were applied to the database. */
   steps: z.array(z.int()),
 });
 
-/** `manifest.json`, the first entry: what the file is, and how its database is to be read. */
+/** `manifest.json`, the first entry: the format of the backup and how to read its database. */
 const Manifest = z.discriminatedUnion('format', [
   Common.extend({
     format: z.literal(1),
@@ -63,7 +66,7 @@ const Manifest = z.discriminatedUnion('format', [
 export type Manifest = z.infer<typeof Manifest>;
 export type RowsManifest = Extract<Manifest, { readonly format: 1 }>;
 
-/** The kind of an entry by its name; null for a name that no backup has. */
+/** The kind of an entry, from its name; null for a name that no backup contains. */
 export function entryKind(name: string) {
   if (name === 'manifest.json') return { kind: 'manifest' } as const;
   if (name === 'settings/parley.yaml') return { kind: 'settings' } as const;
@@ -84,12 +87,15 @@ export function entryKind(name: string) {
 export interface CheckedBackup {
   readonly file: string;
   readonly manifest: Manifest;
-  /** The number of files besides the database and its own. */
+  /** The number of files, excluding the database and its stored files. */
   readonly files: number;
   readonly hasSettings: boolean;
 }
 
-/** Reads a whole backup and changes nothing. Throws BackupError, or StoreError `store-newer`. */
+/**
+ * Reads and verifies a whole backup without changing anything. Throws BackupError, or StoreError
+ * `store-newer`.
+ */
 export async function checkBackup(file: string): Promise<CheckedBackup> {
   let manifest: Manifest | undefined;
   let files = 0;
@@ -108,7 +114,7 @@ export async function checkBackup(file: string): Promise<CheckedBackup> {
   return { file, manifest, files, hasSettings };
 }
 
-/** The first entry. Throws when it is of a later kind than this Parley knows. */
+/** Reads the first entry. Throws when its format is newer than this version supports. */
 async function manifestOf(file: string, entry: ArchiveEntry): Promise<Manifest> {
   if (entry.name !== 'manifest.json')
     throw damagedBackupError(file, new Error('it has no manifest'));
@@ -118,7 +124,7 @@ async function manifestOf(file: string, entry: ArchiveEntry): Promise<Manifest> 
     if (format > FORMAT) {
       throw new BackupError(
         'backup-newer',
-        `${file} was made by Parley ${parley} in a form that this one does not know. Nothing was changed. Update Parley first.`,
+        `${file} was made by Parley ${parley} in a format that this version does not support. Nothing was changed. Update Parley first.`,
       );
     }
     const manifest = Manifest.parse(written);
@@ -129,7 +135,7 @@ async function manifestOf(file: string, entry: ArchiveEntry): Promise<Manifest> 
   }
 }
 
-/** The fields of every manifest, also of a later format. */
+/** The fields of every manifest, including those of later formats. */
 const Head = z.looseObject({ format: z.int(), parley: z.string() });
 
 const StoredCell = z.union([
@@ -139,7 +145,10 @@ const StoredCell = z.union([
   z.strictObject({ base64: z.base64() }),
 ]);
 
-/** The rows in a backup of 0.1.0: each a line of JSON, its values in the order of the columns, bytes as base64. */
+/**
+ * The rows in a backup of 0.1.0. Each is a line of JSON with the values in column order and bytes
+ * as base64.
+ */
 export async function* rowsIn(file: string, { tables }: RowsManifest): AsyncIterable<BackupRows> {
   for await (const entry of readArchive(file)) {
     const is = entryKind(entry.name);

@@ -33,13 +33,13 @@ interface BackupOrder {
   readonly workspaces: readonly NamedFolder[];
   readonly dataFolder: string;
   readonly clock: Clock;
-  /** Once it fires, the backup is given up before its next file. */
+  /** Cancels the backup before its next file. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Writes everything into one file, while Parley runs or not. It appears under its name when it is
- * complete. Throws BackupError, StoreError or CliError; then nothing is left behind.
+ * Writes everything into one file, whether or not Parley is running. The file gets its name when it
+ * is complete. Throws BackupError, StoreError or CliError and then leaves nothing behind.
  */
 export async function makeBackup(order: BackupOrder) {
   const { file, database, dataFolder } = order;
@@ -105,12 +105,15 @@ async function fill(
 }
 
 interface NamedFile {
-  /** Its name in the backup. */
+  /** The name of the file in the backup. */
   readonly name: string;
   readonly path: string;
 }
 
-/** Puts all files of these folders into the archive. `leftOut`: what is neither file nor folder. */
+/**
+ * Adds all files of these folders to the archive. `leftOut` lists the paths that are neither files
+ * nor folders.
+ */
 async function addFiles(
   archive: ArchiveWriter,
   folders: readonly NamedFolder[],
@@ -130,7 +133,7 @@ async function addFiles(
   return { files, leftOut };
 }
 
-/** None of a folder that is not there, or not any more. */
+/** The sorted entries of a folder; empty when the folder does not exist or was removed. */
 function entriesOf(path: string): readonly Dirent[] {
   try {
     const entries = readdirSync(path, { withFileTypes: true });
@@ -145,7 +148,10 @@ function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
-/** False for a file that was removed meanwhile. One that is removed later is read to its end all the same. */
+/**
+ * Returns false when the file was removed before it was opened. A file removed later is still read
+ * to its end.
+ */
 async function addFile(
   archive: ArchiveWriter,
   { name, path }: NamedFile,
@@ -163,7 +169,9 @@ async function addFile(
   }
 }
 
-/** Null where there is no such file any more, like one that an atomic write has just renamed. */
+/**
+ * Opens a file; null when it no longer exists, such as one that an atomic write has just renamed.
+ */
 async function openPresent(path: string): Promise<FileHandle | null> {
   try {
     return await open(path);
@@ -173,7 +181,7 @@ async function openPresent(path: string): Promise<FileHandle | null> {
   }
 }
 
-/** The first `size` bytes: what is appended while they are read belongs to the next backup. */
+/** The first `size` bytes. Data appended during the read belongs to the next backup. */
 async function* bytesOf(
   file: FileHandle,
   size: number,

@@ -18,33 +18,34 @@ import { BackupError } from './archive.ts';
 
 /** A file or folder that a restore replaces. */
 export interface Replacement {
-  /** The name of the old one in the folder aside; unique. */
+  /** The unique name under which the old file is kept in the folder `aside`. */
   readonly name: string;
   readonly path: string;
-  /** The staged file for `path`; null: the backup has none for that place. */
+  /** The staged file for `path`; null when the backup contains none. */
   readonly staged: string | null;
 }
 
 const Marker = z.object({
-  /** The folder that the state from before is moved to. */
+  /** The folder that the previous state is moved to. */
   aside: z.string(),
-  /** The names of what was there before. */
+  /** The names of the entries that existed before the restore. */
   had: z.array(z.string()),
 });
 type Marker = z.infer<typeof Marker>;
 
-/** The replacing that was interrupted; null where none was. */
+/** The marker of an interrupted restore; null when there is none. */
 export function interruptedRestore({ restoreMarker }: DataFolder): Marker | null {
   if (!existsSync(restoreMarker)) return null;
   try {
     return Marker.parse(JSON.parse(readFileSync(restoreMarker, 'utf8')));
   } catch {
-    // One of 0.1.0, whose folder aside stays as it is, or half of one, before anything was moved.
+    // Written by 0.1.0, whose `aside` folder stays as it is, or only half written, before anything
+    // was moved.
     return null;
   }
 }
 
-/** Throws BackupError while files of the data folder are partly those of a backup. */
+/** Throws BackupError while an unfinished restore has replaced only part of the data folder. */
 export function refuseInterruptedRestore(folder: DataFolder): void {
   if (!existsSync(folder.restoreMarker)) return;
   const aside = interruptedRestore(folder)?.aside ?? join(folder.path, 'before-restore-…');
@@ -55,9 +56,10 @@ export function refuseInterruptedRestore(folder: DataFolder): void {
 }
 
 /**
- * Moves what is there into the folder `aside`, and what was staged to its place; nothing is deleted. A marker file says
- * so until `finishReplacing`: after a kill no Parley starts on the mixture, and the next restore goes on with the same
- * folder. At every moment the database is the old or the new one, whole.
+ * Moves the existing files into the folder `aside` and the staged files into their place; nothing
+ * is deleted. A marker file exists until `finishReplacing`: if the process is killed, no Parley
+ * starts on the mixed state, and the next restore continues with the same folder. At every moment
+ * the database is either the old or the new one, complete.
  */
 export function replaceAll(
   folder: DataFolder,
@@ -72,17 +74,17 @@ export function replaceAll(
   for (const replacement of replacements) replaceInPlace(replacement, marker);
 }
 
-/** From here on the restored state is the state. */
+/** Makes the restored state final. */
 export function finishReplacing({ restoreMarker }: DataFolder): void {
   rmSync(restoreMarker);
 }
 
 function replaceInPlace({ name, path, staged }: Replacement, { aside, had }: Marker): void {
   const kept = join(aside, name);
-  // Otherwise it was put there by a restore that was interrupted.
+  // Otherwise the existing file was put there by an interrupted restore.
   const isOld = had.includes(name) && !existsSync(kept);
   if (existsSync(path)) {
-    // A file is never missing: until the new one takes its name, the old one has both names.
+    // The path never goes missing: the old file keeps both names until the new one replaces it.
     if (isOld && staged !== null && statSync(path).isFile()) keepFile(path, kept);
     else if (isOld) move(path, kept);
     else if (staged === null || !statSync(path).isFile()) removeContents(path);
@@ -95,13 +97,14 @@ function keepFile(path: string, kept: string): void {
   try {
     linkSync(path, kept);
   } catch {
-    // Another file system, or one without links. Half a copy does not count as there.
+    // The folder is on another file system, or on one without hard links. The final name appears
+    // only after the copy is complete.
     copyFileSync(path, `${kept}.copying`);
     renameSync(`${kept}.copying`, kept);
   }
 }
 
-/** Another file system, or a folder that something is mounted on. */
+/** Error codes for another file system, or for a folder that is a mount point. */
 const CANNOT_RENAME: ReadonlySet<unknown> = new Set(['EXDEV', 'EBUSY', 'ENOTEMPTY', 'EPERM']);
 
 function move(from: string, to: string): void {
@@ -115,7 +118,10 @@ function move(from: string, to: string): void {
   }
 }
 
-/** A mounted folder cannot be moved, only emptied. What is half copied does not count as there. */
+/**
+ * A mount point cannot be moved, so its contents are copied and then removed. The final name
+ * appears only after the copy is complete.
+ */
 function copyOver(from: string, to: string): void {
   const isMounted = existsSync(to);
   const copy = isMounted ? to : `${to}.copying`;
@@ -124,7 +130,7 @@ function copyOver(from: string, to: string): void {
   removeContents(from);
 }
 
-/** Only the content of a folder that something is mounted on. */
+/** Removes a folder, or only its contents when it is a mount point. */
 function removeContents(path: string): void {
   try {
     rmSync(path, { recursive: true });

@@ -37,17 +37,21 @@ export interface RestoreOrder {
   readonly folder: DataFolder;
   readonly env: NodeJS.ProcessEnv;
   readonly clock: Clock;
-  /** `go-on`: nothing has run since the backup was made, so what waits in it may be done. */
+  /**
+   * `go-on` allows the work waiting in the backup to continue, because nothing has run since it was
+   * made.
+   */
   readonly unfinished: 'hold' | 'go-on';
-  /** The settings of the backup take the place of those that are there; where there are none they always do. */
+  /** Replaces existing settings with those of the backup. Missing settings are always restored. */
   readonly withSettings: boolean;
-  /** Called when all is prepared: asks the process that has the data folder to end. */
+  /** Asks the process that holds the data folder to stop. Called when everything is prepared. */
   readonly endGateway?: () => Promise<void>;
 }
 
 /**
- * Restores a backup that was checked. The new state is made beside the old one, which is moved aside in the end. Throws
- * BackupError, StoreError or CliError, having changed nothing unless the message says so.
+ * Restores a verified backup. The new state is prepared beside the old one, which is moved aside at
+ * the end. Throws BackupError, StoreError or CliError without having changed anything, unless the
+ * message says otherwise.
  */
 export async function restoreBackup(order: RestoreOrder): Promise<RestoreDone> {
   const { backup, folder, env, clock, unfinished, endGateway } = order;
@@ -85,15 +89,19 @@ export async function restoreBackup(order: RestoreOrder): Promise<RestoreDone> {
 }
 
 /**
- * Stands for keys in `secrets/`, which no backup holds: on a new machine they are not there, and the state is restored all
- * the same. As long as any secret has to be.
+ * Returns a placeholder for keys in `secrets/`. No backup contains them, so they are missing on a
+ * new machine, and the restore must not fail for that. The placeholder is long enough for every
+ * secret.
  */
 function missingKey(folder: DataFolder): (file: string) => string | undefined {
   const own = secretFile(folder, '') + sep;
   return (file) => (file.startsWith(own) ? '-'.repeat(64) : undefined);
 }
 
-/** With unfinished work of the old database carried over; not to PostgreSQL, which has to be empty. */
+/**
+ * Replaces the state. Unfinished work of the old database is carried over, except to PostgreSQL,
+ * which must be empty.
+ */
 async function replaceState(
   { folder, clock, unfinished }: RestoreOrder,
   database: string,
@@ -102,7 +110,7 @@ async function replaceState(
 ): Promise<Pick<RestoreDone, 'carried' | 'aside'>> {
   const aside =
     interruptedRestore(folder)?.aside ?? join(folder.path, `before-restore-${stampOf(clock())}`);
-  // A restore that was interrupted may have moved it aside.
+  // An interrupted restore may have moved the old database aside already.
   const moved = join(aside, DATABASE_NAME);
   const before = existsSync(moved) ? moved : databasePath(folder);
   let carried: RestoreDone['carried'] = null;
@@ -113,18 +121,25 @@ async function replaceState(
     replaceAll(folder, [...databaseFiles(folder, database), ...others], aside);
   } else {
     const all = [...databaseFiles(folder, null), ...others];
-    // Before the commit: while the marker of the files is there, nothing is taken for restored.
+    // The files are replaced before the commit: while their marker exists, no process treats the
+    // state as restored.
     await copyToPostgres(database, url, clock, () => replaceAll(folder, all, aside));
   }
   finishReplacing(folder);
   return { carried, aside: existsSync(aside) ? aside : null };
 }
 
-/** A gateway ends within 10 s (D11); a busy machine takes longer. */
+/**
+ * How long to wait for the gateway to stop, in ms. It takes up to 10 s (D11), longer on a busy
+ * machine.
+ */
 const ENDS_WITHIN_MS = 60_000;
 const POLL_INTERVAL_MS = 50;
 
-/** Takes the data folder as soon as the process that has it has ended. Throws CliError `data-locked`. */
+/**
+ * Locks the data folder as soon as the process that holds it has ended. Throws CliError
+ * `data-locked`.
+ */
 async function lockWhenFree(folder: DataFolder, withinMs: number): Promise<{ release(): void }> {
   for (let left = withinMs; ; left -= POLL_INTERVAL_MS) {
     try {
@@ -141,7 +156,10 @@ function stampOf(time: number): string {
   return new Date(time).toISOString().replaceAll(/\D/g, '');
 }
 
-/** Settings are staged beside their place, since the folders that they name are relative to it. */
+/**
+ * The path for the staged settings. They are staged beside their final place because the folders
+ * they name are relative to it.
+ */
 function settingsBeside({ settingsFile }: DataFolder, staging: string): string {
   return join(dirname(settingsFile), `.${basename(staging)}.yaml`);
 }
@@ -151,9 +169,9 @@ function databasePath({ storeUrl }: DataFolder): string {
 }
 
 /**
- * The files of the database. Those that SQLite keeps beside the old file are moved first: read with the new one they
- * would damage it. `staged` is null for PostgreSQL: an old file in its place would do its unfinished work again if it
- * were used once more.
+ * The files of the database. The files that SQLite keeps beside the old database are moved first,
+ * because they would corrupt the new one. `staged` is null for PostgreSQL; the old file is moved
+ * away then, too, because using it again would repeat its unfinished work.
  */
 function databaseFiles(folder: DataFolder, staged: string | null): readonly Replacement[] {
   const path = databasePath(folder);
@@ -164,7 +182,7 @@ function databaseFiles(folder: DataFolder, staged: string | null): readonly Repl
   }));
 }
 
-/** Folders that the backup lacks are moved aside all the same. */
+/** Includes folders that the backup lacks; those are only moved aside. */
 function stagedFolders(
   folder: DataFolder,
   loaded: LoadedSettings,
@@ -180,7 +198,7 @@ function stagedFolders(
   });
 }
 
-/** `settings`: where those of the backup go; null: they are not wanted. */
+/** `settings` is the path for the settings of the backup; null when they are not wanted. */
 async function stageFiles(file: string, folder: string, settings: string | null): Promise<void> {
   for await (const entry of readArchive(file)) {
     const is = entryKind(entry.name);

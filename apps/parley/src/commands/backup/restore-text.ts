@@ -4,7 +4,10 @@ import { commandLine, type DataFolder } from '../../data-folder.ts';
 import { minuteText } from '../../terminal/text.ts';
 import type { CheckedBackup } from './contents.ts';
 
-/** The plan of a restore, for `--dry-run` and before the question. `pid`: the gateway that runs. */
+/**
+ * The plan of a restore, for `--dry-run` and before the confirmation. `pid` is the process id of
+ * the running gateway.
+ */
 export function planText(
   { manifest, files }: CheckedBackup,
   pid: number | null,
@@ -28,13 +31,13 @@ export function planText(
 export interface RestoreDone {
   readonly backup: CheckedBackup;
   readonly held: HeldBack;
-  /** Null where no database was replaced. */
+  /** Null when no database was replaced. */
   readonly carried: CarriedOver | null;
-  /** Those of the backup. */
+  /** Whether the settings of the backup were used. */
   readonly usedSettings: boolean;
-  /** Files that the settings name for keys, and that are not there: backups hold none. */
+  /** Key files that the settings name and that do not exist; backups never contain them. */
   readonly missingSecrets: readonly string[];
-  /** The folder with what was there before; null where nothing was. */
+  /** The folder with the previous state; null when there was none. */
   readonly aside: string | null;
 }
 
@@ -49,27 +52,27 @@ export function restoreText(done: RestoreDone, folder: DataFolder): string {
     ...(aside === null ? [] : [`The files from before are in ${aside}.`]),
     ...(done.usedSettings || !backup.hasSettings
       ? []
-      : ['The settings were left as they are; --with-settings takes those of the backup.']),
+      : ['The settings were not changed; --with-settings restores those of the backup.']),
     ...carriedText(carried),
     ...(heldBack === ''
       ? []
       : [
-          `Held back, since it may have been done after the backup: ${heldBack}. "${commandLine('dead list', folder)}" shows it.`,
+          `Held back because it may have been done after the backup: ${heldBack}. "${commandLine('dead list', folder)}" shows it.`,
         ]),
     ...(held.jobs > 0
-      ? [`Paused, since they were due meanwhile: ${countOf(held.jobs, 'reminder')}.`]
+      ? [`Paused because they became due in the meantime: ${countOf(held.jobs, 'reminder')}.`]
       : []),
     'What was written since the backup is no longer known; WhatsApp may have to be linked again.',
     ...keysText(done.missingSecrets),
-    `Start Parley with "${commandLine('start', folder)}", or its service if it is one.`,
+    `Start Parley with "${commandLine('start', folder)}", or start its service if you installed one.`,
   ].join('\n');
 }
 
-/** The keys that have to be written again before Parley can start. */
+/** Lists the keys that have to be written again before Parley can start. */
 function keysText(files: readonly string[]): readonly string[] {
   if (files.length === 0) return [];
   return [
-    'Keys are not in a backup, and the settings name files that are not there. Write each key into its file, which only you may read:',
+    'Keys are not in a backup, and the settings name files that do not exist. Write each key into its file, which only you may read:',
     ...files.map((file) => `  ${file}`),
   ];
 }
@@ -78,11 +81,11 @@ function carriedText(carried: RestoreDone['carried']): readonly string[] {
   if (carried === null) return [];
   if (carried.kind === 'unreadable') {
     return [
-      `Unfinished work of the database from before could not be carried over (${carried.reason}): people who wait for an answer have to ask again.`,
+      `Unfinished work of the previous database could not be carried over (${carried.reason}): people who wait for an answer have to ask again.`,
     ];
   }
   const what = unfinishedText(carried.messages, 'unanswered message', carried.parts);
-  return what === '' ? [] : [`Carried over, since people wait for it: ${what}.`];
+  return what === '' ? [] : [`Carried over because people are waiting for it: ${what}.`];
 }
 
 function unfinishedText(count: number, noun: string, parts: number): string {

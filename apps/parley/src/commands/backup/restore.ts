@@ -15,9 +15,9 @@ export interface RestoreFlags {
 }
 
 /**
- * `parley restore FILE`: restores a backup and reports what that means; 0 when it is done. All is prepared beside the
- * old state. Then a gateway that runs on the data folder is asked to end; a person agrees to that first, or `--yes`
- * does.
+ * `parley restore FILE`: restores a backup and reports the result; exit code 0 when it is done.
+ * Everything is prepared beside the old state. Then a running gateway on the data folder is asked
+ * to stop, once the user has confirmed or with `--yes`.
  */
 export async function restore(
   { folder, env, print }: Cli,
@@ -51,7 +51,10 @@ export async function restore(
   return 0;
 }
 
-/** A process that `docker exec` starts has no parent, and is killed when the container's own process has ended. */
+/**
+ * A process that `docker exec` started is killed when the container's main process ends, so it
+ * cannot stop the gateway and survive.
+ */
 function refuseInContainer({ pid }: FoundGateway): void {
   if (process.ppid !== 0) return;
   throw new CliError(
@@ -64,13 +67,13 @@ async function askToEnd(gateway: FoundGateway): Promise<void> {
   await askGateway(gateway, '/api/gateway/stop', { body: {} }).catch((error: unknown) => {
     throw new CliError(
       'restore-unanswered',
-      `Process ${gateway.pid} does not end when it is asked to (${reasonOf(error)}). Nothing was changed. End it yourself, then restore again.`,
+      `Process ${gateway.pid} could not be asked to end (${reasonOf(error)}). Nothing was changed. End it yourself, then restore again.`,
       error,
     );
   });
 }
 
-/** Asks a person in the terminal. Throws CliError where there is none to ask. */
+/** Asks for confirmation in the terminal. Throws CliError when there is no terminal. */
 async function confirmRestore(file: string): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
     throw new CliError(

@@ -4,18 +4,21 @@ import { isDatabaseBusy, lockFolder } from '../../data-folder.ts';
 
 type WorkPrefix = 'restoring-' | 'backing-up-';
 
-/** In a work folder: the path of an unfinished file that lies elsewhere. */
+/** The file in a work folder that contains the path of an unfinished file elsewhere. */
 const ELSEWHERE = 'part';
 
 interface WorkFolder extends Disposable {
   readonly path: string;
-  /** Names an unfinished file elsewhere, which is removed with the folder, also after a kill. */
+  /**
+   * Registers an unfinished file elsewhere, which is removed with the folder, even after the
+   * process was killed.
+   */
   alsoRemove(file: string): void;
 }
 
 /**
- * A folder in the data folder that lasts as long as a backup or a restore, locked, so that others know whether its
- * process lives.
+ * Creates a folder in the data folder for the duration of a backup or restore. It is locked, so
+ * other processes can tell whether its owner is alive.
  */
 export function openWorkFolder(dataFolder: string, prefix: WorkPrefix): WorkFolder {
   const path = mkdtempSync(join(dataFolder, prefix));
@@ -27,7 +30,10 @@ export function openWorkFolder(dataFolder: string, prefix: WorkPrefix): WorkFold
   };
 }
 
-/** Removes the work folders of killed processes with the unfinished files that they name, but none in use. */
+/**
+ * Removes the work folders of killed processes and the unfinished files they name, but none that
+ * are in use.
+ */
 export function removeLeftovers(dataFolder: string): void {
   for (const name of readdirSync(dataFolder)) {
     if (!/^(restoring-|backing-up-)/.test(name)) continue;

@@ -2,10 +2,13 @@ import { strangerCap } from '@parley/settings';
 import { audit, type Check, type Finding } from './check.ts';
 import type { FactsFor } from './facts.ts';
 
-/** After so long without use, access should be given again on purpose. */
+/** Access that was not used for this many days is reported, so that it is renewed deliberately. */
 const UNUSED_DAYS = 90;
 const DAY_MS = 24 * 60 * 60_000;
-/** By then a person has received the token of their sign-in, or someone else has. */
+/**
+ * A sign-in unused for this many days is reported: its owner should have received the token by
+ * then, unless someone else has it.
+ */
 const HANDED_OVER_DAYS = 7;
 const HANDED_OVER_MS = HANDED_OVER_DAYS * DAY_MS;
 
@@ -263,7 +266,7 @@ export function isLoopback(host: string): boolean {
   return host === '' || /^(localhost|127(\.\d+){3}|\[?::1\]?|\/.*)$/.test(host);
 }
 
-/** The host of a URL; empty where it has none, as with a socket. */
+/** The host of a URL; empty when it has none, as for a socket. */
 export function hostOf(url: string): string {
   return URL.parse(url)?.hostname ?? '';
 }

@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** Facts of an installation with these settings, in which all else is as it should be. */
+/** The facts of an installation with these settings that is otherwise secure. */
 function factsOf(settings: object, more: Partial<AuditFacts> = {}): AuditFacts {
   writeFileSync(join(folder, 'parley.yaml'), JSON.stringify(settings));
   const place = locateDataFolder(folder, {});
@@ -71,7 +71,7 @@ type Case = readonly [settings: object, more?: (facts: AuditFacts) => Partial<Au
 interface Row {
   readonly bad: Case;
   readonly good: Case;
-  /** Its severity, where it differs from that of the check. */
+  /** The severity, when it differs from that of the check. */
   readonly severity?: AuditSeverity;
 }
 
@@ -288,7 +288,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
 };
 
-/** An agent of which these facts are known. */
+/** An agent with these facts. */
 function examined(facts: AuditFacts): Examined {
   const all = async () => facts;
   const sources = { settings: all, files: all, workspace: all, sandbox: all, database: all };
@@ -307,14 +307,14 @@ const foundIn = ([settings, more = () => ({})]: Case) => {
 };
 
 describe('each check', () => {
-  it('[U05] has a row here, and an id that is used once', () => {
+  it('[U05] has a row here, and a unique id', () => {
     const ids = AUDIT_CHECKS.map(({ id }) => id);
     expect(Object.keys(ROWS).toSorted()).toEqual(ids.toSorted());
     expect(new Set(ids).size).toBe(ids.length);
   });
 
   it.each(Object.entries(ROWS))(
-    '[U05] %s finds the bad case, and not the good one',
+    '[U05] %s reports the bad case, but not the good one',
     async (id, row) => {
       const expected = row.severity ?? AUDIT_CHECKS.find((check) => check.id === id)?.severity;
       const bad = (await foundIn(row.bad)).filter((finding) => finding.id === id);
@@ -348,7 +348,7 @@ describe('each check', () => {
 });
 
 describe('an audit', () => {
-  it('[U05] finds a secret of the settings by its value, and never shows it', async () => {
+  it('[U05] finds a secret of the settings by its value, and never prints it', async () => {
     const facts = factsOf({});
     const secrets = ['hunter2-hunter2'];
     const { workspace: known } = said('the password: hunter2-hunter2')(facts);
@@ -359,14 +359,14 @@ describe('an audit', () => {
     expect(JSON.stringify(report) + auditText(report)).not.toContain('hunter2');
   });
 
-  it('[U05] never takes the value of a key for the name of a package', async () => {
+  it('[U05] does not mistake the value of a key for the name of a package', async () => {
     const args = ['--api-key', 'hunter2', '-y', 'desk-server'];
     const findings = await auditOf(factsOf(mcp({ command: 'npx', args })));
     expect(findings.map(({ id }) => id)).toEqual(['mcp.key-in-address', 'mcp.unpinned']);
     expect(JSON.stringify(findings)).not.toContain('hunter2');
   });
 
-  it('[U05] lists the worst first, and says by its exit code how bad it is', async () => {
+  it('[U05] lists the worst findings first, and reflects the severity in its exit code', async () => {
     const bad = { ...open, exec: { enabled: true, approval: 'never' } };
     const severities = (await auditOf(factsOf(bad))).map(({ severity }) => severity);
     expect(severities).toEqual(['critical', 'warning', 'warning', 'info']);
@@ -377,7 +377,7 @@ describe('an audit', () => {
     expect(await codeOf({})).toBe(0);
   });
 
-  it('[F14] [U05] examines each agent, names it, and reports once what holds for all', async () => {
+  it('[F14] [U05] examines each agent by name, and reports findings common to all of them once', async () => {
     const key = { name: 'a.md', text: `sk-${'a1'.repeat(12)}` };
     const base = factsOf({ owners: ['discord:1'] });
     const main = { ...base, workspace: { ...base.workspace, openFiles: [key] } };
@@ -399,7 +399,7 @@ describe('an audit', () => {
     expect(text).toContain('0 critical, 2 warnings, 0 notes.');
   });
 
-  it('[U05] repairs own files only, by removing the rights that must not be there', async () => {
+  it('[U05] repairs only files of the owner, by removing permissions they must not have', async () => {
     const files = [
       fileOf('data', 0o755),
       fileOf('skills', 0o777),

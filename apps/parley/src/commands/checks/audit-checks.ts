@@ -3,7 +3,10 @@ import type { Check } from './check.ts';
 import { FILE_CHECKS, WORKSPACE_CHECKS } from './file-checks.ts';
 import { TOOL_CHECKS } from './tool-checks.ts';
 
-/** The part of the table that `parley audit` runs. The gateway runs it, too, without loading the rest. */
+/**
+ * The checks that `parley audit` runs. They are separate because the gateway runs them, too,
+ * without loading the others.
+ */
 export const AUDIT_CHECKS: readonly Check[] = [
   ...FILE_CHECKS,
   ...WORKSPACE_CHECKS,

@@ -12,10 +12,10 @@ import type { Base } from './installation.ts';
 import { gatherRecords } from './record-facts.ts';
 import { type CheckResult, runChecks } from './run-checks.ts';
 
-/** Each check has this long, in ms. */
+/** The deadline of each check, in ms. */
 const DEADLINE_MS = 30_000;
 
-/** Runs the audit on agents, the default one first. */
+/** Runs the audit on the agents; the default agent comes first. */
 export async function runAudit(
   agents: readonly Examined[],
   { monotonic }: Pick<Base, 'monotonic'>,
@@ -24,7 +24,10 @@ export async function runAudit(
   return runChecks(checks, agents, { deadlineMs: DEADLINE_MS, monotonic });
 }
 
-/** The agents of an installation. Its database is opened only if it exists and that does not change it. */
+/**
+ * The agents of an installation. The database is opened only if it exists and opening it changes
+ * nothing.
+ */
 export function examineInstallation(
   base: Base,
   loaded: LoadedSettings,
@@ -38,7 +41,7 @@ export function examineInstallation(
   });
 }
 
-/** A workspace that does not exist yet has none, and is not created. */
+/** A workspace that does not exist yet has no prompt files, and it is not created here. */
 async function promptFilesOf({ folder, env }: Base, loaded: LoadedSettings) {
   const known = new Map<string | undefined, PromptFiles>();
   for (const { name, settings } of allAgents(loaded)) {
@@ -49,13 +52,13 @@ async function promptFilesOf({ folder, env }: Base, loaded: LoadedSettings) {
   return (path: string, agent: string | undefined) => known.get(agent)?.includes(path) ?? false;
 }
 
-/** The severity in an audit: a check that failed is a warning, and what is fine is not listed. */
+/** The severity in an audit. A check that failed is a warning; null severities are not listed. */
 const SEVERITIES: Readonly<Record<Severity, AuditSeverity | null>> = {
   ...{ critical: 'critical', failed: 'warning', warning: 'warning', info: 'info' },
   ...{ ok: null, skipped: null },
 };
 
-/** Findings as the command, the page and the log report them, the worst first. */
+/** The findings as the command, the page and the log report them, worst first. */
 export function auditReport(results: readonly CheckResult[], at: number): AuditReport {
   const found = results.flatMap((result): AuditFinding[] => {
     const severity = SEVERITIES[result.severity];

@@ -65,7 +65,7 @@ const BAD = {
   },
 };
 
-/** An installation in which next to everything is wrong. */
+/** Creates an installation that violates almost every check. */
 async function makeBad(): Promise<void> {
   const workspace = join(folder, 'workspace');
   for (const path of [workspace, join(workspace, 'notes'), join(folder, '..', 'dice')]) {
@@ -91,8 +91,8 @@ async function makeBad(): Promise<void> {
 }
 
 describe('the default installation', () => {
-  it('[U05] has no warning, by the command and on the page', async () => {
-    // As the process of a gateway does.
+  it('[U05] has no warning, from the command and on the page', async () => {
+    // The process of a gateway sets the same mask.
     const umask = process.umask(0o077);
     mkdirSync(folder, { mode: 0o700 });
     const options = { folder: place(), env: {}, ...systemTime, checkpoint() {}, port: 0 };
@@ -119,7 +119,7 @@ describe('the default installation', () => {
 });
 
 describe('a deliberately bad installation', () => {
-  it('[U05] is found out, by id, without a secret in the output', async () => {
+  it('[U05] is reported check by check, without a secret in the output', async () => {
     await makeBad();
     expect(await audit('--json')).toBe(2);
     const report = JSON.parse(written.out);
@@ -147,7 +147,7 @@ describe('a deliberately bad installation', () => {
     }
   });
 
-  it('[U05] has its modes and nothing else fixed, and says which', async () => {
+  it('[U05] has only its file modes repaired, and each repair is listed', async () => {
     await makeBad();
     const settings = readFileSync(join(folder, 'parley.yaml'), 'utf8');
     expect(await audit('--fix')).toBe(2);
@@ -157,7 +157,7 @@ describe('a deliberately bad installation', () => {
     expect(readFileSync(join(folder, 'parley.yaml'), 'utf8')).toBe(settings);
   });
 
-  it('[U05] is logged in short after the start: critical findings, and how many warnings', async () => {
+  it('[U05] is logged briefly after the start: critical findings, and the number of warnings', async () => {
     await makeBad();
     const store = await openStore({ url: place().storeUrl, clock: Date.now });
     const { log, lines } = recordingLogger();
@@ -173,7 +173,7 @@ describe('a deliberately bad installation', () => {
     await store.close();
   });
 
-  it('[U05] accepts changed tools of a server when a person says so', async () => {
+  it('[U05] accepts changed tools of a server on request', async () => {
     await makeBad();
     expect(await audit('accept', 'desk')).toBe(0);
     expect(await audit('accept', 'desk')).toBe(1);
@@ -183,7 +183,7 @@ describe('a deliberately bad installation', () => {
 });
 
 describe('a prompt file that an agent has written', () => {
-  it('[U05] is named with where and when, and nothing else that it wrote', async () => {
+  it('[U05] is reported with the time and the conversation, but not with other files the agent wrote', async () => {
     mkdirSync(join(folder, 'workspace'), { recursive: true });
     writeFileSync(join(folder, 'workspace', 'AGENTS.md'), '# Agents\n');
     const at = Date.now();
@@ -230,11 +230,11 @@ describe('a prompt file that an agent has written', () => {
   });
 });
 
-describe('an audit of which one check fails', () => {
-  it('[U05] reports that check as a warning, and everything else', async () => {
+describe('an audit in which one check fails', () => {
+  it('[U05] reports that check as a warning, and the results of all others', async () => {
     mkdirSync(folder);
     writeFileSync(join(folder, 'parley.yaml'), JSON.stringify({ exec: { enabled: true } }));
-    // The folder in which a command is tried cannot be created.
+    // The folder in which the sandbox is tested cannot be created.
     vi.stubEnv('TMPDIR', join(folder, 'missing'));
     onTestFinished(() => void vi.unstubAllEnvs());
     expect(await audit('--json')).toBe(1);
@@ -252,7 +252,11 @@ describe('an audit of which one check fails', () => {
 describe('an audit that cannot run', () => {
   it.each<[string, () => void, RegExp]>([
     ['no folder', () => {}, /There is no data folder .*--data/],
-    ['a folder of something else', () => mkdirSync(folder), /is not a data folder of Parley/],
+    [
+      'a folder that is not a data folder',
+      () => mkdirSync(folder),
+      /is not a data folder of Parley/,
+    ],
     [
       'broken settings',
       () => {
@@ -261,16 +265,19 @@ describe('an audit that cannot run', () => {
       },
       /have 1 problem.*http\.port/s,
     ],
-  ])('[U05] says why, ends with 3 and makes nothing: %s', async (_title, make, words) => {
-    make();
-    expect(await audit()).toBe(3);
-    expect(written.err).toMatch(words);
-    expect(() => statSync(join(folder, 'parley.db'))).toThrow('ENOENT');
-  });
+  ])(
+    '[U05] prints the reason, exits with 3 and creates nothing: %s',
+    async (_title, make, words) => {
+      make();
+      expect(await audit()).toBe(3);
+      expect(written.err).toMatch(words);
+      expect(() => statSync(join(folder, 'parley.db'))).toThrow('ENOENT');
+    },
+  );
 });
 
 describe('sign-ins at MCP servers', () => {
-  it('[U05] [G03] that other users can read are critical, and are fixed', async () => {
+  it('[U05] [G03] are critical when other users can read them, and are fixed', async () => {
     const secrets = join(folder, 'secrets');
     mkdirSync(secrets, { recursive: true });
     writeFileSync(join(folder, 'parley.yaml'), '');
@@ -283,8 +290,8 @@ describe('sign-ins at MCP servers', () => {
   });
 });
 
-describe('what tools of an MCP server say of themselves', () => {
-  it('[U05] is accepted at first sight, and logged once when it changes or goes back', () => {
+describe('the tool descriptions of an MCP server', () => {
+  it('[U05] are accepted at first, and logged once when they change or change back', () => {
     mkdirSync(folder);
     const { log, lines } = recordingLogger();
     const note = createMcpNotes({ path: folder }, { log, clock: () => 0 });
@@ -304,8 +311,8 @@ describe('what tools of an MCP server say of themselves', () => {
     expect(readFileSync(join(folder, 'mcp-accepted.json'), 'utf8')).not.toContain('seen');
   });
 
-  describe('after 0.1.0 has accepted it', () => {
-    /** As 0.1.0 read it, and the mark that it has stored for it. */
+  describe('after 0.1.0 has accepted them', () => {
+    /** A tool as 0.1.0 described it, with the hash that it stored. */
     const plain = {
       name: 'read',
       description: 'Reads a file.',
@@ -321,7 +328,7 @@ describe('what tools of an MCP server say of themselves', () => {
       readOnly: true,
     };
     const MARK = 'd0908195fa3745f9f1042a92';
-    /** 0.1.0 read no titles, which FastMCP writes at every property. */
+    /** 0.1.0 ignored titles, which FastMCP adds to every property. */
     const titled = { ...plain, name: 'find', schema: { type: 'object', description: 'Titled' } };
     const accept = (entry: object) => {
       mkdirSync(folder);
@@ -329,10 +336,13 @@ describe('what tools of an MCP server say of themselves', () => {
       writeFileSync(join(folder, 'mcp-accepted.json'), JSON.stringify(file));
       const { log, lines } = recordingLogger();
       const note = createMcpNotes({ path: folder }, { log, clock: () => 0 });
-      return { note, warnings: () => lines.filter((line) => line.includes('when they were')) };
+      return {
+        note,
+        warnings: () => lines.filter((line) => line.includes('those that were accepted')),
+      };
     };
 
-    it('[U05] is the same for a plain schema, and no change where more is read of it now', () => {
+    it('[U05] are the same for a plain schema, and unchanged where only the reading became more detailed', () => {
       const { note, warnings } = accept({ tools: { read: MARK, find: 'read in another way' } });
       note('desk', [plain, titled]);
       note('desk', [plain, titled]);
@@ -345,7 +355,7 @@ describe('what tools of an MCP server say of themselves', () => {
       expect(warnings()[0]).toContain('changed: read');
     });
 
-    it('[U05] still shows tools that are new or missing, and those that had changed before', () => {
+    it('[U05] are still reported for new and missing tools, and for those that had changed before', () => {
       const tools = { read: 'as accepted', gone: 'x', find: 'y' };
       const { note, warnings } = accept({
         tools,

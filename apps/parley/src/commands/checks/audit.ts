@@ -15,10 +15,13 @@ export interface AuditFlags {
   readonly fix?: boolean;
 }
 
-/** The audit itself could not run; the other codes are those of `exitCodeOf`. */
+/** The exit code when the audit itself could not run; `exitCodeOf` returns the others. */
 const COULD_NOT_RUN = 3;
 
-/** `parley audit` (U05): 0 nothing at warning or above, 1 warnings, 2 something critical, 3 it could not run. */
+/**
+ * `parley audit` (U05). Exit code 0 when nothing is a warning or worse, 1 for warnings, 2 for
+ * critical findings, 3 when it could not run.
+ */
 export async function audit(
   { folder, env, print, json }: Cli,
   { fix = false }: AuditFlags,
@@ -29,7 +32,8 @@ export async function audit(
     const base = { folder, env, ...systemTime };
     const run = async () => {
       const agents = examineInstallation(base, loaded);
-      // A database that cannot be opened ends the audit instead of failing some of its checks.
+      // When the database cannot be opened, the audit ends here instead of failing some of its
+      // checks.
       await agents[0]?.sources.database?.();
       return runAudit(agents, base);
     };
@@ -53,7 +57,7 @@ export async function audit(
   }
 }
 
-/** `parley audit accept SERVER`: accepts the current descriptions of its tools. */
+/** `parley audit accept SERVER`: accepts the server's current tool descriptions. */
 export async function auditAccept({ folder, print }: Cli, server: string): Promise<number> {
   if (!acceptMcp(folder, server, systemTime.clock())) {
     print(`The tools of the server ${server} have not changed, or there is no such server.`);
@@ -107,13 +111,13 @@ function repair(results: readonly CheckResult[]) {
 
 type Findings = Pick<AuditReport, 'counts' | 'findings'>;
 
-/** The exit code of `parley audit`: 2 for a critical finding, 1 for a warning. */
+/** The exit code of `parley audit`: 2 for a critical finding, 1 for a warning, 0 otherwise. */
 export function exitCodeOf({ counts: { critical, warning } }: Pick<Findings, 'counts'>): 0 | 1 | 2 {
   if (critical > 0) return 2;
   return warning > 0 ? 1 : 0;
 }
 
-/** The findings as text, with their number by severity. */
+/** The findings as text, followed by their number by severity. */
 export function auditText({ findings, counts }: Findings): string {
   const { critical, warning, info } = counts;
   const summary = `${AUDIT_CHECKS.length} checks: ${critical} critical, ${countOf(warning, 'warning')}, ${countOf(info, 'note')}.`;

@@ -3,44 +3,47 @@ import type { AuditSeverity } from '@parley/gateway/api';
 import type { AuditNeed, FactsFor, Need } from './facts.ts';
 
 /**
- * `critical`, `warning` and `info` as in an audit. `failed`: something does not work. `ok`: it was checked and is fine.
- * `skipped`: there was nothing to check.
+ * `critical`, `warning` and `info` are those of an audit. `failed` means that something does not work,
+ * `ok` that it was checked and is fine, and `skipped` that there was nothing to check.
  */
 export type Severity = AuditSeverity | 'failed' | 'ok' | 'skipped';
 
-/** A finding of a check about one thing. Its texts hold no secret. */
+/** A finding of a check about one subject. Its texts contain no secrets. */
 export interface Finding {
   readonly severity: Severity;
-  /** Which of several: an account, a model, an agent. */
+  /** The subject, if there are several: an account, a model or an agent. */
   readonly subject?: string | undefined;
   readonly found: string;
-  /** The advice; absent: the advice of the check. */
+  /** The advice; by default that of the check. */
   readonly advice?: string | undefined;
-  /** The repair by `parley audit --fix`. */
+  /** The repair that `parley audit --fix` makes. */
   readonly repair?: Repair;
 }
 
-/** A change of the mode of a file. */
+/** A change of a file's mode. */
 interface Repair {
   readonly path: string;
   readonly from: number;
   readonly to: number;
 }
 
-/** A part of a check that has a deadline of its own, such as one of several accounts. */
+/** A part of a check with a deadline of its own, such as one of several accounts. */
 type Part = (signal: AbortSignal) => readonly Finding[] | Promise<readonly Finding[]>;
 
-/** A text alone is a finding with the severity and the advice of the check. */
+/** A plain text is a finding with the severity and the advice of the check. */
 type Found = readonly (string | Finding | Part)[];
 
 interface Row<N extends Need> {
-  /** Never changes: people and scripts refer to it. */
+  /** Must never change: people and scripts refer to it. */
   readonly id: string;
-  /** The statement that holds if it finds nothing. */
+  /** The statement that holds when the check finds nothing. */
   readonly title: string;
-  /** `each`: it runs for every agent. `differing`: so, too, and what holds for all agents is reported once. */
+  /**
+   * `each` runs the check for every agent. `differing` does so, too, but reports findings common to
+   * all agents once.
+   */
   readonly agents?: 'each' | 'differing';
-  /** It evaluates what the other checks learned, so it runs after them. */
+  /** The check evaluates what the other checks learned, so it runs after them. */
   readonly last?: true;
   run(facts: FactsFor<N>, signal: AbortSignal): Found | Promise<Found>;
 }
@@ -48,13 +51,13 @@ interface Row<N extends Need> {
 /** A row of the table of checks. */
 export interface Check<N extends Need = Need> extends Row<N>, Partial<Defaults> {
   readonly commands: readonly ('doctor' | 'audit')[];
-  /** Its name in the doctor, if that is another one. */
+  /** The name in the doctor, when it differs from the id. */
   readonly doctorName?: string;
-  /** It runs where all of this is available. */
+  /** The facts that the check needs; it runs only where all of them are available. */
   readonly needs: readonly N[];
 }
 
-/** Severity and advice of a finding that is only a text. */
+/** The severity and advice of a finding that is only a text. */
 interface Defaults {
   readonly severity: AuditSeverity;
   readonly advice: string;
@@ -67,7 +70,10 @@ export function doctor<N extends Need>(needs: readonly N[], row: Row<N>): Check<
 
 type AuditRow<N extends AuditNeed> = Row<N | 'settings'> & Defaults;
 
-/** Declares a check of `parley audit` (U05). It runs for every agent, since these have settings of their own. */
+/**
+ * Declares a check of `parley audit` (U05). It runs for every agent because each has its own
+ * settings.
+ */
 export function audit<N extends AuditNeed>(need: N, row: AuditRow<N>): Check<N | 'settings'> {
   const agents = need === 'workspace' ? 'each' : 'differing';
   const needs = [...new Set(['settings', need] as const)];
@@ -92,9 +98,12 @@ export const failed = (found: string, advice: string): Finding => ({
 });
 
 const DEFECT =
-  'If the running gateway is of another version, start it again. Else report this as a defect.';
+  'If the running gateway has another version, restart it. Otherwise report this as a defect.';
 
-/** A check that failed. Messages of Parley's errors say what to do; anything else is a defect. */
+/**
+ * The finding for a check that threw. Messages of Parley's own errors say what to do; any other
+ * error is a defect.
+ */
 export function failure(thrown: unknown): Finding {
   if (!(thrown instanceof ParleyError)) {
     return failed(`The check itself failed: ${reasonOf(thrown)}`, DEFECT);

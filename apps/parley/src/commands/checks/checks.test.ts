@@ -6,7 +6,10 @@ import { CHECKS } from './checks.ts';
 const inCommand = (command: 'doctor' | 'audit') =>
   CHECKS.filter(({ commands }) => commands.includes(command));
 
-/** Writes a page with this table between its marks (`vitest --update=all`), and compares it. */
+/**
+ * Compares the table with the one between the marks of a page; `vitest --update=all` writes it
+ * there.
+ */
 async function expectTable(name: string, head: readonly string[], rows: readonly string[][]) {
   const page = new URL(`../../../../../docs/${name}`, import.meta.url);
   const lines = [head, head.map(() => '---'), ...rows].map((cells) =>
@@ -21,7 +24,7 @@ async function expectTable(name: string, head: readonly string[], rows: readonly
 }
 
 describe('the table of checks', () => {
-  it('[U02] [U05] gives every check an id of its own, a title, and a command that runs it', () => {
+  it('[U02] [U05] gives every check a unique id, a title, and a command that runs it', () => {
     const ids = CHECKS.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     for (const { id, title, commands } of CHECKS) {
@@ -35,7 +38,7 @@ describe('the table of checks', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  it('[U05] has everything that the audit runs, with a severity and an advice', () => {
+  it('[U05] contains every check that the audit runs, with a severity and advice', () => {
     expect(inCommand('audit')).toEqual(AUDIT_CHECKS);
     for (const { id, severity, advice } of AUDIT_CHECKS) {
       expect([id, severity, advice]).toEqual([
@@ -46,7 +49,7 @@ describe('the table of checks', () => {
     }
   });
 
-  it('[U05] never has the audit ask a gateway or a server', () => {
+  it('[U05] contains no audit check that asks a gateway or a server', () => {
     const asked = AUDIT_CHECKS.flatMap(({ needs }) => needs);
     expect([...new Set(asked)].toSorted()).toEqual([
       ...['database', 'files', 'sandbox', 'settings', 'workspace'],

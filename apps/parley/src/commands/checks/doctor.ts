@@ -11,19 +11,25 @@ import { findingsText } from './findings-text.ts';
 import { type Installation, inspectInstallation } from './installation.ts';
 import { runChecks } from './run-checks.ts';
 
-/** Each check has this long, in ms. */
+/** The deadline of each check, in ms. */
 const DEADLINE_MS = 10_000;
 
-/** `warning`: it works, but not as well as it could. `skipped`: there was nothing to check. */
+/**
+ * `warning` means that something works, but not as well as it could. `skipped` means that there was
+ * nothing to check.
+ */
 type Status = 'ok' | 'warning' | 'failed' | 'skipped';
 
-/** The status in the doctor, which does not tell how far others can get in. */
+/** The status in the doctor, which does not distinguish the severities of the audit. */
 const STATUSES: Readonly<Record<Severity, Status>> = {
   ...{ critical: 'failed', failed: 'failed', warning: 'warning' },
   ...{ info: 'ok', ok: 'ok', skipped: 'skipped' },
 };
 
-/** `parley doctor` (U02): 0 nothing has failed, 1 something has. Changes nothing, beside a running gateway or without. */
+/**
+ * `parley doctor` (U02). Exit code 0 when nothing has failed, 1 otherwise. It changes nothing and
+ * runs with or without a gateway.
+ */
 export async function doctor(cli: Cli): Promise<number> {
   const { folder, print, json } = cli;
   const { installation, end } = await inspectInstallation(cli, systemTime);
@@ -45,7 +51,7 @@ export async function doctor(cli: Cli): Promise<number> {
 
 type DoctorCheck = Awaited<ReturnType<typeof examine>>[number];
 
-/** Runs the checks of the doctor, each with a deadline of its own. */
+/** Runs the checks of the doctor, each with its own deadline. */
 export async function examine(installation: Installation, deadlineMs: number) {
   const { monotonic } = installation;
   const checks = CHECKS.filter(({ commands }) => commands.includes('doctor'));
@@ -56,7 +62,10 @@ export async function examine(installation: Installation, deadlineMs: number) {
   }));
 }
 
-/** The agents, with what can be learned from outside; without valid settings only that. */
+/**
+ * The agents with the facts available to the doctor. Without valid settings, only facts that need
+ * no settings are available.
+ */
 function examined(installation: Installation): readonly Examined[] {
   const { loaded, gateway, database } = installation;
   const inspected = async () => installation;

@@ -14,48 +14,54 @@ import type { Base, Installation } from './installation.ts';
 import type { RecordFacts } from './record-facts.ts';
 import { gatherWorkspace, type WorkspaceFacts } from './workspace-facts.ts';
 
-/** Everything that checks look at, by the source that they need for it. Secrets and tokens are never shown. */
+/** Everything that checks examine, by the source they need. Secrets and tokens are never shown. */
 export interface Facts {
-  /** The configuration as `parley config check` sees it, also if the settings are invalid. */
+  /** The configuration as `parley config check` sees it, even when the settings are invalid. */
   readonly config: Pick<Installation, 'checked' | 'loaded' | 'pluginReport' | 'definitions'>;
   /** Valid settings. */
   readonly settings: SettingsFacts;
-  /** Files of the data folder, of skills and plugins. */
+  /** The files of the data folder, of skills and of plugins. */
   readonly files: FileFacts;
   /** The workspace of the agent. */
   readonly workspace: { readonly workspace: WorkspaceFacts };
-  /** An empty command in the sandbox. */
+  /** The result of an empty command in the sandbox. */
   readonly sandbox: { readonly sandboxProblem: () => Promise<string | null> };
-  /** Rows of the database; none if there is no database. */
+  /** The rows of the database; none when there is no database. */
   readonly database: RecordFacts;
-  /** The state of the database, seen without changing it. */
+  /** The state of the database, inspected without changing it. */
   readonly schema: Pick<Installation, 'database'>;
   /** The running gateway, if there is one. */
   readonly gateway: Pick<Installation, 'gateway'>;
-  /** Servers elsewhere; checks add the time that these report. */
+  /** Servers elsewhere. Checks add the time that these servers report. */
   readonly network: Pick<Installation, 'clocks'>;
-  /** All checks of the audit. */
+  /** The number of findings of the whole audit. */
   readonly audit: { readonly countFindings: () => Promise<AuditReport['counts']> };
 }
 
 /** The facts that a check needs. */
 export type Need = keyof Facts;
-/** The facts that the audit can use: nothing that a gateway or another server answers. */
+/**
+ * The facts that the audit can use; none of them requires an answer from a gateway or another
+ * server.
+ */
 export type AuditNeed = 'settings' | 'files' | 'workspace' | 'sandbox' | 'database';
 
 /** The facts for a check with these needs. */
 export type FactsFor<N extends Need> = Base & All<Facts[N]>;
 
-/** An agent that is examined. */
+/** An agent under examination. */
 export interface Examined {
-  /** Undefined: the default one (F14). */
+  /** Undefined for the default agent (F14). */
   readonly name: string | undefined;
   readonly base: Base;
-  /** Each is gathered once, with the first check that needs it; undefined: not available here. */
+  /**
+   * Each source is gathered once, for the first check that needs it; undefined when it is not
+   * available.
+   */
   readonly sources: { readonly [N in Need]?: () => Promise<Facts[N]> };
 }
 
-/** All agents of the settings with what the audit needs; `database` reads the rows. */
+/** All agents of the settings with the facts that the audit needs; `database` reads the rows. */
 export function examineAgents(
   base: Base,
   loaded: LoadedSettings,
@@ -81,7 +87,7 @@ export function examineAgents(
   }));
 }
 
-/** Gathers with the first call; later ones get the same. */
+/** Gathers on the first call; later calls return the same result. */
 export function once<T>(gather: () => Promise<T>): () => Promise<T> {
   let gathered: Promise<T> | undefined;
   return () => {
@@ -92,7 +98,7 @@ export function once<T>(gather: () => Promise<T>): () => Promise<T> {
 
 interface SettingsFacts extends ReturnType<typeof gatherSettings> {
   readonly agent: string | undefined;
-  /** Those of the agent. */
+  /** The settings of the agent. */
   readonly settings: LoadedSettings['settings'];
 }
 
@@ -107,7 +113,7 @@ function gatherSettings({ folder, env }: Base, loaded: LoadedSettings, now: numb
     now,
     loaded,
     channels,
-    /** Configured, also those that only a plugin knows. */
+    /** The configured channels, including those that only a plugin defines. */
     knownChannels: [...new Set([...served, ...unread, ...api])],
     secrets: secrets.filter((secret) => secret.length >= 8),
     clearSecrets: clearSecretsIn(folder.settingsFile),
@@ -134,11 +140,14 @@ function tokenIn({ tokenFile }: DataFolder): string | null {
   try {
     return readFileSync(tokenFile, 'utf8').trim();
   } catch {
-    return null; // It is made at the first start.
+    return null; // The first start creates it.
   }
 }
 
-/** As plugins are found: a path is seen from the settings file, anything else is a package. */
+/**
+ * Resolves a plugin as the loader does: a path is relative to the settings file, anything else is a
+ * package.
+ */
 function pluginFolder(use: string, { settingsFile }: DataFolder): string | null {
   if (!/^(\.{1,2}(\/|$)|\/|~)/.test(use)) return null;
   const folder = resolve(dirname(settingsFile), use.replace(/^~(?=\/|$)/, homedir()));
@@ -149,10 +158,13 @@ function pluginFolder(use: string, { settingsFile }: DataFolder): string | null 
   }
 }
 
-/** To start it and run a command, in ms. */
+/** The time to start the sandbox and run a command in it, in ms. */
 const SANDBOX_TIMEOUT_MS = 5_000;
 
-/** Runs a command that does nothing, in a folder of its own. The reason why that failed; null: it worked. */
+/**
+ * Runs a command that does nothing in its own temporary folder. Returns the reason why it failed,
+ * or null.
+ */
 async function sandboxProblem(): Promise<string | null> {
   const { openSandbox } = await import('@parley/tools/sandbox');
   const workspace = await mkdtemp(join(tmpdir(), 'parley-audit-'));

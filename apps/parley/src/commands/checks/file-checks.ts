@@ -9,10 +9,11 @@ const GROUP_WRITE = 0o020;
 const OTHERS_WRITE = 0o002;
 const OTHERS = 0o077;
 
-/** The bits that a file must not have, by what it is. */
+/** The mode bits that a file of this kind must not have. */
 function forbiddenBits({ kind, isOwnGroup }: FileFact): number {
   if (kind === 'skills' || kind === 'plugin') {
-    // A group with the name of the user and no other members, as many systems make one.
+    // The user's private group, which many systems create with the user's name and no other
+    // members.
     return isOwnGroup ? OTHERS_WRITE : GROUP_WRITE | OTHERS_WRITE;
   }
   return OTHERS;
@@ -93,7 +94,7 @@ function modeCheck(kind: FileFact['kind'], severity: AuditSeverity, title: strin
           return {
             severity: isWritten ? 'critical' : severity,
             found: `Other users can ${verb} ${path} (mode ${octal(from)}).`,
-            // Nothing but bits that must not be there is taken away.
+            // A repair only removes forbidden bits.
             ...(isOurs && { repair: { path, from, to: from & ~forbiddenBits(file) } }),
           };
         }),
@@ -104,7 +105,7 @@ export function octal(mode: number): string {
   return `0${mode.toString(8).padStart(3, '0')}`;
 }
 
-/** Keys and tokens by their look, besides those of the settings, which are known by value. */
+/** Patterns of keys and tokens. The secrets of the settings are matched by value instead. */
 const KEYS: readonly RegExp[] = [
   /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
   /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/,
@@ -116,7 +117,10 @@ const KEYS: readonly RegExp[] = [
   /(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{16,}/,
   /(?<!\d)\d{6,}:[A-Za-z0-9_-]{30,}/,
 ];
-/** With the code of a country: a plus and at least eight digits, with the usual characters between them. */
+/**
+ * A phone number with a country code: a plus and at least eight digits, with the usual separators
+ * between them.
+ */
 const PHONE = /(?<![\w+])\+[1-9](?:[ ()./-]{0,2}\d){7,14}(?!\d)/;
 const MIN_MEMORY = 24;
 const MAX_NAMED = 10;
@@ -237,7 +241,7 @@ function linesOf(text: string): readonly string[] {
   return text.split('\n');
 }
 
-/** Without list marks, ids of memories and spelling that hides a copy. */
+/** Removes list marks, memory ids and differences in spelling that would hide a copy. */
 function folded(line: string): string {
   return line
     .replace(/<!--.*?-->/g, '')

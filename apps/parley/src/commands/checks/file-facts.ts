@@ -10,15 +10,15 @@ export interface FileFact {
   readonly path: string;
   readonly kind:
     | ('data' | 'settings' | 'token' | 'database' | 'backup' | 'workspace' | 'other')
-    // What is run or followed: others may read it, and must not change it.
+    // Code that is run or read as instructions: others may read it but must not change it.
     | ('skills' | 'plugin');
   readonly mode: number;
   readonly uid: number;
-  /** Its group is that of the person who runs Parley, as where each user has one. */
+  /** Whether its group is the primary group of the person who runs Parley. */
   readonly isOwnGroup: boolean;
 }
 
-/** The facts about files for checks. */
+/** The facts about files that checks use. */
 export type FileFacts = ReturnType<typeof gatherFiles>;
 
 type Plugins = readonly { readonly folder: string | null }[];
@@ -32,7 +32,7 @@ export function gatherFiles(folder: DataFolder, loaded: LoadedSettings, plugins:
       ...filesOf(folder, settings, plugins, fact),
       ...named.flatMap((one) => fact(one.settings.agent.workspace, 'workspace')),
     ],
-    /** Null where files have no owners. */
+    /** Null on systems where files have no owners. */
     uid: process.getuid?.() ?? null,
     mcpChanges: readMcpChanges(folder).filter(({ server }) => Object.hasOwn(settings.mcp, server)),
   };
@@ -46,7 +46,7 @@ function filesOf(
 ): readonly FileFact[] {
   const inData = entriesOf(folder.path).map((name) => {
     const path = join(folder.path, name);
-    // The schema is the same for everybody and holds nothing private.
+    // The schema is the same for everyone and contains nothing private.
     const isElsewhere = path === agent.workspace || name === 'parley.schema.json';
     return isElsewhere ? [] : fact(path, kindIn(folder, path));
   });
@@ -75,11 +75,14 @@ function filesOf(
 
 type Fact = (path: string, kind: FileFact['kind']) => readonly FileFact[];
 
-/** Links are left alone: their rights mean nothing, and what they lead to is not ours to judge. */
+/**
+ * Links are skipped: their modes mean nothing, and their targets are outside of Parley's
+ * responsibility.
+ */
 function factOf(gid: number | null): Fact {
   return (path, kind) => {
     const stat = lstatSync(path, { throwIfNoEntry: false });
-    // Windows has no such rights.
+    // Windows has no such modes.
     if (stat === undefined || stat.isSymbolicLink() || gid === null) return [];
     const isOwnGroup = stat.gid === gid;
     return [{ path, kind, mode: stat.mode & 0o777, uid: stat.uid, isOwnGroup }];
@@ -92,11 +95,14 @@ function kindIn({ path: data, settingsFile, tokenFile }: DataFolder, path: strin
   if (path === tokenFile || name === 'secrets') return 'token';
   if (/^parley\.db(-wal|-shm|-journal|-files)?$/.test(name) || name === 'lock') return 'database';
   if (name.startsWith('before-restore-') || /\.(tar\.gz|tgz)$/.test(name)) return 'backup';
-  // Folders of code have checks of their own.
+  // Other kinds of code have checks of their own.
   return name === 'skills' ? 'skills' : 'other';
 }
 
-/** Enough for folders of skills and plugins; what npm installed below them is not walked. */
+/**
+ * The most files to examine: enough for folders of skills and plugins. Packages that npm installed
+ * below them are skipped.
+ */
 const MAX_FILES = 2_000;
 
 function treeOf(folder: string, kind: FileFact['kind'], fact: Fact): readonly FileFact[] {
@@ -119,6 +125,6 @@ function entriesOf(folder: string): readonly string[] {
   try {
     return statSync(folder).isDirectory() ? readdirSync(folder).toSorted() : [];
   } catch {
-    return []; // Missing or unreadable for this user: then Parley does not read it either.
+    return []; // Missing or unreadable for this user, so Parley does not read it either.
   }
 }

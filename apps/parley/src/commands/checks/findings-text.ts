@@ -9,7 +9,10 @@ interface Line {
   readonly advice?: string | undefined;
 }
 
-/** A line for each finding, the advice below it; findings with the same advice share it. Then the summary. */
+/**
+ * One line for each finding with its advice below; findings with the same advice share it. The
+ * summary follows.
+ */
 export function findingsText(lines: readonly Line[], summary: string): string {
   const rows = lines.flatMap((line, at) => [
     [...(isSame(line, lines[at - 1]) ? ['', ''] : [line.level, line.name]), line.found],

@@ -19,7 +19,7 @@ function put(name: string, text: string | Uint8Array): void {
   writeFileSync(join(base, 'workspace', name), text);
 }
 
-/** The findings of `doctor` in HEARTBEAT.md. */
+/** The findings of the doctor about HEARTBEAT.md. */
 async function findings(): Promise<readonly string[]> {
   const place = { folder: locateDataFolder(base, {}), env: {} };
   const { installation, end } = await inspectInstallation(place, systemTime);
@@ -33,8 +33,8 @@ async function findings(): Promise<readonly string[]> {
   }
 }
 
-describe('doctor on HEARTBEAT.md', () => {
-  it('[H11] says nothing where there is none', async () => {
+describe('the doctor on HEARTBEAT.md', () => {
+  it('[H11] reports nothing when the file does not exist', async () => {
     expect(await findings()).toEqual([]);
   });
 
@@ -47,7 +47,7 @@ describe('doctor on HEARTBEAT.md', () => {
     expect(await findings()).toEqual(['ok: HEARTBEAT.md has 2 tasks']);
   });
 
-  it('[H11] names the lines of times that it does not understand, and a zone that it does not know', async () => {
+  it('[H11] reports the lines of unknown schedules, and an unknown time zone', async () => {
     put('HEARTBEAT.md', '---\naudience: owner\n---\n\n- Bills: quarterly\n- Pumps: hourly\n');
     put('USER.md', '- **Timezone:** over there\n');
     const found = await findings();
@@ -56,7 +56,7 @@ describe('doctor on HEARTBEAT.md', () => {
     expect(found[1]).toContain('USER.md: "over there" is not a time zone');
   });
 
-  it('[H11] finds no fault with an untouched template', async () => {
+  it('[H11] accepts an unchanged template', async () => {
     put('HEARTBEAT.md', '# Keep this file empty (or with only comments) to skip heartbeats.\n');
     expect(await findings()).toEqual(['ok: HEARTBEAT.md has 0 tasks']);
   });

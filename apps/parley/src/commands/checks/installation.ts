@@ -11,7 +11,7 @@ import { askGateway, type FoundGateway, findGateway } from '../../running-gatewa
 import type { LoadedSettings } from '../../settings.ts';
 import { checkWithPlugins } from '../config.ts';
 
-/** The installation that is examined, and the time. */
+/** The installation under examination, with the clocks. */
 export interface Base extends Pick<Runtime, 'clock' | 'monotonic'> {
   readonly folder: DataFolder;
   readonly env: NodeJS.ProcessEnv;
@@ -20,13 +20,13 @@ export interface Base extends Pick<Runtime, 'clock' | 'monotonic'> {
 /** An installation as the doctor sees it from outside. */
 export interface Installation extends Base {
   readonly checked: SettingsResult | { readonly kind: 'unreadable'; readonly error: unknown };
-  /** Null: the settings are invalid; checks that need them do not run. */
+  /** Null when the settings are invalid; checks that need them do not run. */
   readonly loaded: LoadedSettings | null;
   readonly pluginReport: readonly PluginLine[];
   readonly definitions: readonly ChannelDefinition[];
   readonly database: DatabaseLook;
   readonly gateway: GatewayLook;
-  /** Checks of servers add the time that these report. */
+  /** The times that servers reported; the checks of servers add them. */
   readonly clocks: ClockReading[];
 }
 
@@ -37,10 +37,13 @@ export type DatabaseLook =
 export type GatewayLook =
   | { readonly kind: 'none' }
   | { readonly kind: 'runs'; readonly at: FoundGateway; readonly status: GatewayStatus }
-  /** Its process is alive and does not answer. */
+  /** The process of the gateway is alive but does not answer. */
   | { readonly kind: 'silent'; readonly at: Instance; readonly reason: string };
 
-/** Inspects an installation without changing it. Call `end` when all checks are over. `read` reads the settings. */
+/**
+ * Inspects an installation without changing it. The caller calls `end` after all checks. `read`
+ * reads the settings.
+ */
 export async function inspectInstallation(
   { folder, env }: Pick<Cli, 'folder' | 'env'>,
   { clock, monotonic }: Pick<Runtime, 'clock' | 'monotonic'>,
@@ -88,7 +91,7 @@ async function inspectDatabase(
   }
 }
 
-/** Asks the database for a gateway elsewhere only if opening it changes nothing. */
+/** Looks for a gateway elsewhere in the database only if opening it changes nothing. */
 async function inspectGateway(
   folder: DataFolder,
   env: NodeJS.ProcessEnv,

@@ -9,7 +9,7 @@ import { allAgents } from '../../settings.ts';
 import { type Check, doctor, type Finding, failed, ok, skipped, warning } from './check.ts';
 import type { FactsFor } from './facts.ts';
 
-/** The machine that Parley runs on, and the files there. */
+/** Checks of the machine that Parley runs on, and of the files there. */
 export const MACHINE_CHECKS: readonly Check[] = [
   doctor(['config'], {
     id: 'disk',
@@ -50,7 +50,7 @@ export const MACHINE_CHECKS: readonly Check[] = [
   }),
 ];
 
-/** The short form: how many findings of which severity, and which command lists them. */
+/** A summary of the audit: the number of findings by severity, and the command that lists them. */
 export const AUDIT_CHECK = doctor(['settings', 'audit'], {
   id: 'audit',
   title: 'No check of `parley audit` has a warning; a critical finding counts as failed.',
@@ -65,8 +65,8 @@ export const AUDIT_CHECK = doctor(['settings', 'audit'], {
 });
 
 /**
- * The size of a test write, as large as Parley's single writes: the log of SQLite, and a picture that someone sends.
- * In bytes.
+ * The size of a test write, in bytes. It is about the size of Parley's single writes: the write-ahead
+ * log of SQLite, or a picture that someone sends.
  */
 const TRIED_BYTES = 1024 * 1024;
 const LITTLE_ROOM_BYTES = 500 * 1024 * 1024;
@@ -80,13 +80,13 @@ async function folderFinding(path: string): Promise<Finding> {
     const room = `${(free / 1e9).toFixed(1)} GB are free`;
     if (free < LITTLE_ROOM_BYTES || (files > 0 && ffree < 1_000)) {
       const advice =
-        'Make room before the disk is full: "parley storage" says what takes how much.';
+        'Free up space before the disk is full: "parley storage" shows what uses how much.';
       return warning(
         `${path} can be written, but only ${(free / 1e6).toFixed(0)} MB are free`,
         advice,
       );
     }
-    if (there !== path) return ok(`${path} can be made by the first start; ${room}`);
+    if (there !== path) return ok(`${path} can be created by the first start; ${room}`);
     return ok(`${path} can be written; ${room}`);
   } catch (thrown) {
     const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
@@ -102,7 +102,7 @@ function nearestFolder(path: string): string {
   return existsSync(path) || dirname(path) === path ? path : nearestFolder(dirname(path));
 }
 
-/** Writes a file, waits until it is on the disk, and removes it. */
+/** Writes a file, waits until it is on disk, and removes it. */
 async function tryToWrite(folder: string): Promise<void> {
   const place = await mkdtemp(join(folder, '.parley-doctor-'));
   try {
@@ -120,7 +120,7 @@ async function portFindings(
 ): Promise<readonly Finding[]> {
   const { host, port } = http;
   if (gateway.kind === 'runs') return [ok(`the running gateway serves ${gateway.at.address}`)];
-  if (gateway.kind === 'silent') return [skipped('the gateway holds it and does not answer')];
+  if (gateway.kind === 'silent') return [skipped('the gateway has the port and does not answer')];
   if (port === 0) return [ok(`any free port of ${host}`)];
   const code = await tryToListen(host, port);
   if (code === null) return [ok(`port ${port} on ${host} is free`)];
@@ -134,7 +134,7 @@ async function portFindings(
   return [failed(`port ${port} on ${host} is taken by ${who}`, advice)];
 }
 
-/** Null: it is free. */
+/** Returns the error code of an attempt to listen; null when the port is free. */
 function tryToListen(host: string, port: number): Promise<string | null> {
   const server = createServer();
   return new Promise((resolve) => {

@@ -11,14 +11,16 @@ const Accepted = z.record(
   z.object({
     tools: Tools,
     acceptedAt: z.number(),
-    /** The reading of descriptions from which the marks are made; absent in the files of 0.1.0. */
+    /** The version of the algorithm that hashed the descriptions; absent in files of 0.1.0. */
     reading: z.number().optional(),
     seen: z.object({ tools: Tools, at: z.number() }).optional(),
   }),
 );
 type Accepted = z.infer<typeof Accepted>;
 
-/** Raised whenever the same answer of a server is read as another description. */
+/**
+ * The current version, incremented whenever the same answer of a server would yield another hash.
+ */
 const READING = 2;
 
 interface DescribedTool {
@@ -29,8 +31,9 @@ interface DescribedTool {
 }
 
 /**
- * Compares what a server offers with what was accepted. The first list of a server is accepted as it is;
- * a later one that differs is logged and kept for the audit until the operator accepts it.
+ * Compares the tools that a server offers with those that were accepted. The first list of a server
+ * is accepted as it is; a later list that differs is logged and kept for the audit until the
+ * operator accepts it.
  */
 export function createMcpNotes(
   folder: Pick<DataFolder, 'path'>,
@@ -58,7 +61,7 @@ export function createMcpNotes(
     writeAccepted(folder, { ...all, [server]: { ...rest, ...seen } });
     if (changes === '') return;
     const message =
-      'MCP server: its tools are not described as when they were accepted; "parley audit" says what to do';
+      'MCP server: its tool descriptions differ from those that were accepted; "parley audit" says what to do';
     log.warn({ server, changes }, message);
   };
 }
@@ -66,8 +69,9 @@ export function createMcpNotes(
 type Entry = Accepted[string];
 
 /**
- * The accepted tools in the present reading. Marks of an older reading cannot be compared: the tools of the same name
- * are taken to be the same, once. Those that had changed already stay changed; new and missing ones show as ever.
+ * The accepted tools with hashes of the current version. Hashes of an older version cannot be
+ * compared, so tools with the same name are assumed to be unchanged, once. Tools that had already
+ * changed remain changed; new and missing ones are still reported.
  */
 function inPresentReading(entry: Entry, offered: z.infer<typeof Tools>): Entry {
   if (entry.reading === READING) return entry;
@@ -79,7 +83,10 @@ function inPresentReading(entry: Entry, offered: z.infer<typeof Tools>): Entry {
   return { ...accepted, tools: Object.fromEntries(marks), reading: READING };
 }
 
-/** The servers whose tools have changed since they were accepted; how: `changed: a; new: b; gone: c`. */
+/**
+ * The servers whose tools have changed since they were accepted, with the changes as `changed: a;
+ * new: b; gone: c`.
+ */
 export function readMcpChanges(folder: Pick<DataFolder, 'path'>) {
   return Object.entries(readAccepted(folder)).flatMap(([server, { tools, seen }]) =>
     seen === undefined ? [] : [{ server, changes: changesBetween(tools, seen.tools) }],
@@ -115,7 +122,7 @@ function hashOf({ name, description, schema, readOnly }: DescribedTool): string 
   return createHash('sha256').update(text).digest('hex').slice(0, 24);
 }
 
-/** A file that cannot be read counts as none: then the next list is accepted again. */
+/** Returns nothing for an unreadable file; the next list is then accepted again. */
 function readAccepted({ path }: Pick<DataFolder, 'path'>): Accepted {
   const file = fileIn(path);
   if (!existsSync(file)) return {};

@@ -41,12 +41,12 @@ describe('[G03] [U02] MCP servers in doctor', () => {
     ]);
   });
 
-  it('says that nothing is known where no gateway runs, and nothing where there is no server', async () => {
+  it('skips the check without a running gateway, and omits it without a server', async () => {
     expect(await findings(['files'], false)).toMatchObject([{ severity: 'skipped' }]);
     expect(await findings([])).toEqual([]);
   });
 
-  it('names the sign-in at a server that was removed from the settings', async () => {
+  it('reports the sign-in at a server that was removed from the settings', async () => {
     mkdirSync(join(path, 'secrets'));
     for (const name of ['mcp-old.json', 'mcp-notes.json', 'web-token']) {
       writeFileSync(join(path, 'secrets', name), '{}');

@@ -28,7 +28,7 @@ function connectionFindings({ folder, gateway }: FactsFor<'gateway'>): readonly 
   });
 }
 
-/** Tokens of servers that are no longer in the settings: no one uses them, but they are still valid. */
+/** Finds tokens of servers that are no longer in the settings. They are unused but still valid. */
 function leftOverSignIns(
   folder: DataFolder,
   mcp: LoadedSettings['settings']['mcp'],

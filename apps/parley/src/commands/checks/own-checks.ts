@@ -38,7 +38,7 @@ export const OWN_CHECKS: readonly Check[] = [
   }),
 ];
 
-/** Compares what the other checks learned from servers. */
+/** Compares the times that other checks received from servers. */
 export const CLOCK_CHECK = doctor(['network'], {
   id: 'clock',
   title: 'The clock of this machine agrees with those of the model and the channels.',
@@ -48,7 +48,7 @@ export const CLOCK_CHECK = doctor(['network'], {
 
 type SettingsNeeds = FactsFor<'config' | 'gateway'>;
 
-/** The settings as `parley config check` sees them. */
+/** The problems of the settings as `parley config check` reports them. */
 function settingsFindings(facts: SettingsNeeds): readonly Finding[] {
   const { folder, checked, pluginReport } = facts;
   const { settingsFile } = folder;
@@ -85,11 +85,11 @@ function settingsFindings(facts: SettingsNeeds): readonly Finding[] {
   ];
 }
 
-/** Differences between the running gateway and the file. */
+/** The differences between the running gateway's settings and the file. */
 function notInUse({ checked, gateway }: SettingsNeeds): readonly Finding[] {
   if (gateway.kind !== 'runs' || checked.kind !== 'ok') return [];
   const { afterRestart, problems } = gateway.status.settings;
-  const restart = 'Start Parley again, with the same environment variables.';
+  const restart = 'Restart Parley with the same environment variables.';
   return [
     ...problems.map((problem) => warning(`the running gateway cannot use it: ${problem}`, restart)),
     ...(afterRestart.length === 0
@@ -98,7 +98,7 @@ function notInUse({ checked, gateway }: SettingsNeeds): readonly Finding[] {
   ];
 }
 
-/** Without the passage of the file. */
+/** Omits the excerpt of the file. */
 function oneLine({ excerpt: _excerpt, ...problem }: SettingsProblem): string {
   return describeProblem(problem)
     .trim()
@@ -107,10 +107,10 @@ function oneLine({ excerpt: _excerpt, ...problem }: SettingsProblem): string {
 }
 
 function gatewayFindings({ folder, gateway }: FactsFor<'gateway'>): readonly Finding[] {
-  if (gateway.kind === 'none') return [skipped('none runs here')];
+  if (gateway.kind === 'none') return [skipped('no gateway runs here')];
   const where = `process ${gateway.at.pid} at ${gateway.at.address}`;
   if (gateway.kind === 'silent') {
-    const advice = `If it hangs, end process ${gateway.at.pid} and start Parley again. Nothing is lost.`;
+    const advice = `If it hangs, end process ${gateway.at.pid} and restart Parley. Nothing is lost.`;
     return [failed(`${where} does not answer: ${gateway.reason}`, advice)];
   }
   const { health, processes } = gateway.status;
@@ -129,22 +129,23 @@ function gatewayFindings({ folder, gateway }: FactsFor<'gateway'>): readonly Fin
   return [result(`${where} is ${health.status}: ${reasons}`, advice), ...strange];
 }
 
-/** From here on reminders come at the wrong time, in ms. */
+/** Reminders are late or early when the clock is off by this much, in ms. */
 const WRONG_MS = 5_000;
-/** From here on servers refuse certificates and logins, in ms. */
+/** Servers refuse certificates and logins when the clock is off by this much, in ms. */
 const FAR_OFF_MS = 5 * 60_000;
 
 const LOOPBACK = /^(localhost|127\.[\d.]+|\[::1\])(:\d+)?$/;
 
 /**
- * Compares this machine's clock with those of the servers that answered. The one that agrees most counts: one server
- * with a wrong clock proves nothing. A server on this machine has the same clock, so it proves nothing if it agrees.
+ * Compares this machine's clock with those of the servers that answered. The closest one counts,
+ * because a single server's clock may be wrong. Agreement with a server on this machine means
+ * nothing, since it uses the same clock.
  */
 export function clockFindings(readings: readonly ClockReading[]): readonly Finding[] {
   const outside = readings.filter(({ server }) => !LOOPBACK.test(server));
   const witnesses = outside.length > 0 ? outside : readings;
   const [best] = witnesses.toSorted((a, b) => Math.abs(a.aheadMs) - Math.abs(b.aheadMs));
-  if (best === undefined) return [skipped('no server answered whose clock could be compared')];
+  if (best === undefined) return [skipped('no server answered with a time to compare')];
   const { server, aheadMs } = best;
   const off = Math.abs(aheadMs);
   if (off < WRONG_MS) {

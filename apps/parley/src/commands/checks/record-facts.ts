@@ -2,13 +2,13 @@ import { agentOfConversation } from '@parley/core';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
 
-/** The facts from the database for checks. */
+/** The facts from the database that checks use. */
 export type RecordFacts = Awaited<ReturnType<typeof gatherRecords>>;
 
 const WRITES = ['write', 'edit'] as const;
 const RECENT_MS = 30 * 24 * 60 * 60_000;
 
-/** `store`: null: there is none. `agent`: undefined: the default one. */
+/** `store` is null when there is no database. `agent` is undefined for the default agent. */
 export async function gatherRecords(
   store: Pick<Store, 'audit' | 'signIns'> | null,
   isPromptFile: (path: string, agent: string | undefined) => boolean,
@@ -20,7 +20,7 @@ export async function gatherRecords(
     store?.signIns.list() ?? [],
     store?.audit.writes(WRITES, now - RECENT_MS) ?? [],
   ]);
-  /** Changes of agents to files that become prompt text, newest first. */
+  /** The changes that agents made to files that become prompt text, newest first. */
   const promptWrites = writes.flatMap(({ input, ...write }) => {
     const path = pathIn(input);
     const writer = agentOfConversation(write.conversationId);
@@ -31,7 +31,7 @@ export async function gatherRecords(
 
 const Input = z.object({ path: z.string() });
 
-/** The path of a call of a file tool in a journal, as files of the workspace are named; null: it has none. */
+/** The path in a recorded call of a file tool, relative to the workspace; null when it has none. */
 export function pathOfCall(input: string, workspace: string): string | null {
   const path = pathIn(input);
   if (path?.startsWith(`${workspace}/`)) return path.slice(workspace.length + 1);
@@ -42,6 +42,6 @@ function pathIn(input: string): string | null {
   try {
     return Input.safeParse(JSON.parse(input)).data?.path ?? null;
   } catch {
-    return null; // The model wrote no JSON; such a call was never run.
+    return null; // The model wrote invalid JSON; such a call was never run.
   }
 }

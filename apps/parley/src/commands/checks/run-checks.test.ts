@@ -42,7 +42,7 @@ describe('checks', () => {
     ]);
   });
 
-  it('[U02] that do not end are findings, while the others report', async () => {
+  it('[U02] that do not end are reported, while the others return their results', async () => {
     const polite = (signal: AbortSignal) =>
       new Promise<readonly Finding[]>((resolve) => {
         signal.addEventListener('abort', () => resolve([ok('gave up')]));
@@ -59,7 +59,7 @@ describe('checks', () => {
     expect(results[1]).toMatchObject({ severity: 'failed', advice: expect.stringMatching(/\w/) });
   });
 
-  it('[U02] report for each account, while another one does not answer', async () => {
+  it('[U02] report each account, while another one does not answer', async () => {
     const accounts = doctor([], {
       ...{ id: 'channel', title: 'Every account works.' },
       run: () => [() => [{ ...ok('fine'), subject: 'a' }], forever, () => [ok('c')]],
@@ -72,7 +72,7 @@ describe('checks', () => {
     ]);
   });
 
-  it('[U02] that throw are findings, which say what happened and what to do', async () => {
+  it('[U02] that throw are reported with what happened and what to do', async () => {
     const known = new ParleyError({ code: 'x', message: 'It broke. Fix it.', retryable: false });
     const fails = (error: Error) => () => {
       throw error;
@@ -90,7 +90,7 @@ describe('checks', () => {
     ]);
   });
 
-  it('[U05] that throw or do not end are warnings of an audit, which goes on', async () => {
+  it('[U05] that throw or do not end become warnings of an audit, which continues', async () => {
     const common = { severity: 'info', title: 'It is safe.', advice: 'Look at it.' } as const;
     const settings = async () => ({}) as never;
     const results = await run(
@@ -118,14 +118,14 @@ describe('checks', () => {
     });
   });
 
-  it('[U02] are left out where their needs are not available', async () => {
+  it('[U02] are omitted where their needs are not available', async () => {
     const needy = doctor(['gateway'], { id: 'x', title: 'It works.', run: () => [ok('y')] });
     expect(await run([needy])).toEqual([]);
     const gateway = async () => ({ gateway: { kind: 'none' } }) as const;
     expect(await run([needy], 10_000, [agent(undefined, { gateway })])).toHaveLength(1);
   });
 
-  it('[U02] gather what they need once, and the last one runs after the others', async () => {
+  it('[U02] gather each fact once, and the last check runs after the others', async () => {
     const clocks: { readonly server: string; readonly aheadMs: number }[] = [];
     let gathered = 0;
     const network = once(async () => {
@@ -149,7 +149,7 @@ describe('checks', () => {
     expect(gathered).toBe(1);
   });
 
-  it('[F14] name the agent, unless they run once or what they found holds for all', async () => {
+  it('[F14] name the agent, unless they run once or their finding is common to all', async () => {
     const agents = [undefined, 'support'].map((name) =>
       agent(name, { settings: async () => ({ agent: name }) as never }),
     );
@@ -181,9 +181,17 @@ describe('the clock of this machine', () => {
     ['agrees with a server outside', [clock('api.telegram.org', 900)], 'ok'],
     ['is ahead', [clock('api.telegram.org', 20_000)], 'warning'],
     ['is far behind', [clock('api.telegram.org', -3_600_000)], 'failed'],
-    ['is right where one of two says so', [clock('a.org', 90_000), clock('b.org', -100)], 'ok'],
-    ['is unknown where only this machine agrees', [clock('127.0.0.1:1', 0)], 'skipped'],
-    ['is judged by others', [clock('localhost:1', 0), clock('a.org', 90_000)], 'warning'],
+    [
+      'is right when one of two servers agrees',
+      [clock('a.org', 90_000), clock('b.org', -100)],
+      'ok',
+    ],
+    ['is unknown when only a server on this machine agrees', [clock('127.0.0.1:1', 0)], 'skipped'],
+    [
+      'is compared with outside servers only',
+      [clock('localhost:1', 0), clock('a.org', 90_000)],
+      'warning',
+    ],
     ['is unknown without an answer', [], 'skipped'],
   ])('[U02] %s', (_what, readings, severity) => {
     expect(clockFindings(readings)).toMatchObject([{ severity }]);

@@ -4,19 +4,20 @@ import type { Examined, FactsFor, Need } from './facts.ts';
 
 export interface CheckResult extends Finding {
   readonly check: Check;
-  /** From its start, with gathering what it needs, in ms. */
+  /** The duration of the check, including the time to gather its facts, in ms. */
   readonly tookMs: number;
 }
 
 interface Limits {
-  /** For gathering what a check needs, and for each of its parts, in ms. */
+  /** The deadline for gathering the facts of a check, and for each of its parts, in ms. */
   readonly deadlineMs: number;
   readonly monotonic: Monotonic;
 }
 
 /**
- * Runs checks on agents, the default one first: all at once, each within its deadline, in the order of the table. A
- * check whose needs are not available is left out; one that throws or does not end is a finding. Never rejects.
+ * Runs checks on agents, the default one first. All run concurrently, each within its deadline; the
+ * results have the order of the table. A check whose needs are not available is omitted; one that
+ * throws or does not end becomes a finding. Never rejects.
  */
 export async function runChecks(
   checks: readonly Check[],
@@ -78,12 +79,14 @@ async function gather(
   return Object.assign({}, base, ...(await Promise.all(needs.map((need) => sources[need]?.()))));
 }
 
-/** A little after the signal, so that a check can say itself what did not answer. In ms. */
+/**
+ * The delay after the abort signal, in ms, so that a check can itself report what did not answer.
+ */
 const GRACE_MS = 250;
 
 const SLOW = 'Find out what is slow (network, disk, server), and run the command again.';
 
-/** The result of `work`, or the finding that it failed or did not end in time. */
+/** The result of `work`, or a finding that it failed or did not end in time. */
 async function within<T>(
   deadlineMs: number,
   work: (signal: AbortSignal) => readonly T[] | Promise<readonly T[]>,

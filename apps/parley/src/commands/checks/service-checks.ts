@@ -22,7 +22,7 @@ import {
 import type { FactsFor } from './facts.ts';
 import type { Base } from './installation.ts';
 
-/** The checks of servers that the installation uses. */
+/** Checks of the servers that the installation uses. */
 export const SERVICE_CHECKS: readonly Check[] = [
   doctor(['settings', 'network'], {
     id: 'model',
@@ -61,7 +61,7 @@ export const SERVICE_CHECKS: readonly Check[] = [
 
 type ModelNeeds = FactsFor<'settings' | 'network'>;
 
-/** One part for each model that agents use; the model of the default agent has no name (F14). */
+/** One part for each model that agents use; the model of the default agent is unnamed (F14). */
 function modelParts(facts: ModelNeeds) {
   const agentsOf = new Map<string, ChosenAgent[]>();
   for (const one of allAgents(facts.loaded)) {
@@ -122,7 +122,7 @@ function modelFinding(probe: ModelProbe, wanted: string, isOther: boolean): Find
   return result(probe.reason, `${probe.fix}${offer}`.trim() || 'Try again later.');
 }
 
-/** Always there; the port is checked instead. */
+/** Always available; the check of the port covers them. */
 const LOCAL: ReadonlySet<string> = new Set(['web', 'terminal']);
 
 type ChannelNeeds = FactsFor<'settings' | 'config' | 'gateway' | 'schema' | 'network'>;
@@ -155,7 +155,7 @@ async function accountFindings(
     (status) => status.channel === channel && status.account === account,
   );
   const found = channelFindings(probe, served?.state ?? 'not-served');
-  // The adapter has violated its contract, also if messages still come and go.
+  // Reported even when messages still arrive and leave, because the adapter violated its contract.
   if (served?.defects === undefined) return found;
   const advice = 'Report it to the author of this channel, or update or remove it.';
   return [...found, warning(`its adapter has ${defectsText(served.defects)}`, advice)];
@@ -180,10 +180,10 @@ async function probeOf(
   return probe;
 }
 
-/** The state of an account as the running gateway reports it; null: none runs. */
+/** The state of an account as reported by the running gateway; null when none is running. */
 type AccountState = AccountStatus['state'] | 'not-served' | null;
 
-/** The worse of what the platform and the running gateway say. */
+/** The worse of the platform's and the running gateway's report. */
 function channelFindings(probe: ChannelProbe, state: AccountState): readonly Finding[] {
   const line = typeof state === 'object' && state !== null ? lineOf(state) : null;
   const works = state !== null && typeof state === 'object' && WORKS.has(state.kind);
@@ -203,7 +203,7 @@ function channelFindings(probe: ChannelProbe, state: AccountState): readonly Fin
 
 const WORKS: ReadonlySet<string> = new Set(['connected', 'standby', 'starting']);
 
-/** A code that links an account is secret, and `channelLine` shows none. */
+/** A code that links an account is secret; `channelLine` never shows it. */
 function lineOf(state: AccountStatus['state']): string {
   return channelLine({ channel: '', account: '', state });
 }
@@ -212,7 +212,7 @@ function stateTrouble(state: AccountState): Finding | null {
   if (state === null) return null;
   if (state === 'not-served') {
     const advice =
-      'If you added it just now, look again in a few seconds; else start Parley again.';
+      'If you added it just now, look again in a few seconds; otherwise restart Parley.';
     return warning('the running gateway does not serve it', advice);
   }
   switch (state.kind) {
@@ -225,7 +225,7 @@ function stateTrouble(state: AccountState): Finding | null {
       return warning('it waits to be linked', advice);
     }
     case 'stopped':
-      return warning('it is stopped', 'Start Parley again.');
+      return warning('it is stopped', 'Restart Parley.');
     default:
       return null;
   }
@@ -262,7 +262,7 @@ async function databaseFindings(
   return [ok(`${what}; it can be read and written`), ...(await fileFindings(facts))];
 }
 
-/** Files are not in the rows of the messages that they came with, so they can be missing. */
+/** Files are stored outside the rows of their messages, so they can be missing. */
 async function fileFindings(installation: Base): Promise<readonly Finding[]> {
   const missing = await withStore(installation, (store) => store.files.missing());
   if (missing === 0) return [];

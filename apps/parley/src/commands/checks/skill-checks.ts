@@ -26,9 +26,9 @@ export const SKILL_CHECK = doctor(['settings', 'config'], {
     const show = `"${commandLine('skills', folder)}" lists them.`;
     const found = [
       ...all.flatMap((one) => skillFindings(one, show)),
-      // Those of plugins are not known here.
+      // The skills of plugins are not known here, so names cannot be checked.
       ...(settings.plugins.length > 0 ? [] : unknownNames(settings.skills, all)),
-      // The menus of accounts have the skills of the default agent.
+      // The menus of accounts contain the skills of the default agent.
       ...(agent === undefined ? await menuFindings(facts, skillCommandsOf(skills)) : []),
     ];
     if (found.length > 0) return found;
@@ -46,7 +46,7 @@ function skillFindings(skill: SkillStatus, show: string): readonly Finding[] {
     : [warning(`${name} was guessed: ${warnings.join('; ')}`, advice)];
 }
 
-/** Names in the settings that no skill has. */
+/** Names in the settings that match no skill. */
 function unknownNames(
   { allow = [], block, entries }: LoadedSettings['settings']['skills'],
   all: readonly SkillStatus[],

@@ -2,12 +2,12 @@ import { hostOf, isLoopback } from './access-checks.ts';
 import { audit, both, type Check, ok, skipped } from './check.ts';
 import type { FactsFor } from './facts.ts';
 
-/** These run what they are given, so no prefix of their arguments makes a call harmless. */
+/** Programs that run what they are given, so no prefix of their arguments makes a call harmless. */
 const INTERPRETERS: ReadonlySet<string> = new Set([
   ...['sh', 'bash', 'zsh', 'env', 'sudo', 'xargs', 'find', 'ssh', 'make', 'docker'],
   ...['node', 'npm', 'npx', 'python', 'python3', 'uvx', 'perl', 'ruby', 'php', 'awk'],
 ]);
-/** Tools whose unasked use changes files or reaches other people. */
+/** Tools that change files or reach other people when they run without approval. */
 const CHANGING: ReadonlySet<string> = new Set([
   ...['write', 'edit', 'message', 'send_file', 'cron', 'web_fetch'],
 ]);
@@ -188,7 +188,7 @@ export const TOOL_CHECKS: readonly Check[] = [
 interface Rule {
   readonly rule: string;
   readonly tool: string;
-  /** Null: the tool whatever it is given. */
+  /** Null when the rule matches the tool with any arguments. */
   readonly pattern: string | null;
 }
 
@@ -202,7 +202,10 @@ function rulesOf({ settings }: FactsFor<'settings'>, tool: string): readonly Rul
   return settings.approvals.auto.map(ruleOf).filter((one) => one.tool === tool);
 }
 
-/** `git *`, `git*`, `npm run *`: the text before the star leaves open what is run. */
+/**
+ * Matches patterns such as `git *`, `git*` and `npm run *`, where the text before the star leaves
+ * open what is run.
+ */
 function isBroadCommand(pattern: string): boolean {
   const star = pattern.indexOf('*');
   if (star <= 0 || pattern.trim().startsWith('*')) return false;
@@ -210,7 +213,10 @@ function isBroadCommand(pattern: string): boolean {
   return rest.length === 0 || INTERPRETERS.has(program.replace(/^.*\//, ''));
 }
 
-/** A star before the path: `https://example.com*` is also `https://example.com.evil.net/`. */
+/**
+ * Matches a star directly after the host: `https://example.com*` also matches
+ * `https://example.com.evil.net/`.
+ */
 function isHostPrefix(pattern: string): boolean {
   return pattern.includes('*') && !/^https?:\/\/[^/*]+\//.test(pattern);
 }
@@ -237,12 +243,12 @@ function isKeyArgument(argument: string, next: string | undefined): boolean {
   return value !== undefined || (next !== undefined && !next.startsWith('-'));
 }
 
-/** The package that is fetched at each start without a version; null where none is. */
+/** The package that each start fetches without a fixed version; null when there is none. */
 function unpinnedPackage(command: string, args: readonly string[]): string | null {
   const program = command.replace(/^.*\//, '');
   const isNpm = program === 'npx' || program === 'bunx' || program === 'pnpx';
   if (!isNpm && program !== 'uvx') return null;
-  // The value after the flag of a key is never shown.
+  // The value after a key's flag is never shown.
   const named = args.find(
     (argument, at) => !argument.startsWith('-') && !SECRET_NAME.test(args[at - 1] ?? ''),
   );

@@ -15,10 +15,10 @@ export interface OpenFile {
   readonly text: string;
 }
 
-/** The facts about a workspace for checks. */
+/** The facts about a workspace that checks use. */
 export type WorkspaceFacts = Awaited<ReturnType<typeof gatherWorkspace>>;
 
-/** Notes are small; what is larger is no note and is not read here. In bytes. */
+/** The largest file that is read, in bytes. Notes are small; a larger file is not a note. */
 const LARGEST = 256_000;
 const MAX_NOTES = 1_000;
 
@@ -38,7 +38,7 @@ export async function gatherWorkspace(folder: string, now: number) {
     const doubt = encodingDoubt(entry);
     if (doubt !== null) encodings.push(`${entry.name}: ${doubt}`);
     const place = placeOf(entry);
-    // Such a file may be MEMORY.md by another name, so only owners are shown it.
+    // A file with a hard link may be MEMORY.md under another name, so only owners see it.
     const isPrivate = place === 'private' || (place === 'open' && hasTwin);
     if (isPrivate || entry.bytes > LARGEST || read >= MAX_NOTES) continue;
     read += 1;
@@ -54,14 +54,14 @@ export async function gatherWorkspace(folder: string, now: number) {
     memory,
     symlinks,
     hardlinks,
-    /** Files that were not decoded without doubt. */
+    /** The files whose encoding was uncertain. */
     encodings,
-    /** There is more than was read. */
+    /** Whether the workspace contains more than was read. */
     isCut,
   };
 }
 
-/** Files of groups/ are shown to one conversation each. */
+/** Files in groups/ are each shown to a single conversation. */
 function placeOf({ name, content }: SurveyedEntry): 'memory' | 'open' | 'private' {
   if (isMemory(name)) return 'memory';
   if (isGroupFile(name)) return 'private';

@@ -10,23 +10,25 @@ import {
 } from '@parley/workspace';
 import { isMarkedInCopy, takesNotes } from './import-plan.ts';
 
-/** The file for notes about the owner if USER.md cannot take them. */
+/** The file for notes about the owner when USER.md cannot be extended. */
 export const OWNERS_NOTES = 'owner-notes.md';
 
-/** Prompt files for everyone; what they say about the owner is taken out of the copy. */
+/**
+ * Prompt files that everyone's turns use; text in them about the owner is removed from the copy.
+ */
 const SPLIT = ['agents.md', 'soul.md', 'identity.md'];
 
-/** The edits of copies, so that only the owner reads text about the owner (W03). */
+/** The edits of copied files that reserve text about the owner for the owner (W03). */
 export interface ImportEdits {
-  /** Files that others read without what they say about the owner. */
+  /** Files that others read without the text about the owner. */
   readonly split: ReadonlySet<string>;
-  /** Changes the bytes of this file for its copy. */
+  /** Returns the content of a file's copy. */
   readonly edit: (name: string, bytes: Uint8Array) => Uint8Array;
-  /** The removed text, as a file of its own; null: none. */
+  /** The removed text as a separate file; null when there is none. */
   readonly notes: Uint8Array | null;
 }
 
-/** Reads the prompt files of a surveyed folder. Throws errors of the file system. */
+/** Reads the prompt files of a surveyed folder. Throws file system errors. */
 export async function importEdits({ folder, entries }: Survey): Promise<ImportEdits> {
   const read = async (name: string): Promise<string> =>
     decodeText(await readInside(folder, name.split('/'))).text;

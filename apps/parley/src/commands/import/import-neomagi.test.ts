@@ -8,7 +8,10 @@ import { captureOutput } from '../../testing/captured-output.ts';
 
 const DAY = new Date().toISOString().slice(0, 10);
 
-/** A workspace as NeoMAGI keeps it, lived in; whatever is its owner's has a word in capitals that begins with CANARY. */
+/**
+ * A NeoMAGI workspace that has been in use. Everything about its owner contains a word in capitals
+ * that begins with CANARY.
+ */
 const FILES: Readonly<Record<string, string>> = {
   'AGENTS.md': `# AGENTS.md
 # How the agent behaves, and in which order it works.
@@ -79,7 +82,10 @@ CANARYHEARTBEAT 门没关就告诉我。
   'heartbeat-state.json': '{"system":{"lastRun":"2026-02-16T03:00:00Z","cadenceMin":1440}}\n',
 };
 
-/** The owner's words in every layout: USER.md and the text removed from the files for everyone. */
+/**
+ * The owner's words in every layout: those in USER.md, and the text removed from the files for
+ * everyone.
+ */
 const OWNERS = ['USER', 'WORK', 'SLEEP', 'CAT', 'SOUL', 'IDENTITY'];
 const EVERYONES = ['HOUSE-RULE', 'HOUSE-END', 'HOUSE-SOUL', 'Caspar'];
 
@@ -96,13 +102,13 @@ beforeAll(async () => {
   put('NeoMAGI/AGENTS.md', 'For those who work on the code: run the linter.\n');
   mkdirSync(data());
   expect(await parley({}, 'import', 'neomagi', join(base, 'NeoMAGI'), '--yes')).toMatch(
-    // The cadence of the state names the task: its key has another name.
+    // The state names the task by its schedule, because its key has another name.
     /圆顶 +every day, 03:00–24:00, last run 2026-02-16T03:00:00[\s\S]*Copied/,
   );
 });
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
-/** The output of a command with these settings of the agent. */
+/** Runs a command with these settings of the agent and returns its output. */
 async function parley(agent: object, ...args: readonly string[]): Promise<string> {
   writeFileSync(
     join(data(), 'parley.yaml'),
@@ -121,14 +127,14 @@ const canaries = (text: string) =>
   [...new Set(Array.from(text.matchAll(/CANARY([A-Z]+)/g), ([, name = '']) => name))].sort();
 
 describe('parley import neomagi', () => {
-  it('[W01] finds the workspace in the folder of the code, and leaves that folder’s own AGENTS.md', () => {
+  it('[W01] finds the workspace inside the code folder, and ignores that folder’s own AGENTS.md', () => {
     expect(copy('AGENTS.md')).not.toContain('linter');
     expect(copy('IDENTITY.md')).toBe(
       '# IDENTITY.md\nname: Caspar\nrole: Night-shift companion\nemoji: 🔭\n',
     );
   });
 
-  it('[W03] every note is the owner’s, and what the other files say of them is in USER.md', () => {
+  it('[W03] reserves every note for the owner, and moves text about them from other files to USER.md', () => {
     for (const name of ['USER.md', 'TOOLS.md', 'HEARTBEAT.md', 'plans.md']) {
       expect(copy(name)).toMatch(/^---\naudience: owner\n/);
     }
@@ -139,7 +145,7 @@ describe('parley import neomagi', () => {
     }
   });
 
-  it('[W01] says what it took out, and knows its own copies again', async () => {
+  it('[W01] reports what it removed, and recognizes its own copies later', async () => {
     const again = await parley({}, 'import', 'neomagi', join(base, 'NeoMAGI', 'workspace'));
     for (const name of Object.keys(FILES).filter((name) => !/BOOTSTRAP|json/.test(name))) {
       expect(again).toMatch(new RegExp(`${name} +the same`));
@@ -153,13 +159,13 @@ describe('parley import neomagi', () => {
   it.each([
     ['parley', ['MEMORY', 'NOTE', 'TOOLS']],
     ['mushroom', []],
-    // The diary is a skill there, which reads the notes.
+    // The diary is a skill in this layout and reads the notes.
     ['lab', ['MEMORY', 'TOOLS']],
     ['zeus', ['MEMORY', 'TOOLS']],
     ['openclaw', ['MEMORY', 'NOTE', 'TOOLS']],
     ['neomagi', ['MEMORY', 'NOTE', 'TOOLS']],
   ] as const)(
-    '[W02] [W03] in the layout %s others get nothing of the owner’s, and the owner gets it',
+    '[W02] [W03] in the layout %s hides the owner’s text from others, and shows it to the owner',
     async (layout, files) => {
       const prompt = (...args: readonly string[]) =>
         parley({ layout }, 'prompt', '--channel', 'telegram', '--full', ...args);
@@ -177,7 +183,7 @@ describe('parley import neomagi', () => {
     },
   );
 
-  it('[W02] the owner reads every file, a guest none of the owner’s', async () => {
+  it('[W02] lets the owner read every file, and a guest none of the owner’s', async () => {
     const folder = join(data(), 'workspace');
     const workspace = await openWorkspace({ folder, templates: join(folder, 'none') });
     const reads = (kind: 'owner' | 'guest', name: string) =>
@@ -191,7 +197,7 @@ describe('parley import neomagi', () => {
     }
   });
 
-  it('[W03] where USER.md cannot take it, a file for the owner alone does', async () => {
+  it('[W03] creates a file only for the owner when USER.md cannot be extended', async () => {
     rmSync(join(data(), 'workspace'), { recursive: true });
     mkdirSync(join(data(), 'workspace'));
     writeFileSync(join(data(), 'workspace', 'USER.md'), 'mine\n');

@@ -3,7 +3,7 @@ import type { foreseeTasks } from '@parley/proactive';
 import { isMarkdown, isMemory, type Survey, type SurveyedEntry } from '@parley/workspace';
 import { contextLine } from '../schedule.ts';
 
-/** The file in the workspace under the name of one that could be copied. */
+/** What the workspace contains under the name of a file that could be copied. */
 export type Existing = 'nothing' | 'the-same' | 'a-template' | 'something';
 
 type UsedFile = ReturnType<typeof asUsed>;
@@ -20,28 +20,34 @@ const USES: Readonly<Record<string, string>> = {
   'boot.md': 'done at each start',
 };
 
-/** Markdown that others read: how the agent is and works. Of it, what is about the owner is left out (W03). */
+/**
+ * Markdown that others read: how the agent works and who it is. Text in it about the owner is
+ * removed (W03).
+ */
 const FOR_EVERYONE: ReadonlySet<string> = new Set(['agents.md', 'soul.md', 'identity.md']);
 
 /**
- * Notes are about the owner, so copies of Markdown are marked as theirs, whatever a later version takes for granted
- * (W03); memory is theirs anyway.
+ * Notes are about the owner, so copies of Markdown are marked as the owner's, independently of
+ * later defaults (W03). Memory is always the owner's.
  */
 export function isMarkedInCopy(name: string): boolean {
   const isOpen = FOR_EVERYONE.has(name.toLowerCase()) || firstPart(name) === 'skills';
   return isMarkdown(name) && !isOpen && !isMemory(name);
 }
 
-/** Whether it is a USER.md whose copy is the owner’s, so that notes about them can be added to it. */
+/**
+ * Whether a file is a USER.md whose copy is reserved for the owner, so that notes about them can be
+ * appended.
+ */
 export function takesNotes({ name, content }: Pick<SurveyedEntry, 'name' | 'content'>): boolean {
   if (name.toLowerCase() !== 'user.md' || content.kind !== 'markdown') return false;
   return content.declared !== 'everyone' && content.problem === null;
 }
 
-/** When its tasks last ran; the second is where OpenClaw's agents keep it. */
+/** The files that record when tasks last ran; OpenClaw's agents use the second one. */
 const STATES: readonly string[] = ['heartbeat-state.json', 'memory/heartbeat-state.json'];
 
-/** Files that only OpenClaw or NeoMAGI uses, by the first part of the path. */
+/** Files that only OpenClaw or NeoMAGI uses, by the first component of the path. */
 const FOREIGN: Readonly<Record<string, string>> = {
   'bootstrap.md': 'its first conversation is over; only a new workspace of Parley has one',
   'openclaw.json': 'settings of OpenClaw, perhaps with secrets; those of Parley are in parley.yaml',
@@ -54,7 +60,10 @@ const FOREIGN: Readonly<Record<string, string>> = {
   artifacts: 'what the builder of NeoMAGI made',
 };
 
-/** Decides what of a folder is used. `beside` is listed, too; `existing`: what is in the workspace already. */
+/**
+ * Decides which files of a folder are used. `beside` is listed, too; `existing` returns what the
+ * workspace already contains.
+ */
 export function planImport(
   survey: Survey,
   beside: readonly string[],
@@ -64,7 +73,7 @@ export function planImport(
   const used: UsedFile[] = [];
   const ignored = beside.map((name) => ({
     name: `../${name}`,
-    why: FOREIGN[name.toLowerCase()] ?? 'no part of the workspace',
+    why: FOREIGN[name.toLowerCase()] ?? 'not part of the workspace',
   }));
   for (const entry of survey.entries) {
     const why = exclusionReason(entry);
@@ -86,7 +95,7 @@ function exclusionReason({ name, content }: SurveyedEntry): string | null {
     case 'markdown':
       return null;
     case 'other':
-      // Scripts and references of a skill belong to it.
+      // The scripts and references of a skill belong to it.
       return firstPart(name) === 'skills' || STATES.includes(name)
         ? null
         : 'a workspace holds Markdown, and skills';
@@ -97,13 +106,14 @@ function hiddenReason(name: string): string {
   const last = name.split('/').at(-1) ?? name;
   if (last === '.git') return 'the history of the folder stays with the original';
   if (last === '.env') return 'secrets; give Parley its own in parley.yaml';
-  if (last === 'node_modules') return 'packages are no part of a workspace';
+  if (last === 'node_modules') return 'packages are not part of a workspace';
   return 'hidden';
 }
 
 /**
- * `use`: what it is to the agent, for people; `isPrivate`: shown in the owner's direct chats alone; `isMarked`:
- * the copy says so in its front matter; `remark`: what its owner should know of it.
+ * `use` is the file's purpose in words. `isPrivate` files are shown only in the owner's direct
+ * chats. `isMarked` means that the front matter of the copy says so. `remark` is a note for the
+ * owner.
  */
 function asUsed({ name, bytes, content }: SurveyedEntry, existing: Existing, isSplit: boolean) {
   const isMarkdown = content.kind === 'markdown';
@@ -144,10 +154,10 @@ function firstPart(name: string): string {
   return (name.split('/')[0] ?? '').toLowerCase();
 }
 
-/** Folders that are listed as one total, not file by file. */
+/** Folders that are listed with a total instead of file by file. */
 const SUMMED = ['memory', 'skills', 'knowledge'];
 
-/** `heartbeat`: what its HEARTBEAT.md will be; null where there is none that counts. */
+/** `heartbeat` describes the tasks in HEARTBEAT.md; null when no such file is used. */
 export function planText(
   { used, ignored, skills, isCut }: ImportPlan,
   heartbeat: Awaited<ReturnType<typeof foreseeTasks>> | null,
@@ -174,7 +184,7 @@ export function planText(
       'Not used',
       ignored.map(({ name, why }) => planLine(name, why)),
     ),
-    isCut ? 'The folder holds more files than are looked at; the rest is not used.\n' : '',
+    isCut ? 'The folder holds more files than the import examines; the rest is not used.\n' : '',
   ]
     .filter((text) => text !== '')
     .join('\n');
@@ -190,7 +200,8 @@ function taskLines({
     const ran = lastRun === null ? '' : `, last run ${new Date(lastRun).toISOString()}`;
     return planLine(name, `${schedule}${ran}`);
   });
-  const whole = 'the file does not show where one task ends: all of it is one';
+  const whole =
+    'the file does not show where one task ends and the next begins, so all of it is one task';
   return [
     ...lines,
     ...(isWhole ? [planLine('', whole)] : []),
@@ -243,7 +254,7 @@ function planLine(name: string, text: string): string {
   return `  ${printable(name).padEnd(24)} ${printable(text)}`;
 }
 
-/** Names and descriptions are not ours: no control character of theirs reaches the terminal. */
+/** Names and descriptions come from strangers, so control characters are removed. */
 function printable(text: string): string {
   return visibleLine(text).slice(0, 300);
 }

@@ -19,7 +19,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { locateDataFolder } from '../../data-folder.ts';
 import { importWorkspace } from './import.ts';
 
-/** A workspace as OpenClaw leaves it after a few weeks. */
+/** An OpenClaw workspace after a few weeks of use. */
 const FILES: Readonly<Record<string, string>> = {
   'AGENTS.md': '# AGENTS.md\n\nEvery session: read SOUL.md.\n',
   'SOUL.md': '---\ntitle: "SOUL"\nread_when:\n  - always\n---\n\nA helpful lobster.\n',
@@ -72,7 +72,7 @@ const run = (yes: boolean, path = from): Promise<number> =>
     yes,
   );
 
-/** Every file below a folder: its bytes, mode and time. */
+/** Every file below a folder with its bytes, mode and time. */
 function pictureOf(folder: string): readonly string[] {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
   return names.map((name) => {
@@ -84,7 +84,7 @@ function pictureOf(folder: string): readonly string[] {
 }
 
 describe('parley import openclaw', () => {
-  it('[W01] says what each file is to the agent, who sees it, and what is wrong with it', async () => {
+  it('[W01] shows each file’s purpose, its audience and its problems', async () => {
     expect(await run(false)).toBe(0);
     expect(printed).toMatch(/AGENTS\.md +how the agent works, \d+ bytes\n/);
     expect(printed).toMatch(/MEMORY\.md +what it knows, .*your own chats alone/);
@@ -98,7 +98,7 @@ describe('parley import openclaw', () => {
     expect(printed).not.toContain('green tea');
   });
 
-  it('says what it leaves out, and why', async () => {
+  it('shows what it leaves out, and why', async () => {
     put(join(base, '.openclaw', 'credentials', 'key'), 'canary-secret');
     symlinkSync('/etc/passwd', join(from, 'link.md'));
     writeFileSync(join(from, 'big.md'), 'a'.repeat(1_000_001));
@@ -115,7 +115,7 @@ describe('parley import openclaw', () => {
     expect(printed).not.toContain('canary-secret');
   });
 
-  it('[H02] [W01] takes over the tasks of the heartbeat and when they last ran, and says how it reads them', async () => {
+  it('[H02] [W01] imports the heartbeat tasks and when they last ran, and shows how it reads them', async () => {
     const tasks = '---\nsummary: x\n---\n- Email: every 30 min (9 AM - 9 PM)\n- Calendar: hourly\n';
     const state = '{"lastChecks":{"email":1703275200}}';
     put(join(from, 'HEARTBEAT.md'), tasks);
@@ -129,11 +129,11 @@ describe('parley import openclaw', () => {
     put(join(from, 'HEARTBEAT.md'), 'Look at the mail, and be nice.\n');
     await run(false);
     expect(printed).toMatch(
-      /heartbeat +every 30 min, last run .*\n +the file does not show where one task ends: all of it is one/,
+      /heartbeat +every 30 min, last run .*\n +the file does not show where one task ends and the next begins, so all of it is one task/,
     );
   });
 
-  it('[H11] [W10] reads HEARTBEAT.md as the heartbeat does: its encoding, its problems, what is outside of its tasks', async () => {
+  it('[H11] [W10] reads HEARTBEAT.md as the heartbeat does: its encoding, its problems, and the text outside of its tasks', async () => {
     const tasks = '# Heartbeat\nBe brief.\n\n- Email: every 30 min\n- Bills: every 2-3 days\n';
     writeFileSync(join(from, 'HEARTBEAT.md'), Buffer.from(`\ufeff${tasks}`, 'utf16le'));
     put(join(from, 'USER.md'), '- **Timezone:** the usual\n');
@@ -154,7 +154,7 @@ describe('parley import openclaw', () => {
     expect(() => statSync(workspace())).toThrow('ENOENT');
   });
 
-  it('copies with --yes, for the owner alone, and leaves the original byte for byte', async () => {
+  it('copies with --yes, readable only by the owner, and leaves the original unchanged byte for byte', async () => {
     for (const name of ['AGENTS.md', 'memory']) utimesSync(join(from, name), 1_000, 1_000);
     const before = pictureOf(join(base, '.openclaw'));
     expect(await run(true)).toBe(0);
@@ -167,7 +167,7 @@ describe('parley import openclaw', () => {
     expect(statSync(workspace('memory')).mode & 0o777).toBe(0o700);
   });
 
-  it('[W03] marks USER.md, TOOLS.md and HEARTBEAT.md in the copy as the owner’s', async () => {
+  it('[W03] marks the copies of USER.md, TOOLS.md and HEARTBEAT.md as the owner’s', async () => {
     const everyone = '---\naudience: everyone\n---\nFor all.\n';
     writeFileSync(join(from, 'HEARTBEAT.md'), everyone);
     writeFileSync(join(from, 'TOOLS.md'), '---\ntitle: Tools\n---\nCamera.\n');
@@ -179,7 +179,7 @@ describe('parley import openclaw', () => {
     expect(readFileSync(join(from, 'USER.md'), 'utf8')).toBe(FILES['USER.md']);
   });
 
-  it('never overwrites, and names what it left', async () => {
+  it('never overwrites a file, and names those it left', async () => {
     put(workspace('SOUL.md'), 'mine');
     const template = join(import.meta.dirname, '../../../../../config/workspace/AGENTS.md');
     put(workspace('AGENTS.md'), readFileSync(template, 'utf8'));
@@ -196,7 +196,7 @@ describe('parley import openclaw', () => {
     expect(printed).toContain(': 0 files');
   });
 
-  it('puts nothing where a link of the workspace leads', async () => {
+  it('writes nothing through a symbolic link of the workspace', async () => {
     mkdirSync(join(base, 'outside'));
     mkdirSync(workspace(), { recursive: true });
     symlinkSync(join(base, 'outside'), workspace('memory'));
@@ -205,20 +205,20 @@ describe('parley import openclaw', () => {
     expect(readdirSync(join(base, 'outside'))).toEqual([]);
   });
 
-  it('says so where a file is in the place of a folder', async () => {
+  it('reports a file in the place of a folder', async () => {
     put(workspace('memory'), 'mine');
     expect(await run(true)).toBe(1);
     expect(printed).toContain('memory is no folder');
     expect(readFileSync(workspace('memory'), 'utf8')).toBe('mine');
   });
 
-  it('copies a file with a second name as a file of its own', async () => {
+  it('copies a file with a hard link as an independent file', async () => {
     linkSync(join(from, 'MEMORY.md'), join(from, 'notes.md'));
     expect(await run(true)).toBe(0);
     expect(statSync(workspace('notes.md')).nlink).toBe(1);
   });
 
-  it('refuses what is no workspace, and the workspace itself', async () => {
+  it('refuses folders that are not a workspace, and the workspace itself', async () => {
     await expect(run(false, join(base, 'none'))).rejects.toMatchObject({ code: 'import-folder' });
     await expect(run(false, base)).rejects.toMatchObject({
       code: 'import-folder',

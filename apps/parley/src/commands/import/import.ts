@@ -23,7 +23,7 @@ import { chosenAgent, readSettings } from '../../settings.ts';
 import { type ImportEdits, importEdits, OWNERS_NOTES } from './import-edits.ts';
 import { type Existing, planImport, planText } from './import-plan.ts';
 
-/** Agents whose workspaces are taken over; they have the same files. */
+/** Agents whose workspaces can be imported; their workspaces contain the same files. */
 const AGENTS = {
   openclaw: { name: 'OpenClaw', usual: 'By default the workspace is ~/.openclaw/workspace.' },
   neomagi: { name: 'NeoMAGI', usual: 'It is the folder workspace of NeoMAGI’s own folder.' },
@@ -32,8 +32,9 @@ const AGENTS = {
 type OtherAgent = keyof typeof AGENTS;
 
 /**
- * `parley import openclaw|neomagi FOLDER`: says what of that agent's workspace is used and as what; with `yes`
- * copies it into the workspace, over nothing. The original is only read. 0 unless a copy failed.
+ * `parley import openclaw|neomagi FOLDER`: shows which files of that agent's workspace are used and
+ * for what. With `yes`, copies them into the workspace without overwriting anything. The original
+ * is only read. Exit code 0 unless a copy failed.
  */
 export async function importWorkspace(
   { folder, env, print, agent: into }: Cli,
@@ -54,19 +55,22 @@ export async function importWorkspace(
   );
   if (yes) return copyAll(plan, { from: survey.folder, to: workspace, edits, print });
   print(
-    `Nothing has been copied. To copy it into ${workspace}, say it again with --yes.\nTo use it where it is, write this into ${folder.settingsFile}:\n${placeText(name, from)}\nThere nothing is marked or taken out: others can read USER.md, until its front matter says "audience: owner", and what other files say about you.`,
+    `Nothing has been copied. To copy it into ${workspace}, run this again with --yes.\nTo use it where it is, write this into ${folder.settingsFile}:\n${placeText(name, from)}\nThere nothing is marked or taken out: others can read USER.md, until its front matter says "audience: owner", and what other files say about you.`,
   );
   return 0;
 }
 
-/** The folder of an agent as the settings have it. */
+/** The settings that use a folder as the workspace of an agent. */
 function placeText(name: string | undefined, folder: string): string {
   const place = JSON.stringify(folder);
   if (name === undefined) return `  agent:\n    workspace: ${place}`;
   return `  agents:\n    ${name}:\n      workspace: ${place}`;
 }
 
-/** Null where no HEARTBEAT.md is taken. What it says runs where it is copied, and where it is used in place. */
+/**
+ * The tasks in the imported HEARTBEAT.md; null when none is used. They run both when the file is
+ * copied and when it is used in place.
+ */
 async function heartbeatOf(
   { used }: ReturnType<typeof planImport>,
   from: string,
@@ -90,7 +94,7 @@ async function copyAll(
   const counts = { copied: 0, exists: 0, failed: 0 };
   const note = (name: string, result: CopyResult) => {
     counts[result.kind] += 1;
-    if (result.kind === 'exists') print(`  ${name} is there already and stays as it is`);
+    if (result.kind === 'exists') print(`  ${name} exists already and was not changed`);
     if (result.kind === 'failed') print(`  ${name} could not be copied: ${result.reason}`);
   };
   const fresh = plan.used.filter(({ existing }) => existing === 'nothing');
@@ -102,13 +106,15 @@ async function copyAll(
   if (isTakenOut && edits.notes !== null && !fresh.some(({ isOwnersProfile }) => isOwnersProfile)) {
     const file = { to, name: OWNERS_NOTES, bytes: edits.notes };
     note(OWNERS_NOTES, await writeIntoWorkspace(file, newId));
-    print(`  USER.md could not take what is about you: it is in ${OWNERS_NOTES}, for you alone`);
+    print(
+      `  USER.md could not be extended with what is about you: it is in ${OWNERS_NOTES}, for you alone`,
+    );
   }
-  print(`Copied into ${to}: ${countOf(counts.copied, 'file')}. The original is as it was.`);
+  print(`Copied into ${to}: ${countOf(counts.copied, 'file')}. The original is unchanged.`);
   return counts.failed === 0 ? 0 : 1;
 }
 
-/** Throws CliError `import-same` when one folder is the other, or lies in it. */
+/** Throws CliError `import-same` when one folder is the other or lies inside it. */
 function assertApart(from: string, workspace: string): void {
   const [a, b] = [realOr(from), realOr(workspace)].map((path) => path + sep);
   if (a === undefined || b === undefined || !(a.startsWith(b) || b.startsWith(a))) return;
@@ -122,7 +128,7 @@ function realOr(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    return path; // A workspace that is yet to be made.
+    return path; // The workspace does not exist yet.
   }
 }
 
@@ -130,13 +136,16 @@ function existingIn(from: string, workspace: string, name: string, edits: Import
   const path = join(workspace, name);
   const stats = lookAt(path);
   if (stats === undefined) return 'nothing';
-  // Whatever else it is, a link or a pipe: it is not read, and it stays.
+  // Anything else, such as a link or a pipe, is neither read nor replaced.
   if (!stats.isFile()) return 'something';
   if (isCopy(path, join(from, name), (bytes) => edits.edit(name, bytes))) return 'the-same';
   return isSameContent(path, join(WORKSPACE_TEMPLATES, name)) ? 'a-template' : 'something';
 }
 
-/** Undefined where nothing is, and where a file is in the place of a folder: copying reports that. */
+/**
+ * Returns undefined when nothing exists, and also when a file is in the place of a folder, which
+ * copying reports.
+ */
 function lookAt(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
@@ -146,7 +155,7 @@ function lookAt(path: string): Stats | undefined {
   }
 }
 
-/** As it is, or as the import changes it. */
+/** Whether a file equals the original, or the original with the edits of the import. */
 function isCopy(path: string, original: string, edit: (bytes: Uint8Array) => Uint8Array): boolean {
   return isSameContent(path, original) || readFileSync(path).equals(edit(readFileSync(original)));
 }
@@ -158,8 +167,9 @@ function isSameContent(path: string, other: string): boolean {
 const MARKS = ['AGENTS.md', 'SOUL.md'];
 
 /**
- * The workspace that a person means: the folder itself, or the one inside a folder such as `~/.openclaw` or that of
- * NeoMAGI's own code; then `beside` is what lies beside it. Throws CliError `import-folder`.
+ * Finds the workspace that a person means: the folder itself, or the one inside a folder such as
+ * `~/.openclaw` or NeoMAGI's code. In the latter case, `beside` lists what lies beside it. Throws
+ * CliError `import-folder`.
  */
 function findWorkspace(
   path: string,
@@ -170,7 +180,7 @@ function findWorkspace(
     throw new CliError('import-folder', `There is no folder ${folder}. Check the path.`);
   }
   const inside = join(folder, 'workspace');
-  // NeoMAGI's code has an AGENTS.md of its own, for those who work on it.
+  // NeoMAGI's code folder has its own AGENTS.md, for those who work on the code.
   const isOuter = agent === 'neomagi' && isWorkspace(inside);
   if (isWorkspace(folder) && !isOuter) return { folder, beside: [] };
   if (isWorkspace(inside)) {
@@ -180,7 +190,7 @@ function findWorkspace(
   const { name, usual } = AGENTS[agent];
   throw new CliError(
     'import-folder',
-    `${folder} is no workspace of ${name}: it holds neither ${MARKS.join(' nor ')}. ${usual}`,
+    `${folder} is not a workspace of ${name}: it holds neither ${MARKS.join(' nor ')}. ${usual}`,
   );
 }
 

@@ -14,10 +14,10 @@ import type { AgentPlugins } from '../../plug-in.ts';
 import type { LoadedSettings } from '../../settings.ts';
 
 interface PreviewDeps extends InstallationEnv {
-  /** The name of the agent; undefined: the default one (F14). */
+  /** The name of the agent; undefined for the default one (F14). */
   readonly name: string | undefined;
   readonly plugins: AgentPlugins;
-  /** The text of SOUL.md in turns, which may differ from the file (W06). */
+  /** The text of SOUL.md that turns use, which may differ from the file (W06). */
   readonly soul?: ManagedFile;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
@@ -25,8 +25,8 @@ interface PreviewDeps extends InstallationEnv {
 }
 
 /**
- * The first request of a hypothetical turn, by the agent of this installation. Nothing is written but, where
- * there is no workspace (`fromTemplates`), to a folder of its own, which is removed again.
+ * Builds the first request of a hypothetical turn, by the agent of this installation. Nothing is
+ * written, except to a temporary copy when there is no workspace (`fromTemplates`).
  */
 export async function previewPrompt(
   settings: LoadedSettings['settings'],
@@ -68,7 +68,10 @@ export async function previewPrompt(
 
 type Work = NonNullable<OpenAgentOptions['work']>;
 
-/** The model gets the same tools as in a turn; here nothing calls them. One more there needs one more here. */
+/**
+ * Offers the model the same tools as a turn, although nothing calls them here. A tool added there
+ * must be added here.
+ */
 function workOf(settings: LoadedSettings['settings']): Work {
   const { soul, tools, media } = settings;
   const { chats } = tools.message;
@@ -100,7 +103,7 @@ function workOf(settings: LoadedSettings['settings']): Work {
     },
     todos: { replace: unused, of: async () => [] },
   };
-  // Where SOUL.md never changes, there are no proposals; without a service nothing is spoken.
+  // There are no proposals when SOUL.md never changes, and no speech without a service.
   const { soul: proposals, speak, ...others } = work;
   return {
     ...others,
@@ -134,14 +137,16 @@ function noToolError(): Error {
   return new Error('A preview calls no tool.');
 }
 
-/** A folder to make a workspace in, with what the real one has already. */
+/**
+ * Creates a temporary folder with the existing contents of the workspace, to be completed there.
+ */
 function copyOf(workspace: string): string {
   const copy = realpathSync(mkdtempSync(join(tmpdir(), 'parley-prompt-')));
   if (existsSync(workspace)) cpSync(workspace, copy, { recursive: true });
   return copy;
 }
 
-/** The path that a folder has once it is made: a folder above it may be a link. */
+/** The real path that a folder will have once it is created; a parent may be a symbolic link. */
 function realPath(path: string): string {
   if (existsSync(path)) return realpathSync(path);
   const above = dirname(path);

@@ -31,7 +31,7 @@ export function listText(prompts: readonly PromptSummary[]): string {
   return table([heads, ...rows]);
 }
 
-/** The request by sections, and the prompt layer by layer; with `full` all of its text. */
+/** The request by section and the prompt layer by layer; with `full`, the complete text. */
 export function promptText(prompt: SentRequest, options: { readonly full: boolean }): string {
   const { layout, parts, unsent, sections, characters, tokens } = prompt;
   return [
@@ -101,7 +101,7 @@ function fullText({ layer, text }: SentPart): string {
   return `━━ ${visible(layer)} ━━\n${visible(text)}`;
 }
 
-/** The model's text besides its answers; empty for none. */
+/** The model's text besides its answers; empty when there is none. */
 export function asidesText(
   asides: readonly StepAside[],
   { full }: { readonly full: boolean },
@@ -118,7 +118,7 @@ export function asidesText(
   return `\n\n${heading}\n${lines.join('\n')}`;
 }
 
-/** Indented; columns of sizes are aligned to the right. */
+/** An indented table; columns of sizes are right-aligned. */
 function table(rows: readonly (readonly string[])[]): string {
   const sizes = (rows[0] ?? []).flatMap((head, at) => (SIZES.has(head) ? [at + 1] : []));
   return tableText(
@@ -129,7 +129,7 @@ function table(rows: readonly (readonly string[])[]): string {
 
 const SIZES = new Set(['characters', 'tokens']);
 
-/** `2026-11-21 14:05`, where the machine is. */
+/** A local time such as `2026-11-21 14:05`. */
 function localMinute(at: number): string {
   const date = new Date(at);
   const two = (number: number) => String(number).padStart(2, '0');
@@ -152,7 +152,7 @@ export function comparisonText(
   ].join('\n');
 }
 
-/** The first part that is not in the shared beginning to its end. */
+/** Whether this is the first part that the shared prefix does not cover completely. */
 function isPrefixEnd(parts: readonly PartComparison[], index: number): boolean {
   return parts.findIndex((part) => part.shared < lengthOf(part)) === index;
 }
@@ -184,7 +184,7 @@ function markedLines({ kind, text }: TextPiece): string[] {
   return lines.map((line) => `    ${MARKS[kind]} ${line}`);
 }
 
-/** The changes between two texts; equal text is shown by its length alone. */
+/** The changes between two texts; equal text is replaced by its length. */
 function changesOf(pieces: readonly TextPiece[]): string[] {
   return pieces.flatMap((piece) => {
     if (piece.kind !== 'same') return markedLines(piece);

@@ -34,7 +34,7 @@ interface Told {
   readonly at?: number;
 }
 
-/** Stores turns as a gateway would have. */
+/** Stores turns as a gateway would. */
 async function record(turns: Readonly<Record<string, Told>>): Promise<void> {
   const url = `sqlite:${join(folder, 'parley.db')}`;
   const store = await openStore({ url, clock: Date.now });
@@ -92,8 +92,8 @@ async function record(turns: Readonly<Record<string, Told>>): Promise<void> {
   await store.close();
 }
 
-describe('parley prompt: a turn that was', () => {
-  it('[P17] shows each layer: source, audience, size, cut, and why one is not there', async () => {
+describe('parley prompt on a past turn', () => {
+  it('[P17] shows each layer: source, audience, size, cut, and why a layer is missing', async () => {
     await record({ t1: {} });
     expect(await prompt('--turn', 't1')).toBe(0);
     expect(written.out).toContain('t1 · 1970-01-01');
@@ -110,7 +110,7 @@ describe('parley prompt: a turn that was', () => {
     expect(written.out).not.toContain('be kind');
   });
 
-  it('[P17] shows every word with --full, and nothing that commands the terminal', async () => {
+  it('[P17] shows every word with --full, without control characters', async () => {
     await record({ t1: {} });
     expect(await prompt('--last', '--full')).toBe(0);
     expect(written.out).toContain('━━ soul ━━\nbe kind');
@@ -119,7 +119,7 @@ describe('parley prompt: a turn that was', () => {
     for (const control of ['\u001b', '\u0007']) expect(written.out).not.toContain(control);
   });
 
-  it('[P17] gives programs all of it', async () => {
+  it('[P17] prints everything as JSON for programs', async () => {
     await record({ t1: {} });
     expect(await prompt('--turn', 't1', '--json')).toBe(0);
     expect(JSON.parse(written.out)).toMatchObject({
@@ -128,7 +128,7 @@ describe('parley prompt: a turn that was', () => {
     });
   });
 
-  it('[P17] compares the last two turns of a chat, or two that are named', async () => {
+  it('[P17] compares the last two turns of a chat, or two given turns', async () => {
     await record({
       t1: { at: 1, facts: 'monday' },
       other: { at: 2, chat: '99' },
@@ -156,11 +156,15 @@ describe('parley prompt: a turn that was', () => {
   });
 
   it.each<[string, readonly string[], string, number?]>([
-    ['a turn nobody knows', ['--turn', 'nope'], 'prompt --list'],
-    ['a message nobody answered', ['--message', 'nope'], '"/why" in the chat'],
-    ['a message of two chats', ['--message', 'm1'], 'telegram:default:99, telegram:default:42'],
-    ['a chat that is silent', ['--last', '--chat', 'nope'], 'in the chat "nope" yet'],
-    ['one turn to compare', ['--diff', 't1'], '--diff takes two turns', 2],
+    ['an unknown turn', ['--turn', 'nope'], 'prompt --list'],
+    ['a message without an answer', ['--message', 'nope'], '"/why" in the chat'],
+    [
+      'a message id that exists in two chats',
+      ['--message', 'm1'],
+      'telegram:default:99, telegram:default:42',
+    ],
+    ['a chat without turns', ['--last', '--chat', 'nope'], 'in the chat "nope" yet'],
+    ['a comparison with a single turn', ['--diff', 't1'], '--diff takes two turns', 2],
   ])('[P17] says what to do about %s', async (_what, args, words, exit = 1) => {
     await record({ t1: { at: 1 }, t2: { at: 2, chat: '99' } });
     expect(await prompt(...args)).toBe(exit);
@@ -170,8 +174,8 @@ describe('parley prompt: a turn that was', () => {
 
   it.each<[string, readonly string[], string]>([
     ['a bad limit', ['--list', '--limit', '0'], 'a number from 1 to 1000'],
-    ['two questions at once', ['--last', '--turn', 't1'], 'cannot be used with'],
-    ['a past turn and a preview', ['--last', '--heartbeat'], "'--heartbeat'"],
+    ['two ways to name the turn', ['--last', '--turn', 't1'], 'cannot be used with'],
+    ['a past turn together with a preview', ['--last', '--heartbeat'], "'--heartbeat'"],
   ])('[P17] refuses %s as wrong usage', async (_what, args, words) => {
     await record({ t1: { at: 1 } });
     expect(await prompt(...args)).toBe(2);
@@ -184,15 +188,15 @@ describe('parley prompt: a turn that was', () => {
     expect(written.out).toContain('t2 · ');
   });
 
-  it('[P17] makes no database where there is none', async () => {
+  it('[P17] creates no database', async () => {
     expect(await prompt('--last')).toBe(1);
     expect(written.err).toContain('No prompt has been recorded yet');
     expect(readdirSync(folder)).toEqual([]);
   });
 });
 
-describe('parley prompt: a preview', () => {
-  it('[P17] [W06] shows the SOUL.md that is in use, not what was written into the file since', async () => {
+describe('parley prompt on a preview', () => {
+  it('[P17] [W06] shows the SOUL.md in use, not later changes of the file', async () => {
     expect(await main(['--data', folder, 'soul'])).toBe(0);
     writeFileSync(join(folder, 'workspace', 'SOUL.md'), 'Be a pirate.');
     expect(await prompt('--channel', 'terminal', '--full')).toBe(0);
@@ -200,7 +204,7 @@ describe('parley prompt: a preview', () => {
     expect(written.out).not.toContain('pirate');
   });
 
-  it('[P17] is made from the templates where there is no workspace, and nothing is written', async () => {
+  it('[P17] uses the templates when there is no workspace, and writes nothing', async () => {
     const temporary = () =>
       readdirSync(tmpdir()).filter((name) => /^parley-prompt-(?!test)/.test(name));
     const before = temporary();
@@ -211,7 +215,7 @@ describe('parley prompt: a preview', () => {
     expect(temporary()).toEqual(before);
   });
 
-  it('[P17] keeps to what a half-made workspace has already', async () => {
+  it('[P17] prefers the existing files of an incomplete workspace', async () => {
     mkdirSync(join(folder, 'workspace'));
     writeFileSync(join(folder, 'workspace', 'SOUL.md'), 'Speak in rhymes about otters.\n');
     expect(await prompt('--channel', 'web', '--full')).toBe(0);
@@ -219,7 +223,7 @@ describe('parley prompt: a preview', () => {
     expect(readdirSync(join(folder, 'workspace'))).toEqual(['SOUL.md']);
   });
 
-  it('[P03] [P17] names the paths of that folder, not of the copy that it is made in', async () => {
+  it('[P03] [P17] names the paths of that folder, not of its temporary copy', async () => {
     const skill = join(folder, 'workspace', 'skills', 'otters');
     mkdirSync(skill, { recursive: true });
     writeFileSync(
@@ -236,7 +240,7 @@ describe('parley prompt: a preview', () => {
     expect(readdirSync(folder)).toEqual(['workspace']);
   });
 
-  it('[P07] [P17] honours layout, mode and heartbeat', async () => {
+  it('[P07] [P17] respects layout, mode and heartbeat', async () => {
     expect(await prompt('--channel', 'web', '--layout', 'openclaw', '--mode', 'minimal')).toBe(0);
     expect(written.out).toContain('layout openclaw');
     expect(written.out).toContain('left out in minimal mode');
@@ -245,7 +249,7 @@ describe('parley prompt: a preview', () => {
     expect(written.out).toContain('every 30 min');
   });
 
-  it('[P17] [W02] is that of an owner only where the settings say so', async () => {
+  it('[P17] [W02] treats the person as an owner only when the settings do', async () => {
     writeFileSync(join(folder, 'parley.yaml'), 'owners: ["telegram:7"]\n');
     mkdirSync(join(folder, 'workspace'));
     writeFileSync(join(folder, 'workspace', 'AGENTS.md'), 'Be brief.\n');

@@ -16,7 +16,7 @@ import { previewPrompt } from './preview-prompt.ts';
 import { asidesText, comparisonText, listText, promptText, turnLine } from './prompt-text.ts';
 import { layoutOf, type PreviewFlags, previewedTurn, previewRequest } from './request.ts';
 
-/** The options of `parley prompt`; commander sees to it that they go together. */
+/** The options of `parley prompt`; commander checks which can be combined. */
 export interface PromptFlags extends Omit<PreviewFlags, 'user'> {
   readonly person?: string;
   readonly list?: boolean;
@@ -30,7 +30,10 @@ export interface PromptFlags extends Omit<PreviewFlags, 'user'> {
   readonly json?: boolean;
 }
 
-/** `parley prompt` (P17): of a past turn, or a preview. Works beside a gateway or without one. */
+/**
+ * `parley prompt` (P17): shows the prompt of a past turn or a preview. Works with or without a
+ * running gateway.
+ */
 export async function prompt(cli: Cli, flags: PromptFlags): Promise<number> {
   const { folder, env, print } = cli;
   const { list, turn, message, last, diff } = flags;
@@ -134,7 +137,7 @@ function comparedText(before: StoredPrompt, after: StoredPrompt, shown: PromptFo
   return `${turnLine(before)}\n${turnLine(after)}\n${text}`;
 }
 
-/** A log that collects the faults that a real turn would log. */
+/** A log that collects the errors a real turn would log. */
 function faultsInto(faults: string[]): Logger {
   const note = (facts: object, message: string): void => {
     faults.push(`  ${message} ${JSON.stringify(facts)}`);
@@ -143,7 +146,7 @@ function faultsInto(faults: string[]): Logger {
   return log;
 }
 
-/** The prompt of a turn. Throws CliError that says how to find the id of one. */
+/** The prompt of a turn. Throws CliError that says how to find a turn's id. */
 async function promptOfTurn({ prompts, folder }: Recorded, turnId: string): Promise<StoredPrompt> {
   const found = await prompts.ofTurn(turnId);
   if (found !== null) return found;
@@ -153,7 +156,10 @@ async function promptOfTurn({ prompts, folder }: Recorded, turnId: string): Prom
   );
 }
 
-/** The prompt of the turn that answered a message. Throws CliError, also when several chats have one. */
+/**
+ * The prompt of the turn that answered a message. Throws CliError when there is none, or one in
+ * each of several chats.
+ */
 async function promptOfMessage(
   recorded: Recorded,
   messageId: string,
@@ -164,7 +170,7 @@ async function promptOfMessage(
   if (newest === undefined) {
     throw new CliError(
       'prompt-message',
-      `No kept prompt answered a message "${messageId}". "/why" in the chat says what became of a message; "${commandLine('prompt --list', recorded.folder)}" shows the turns there are.`,
+      `No kept prompt answered a message "${messageId}". "/why" in the chat explains what happened to a message; "${commandLine('prompt --list', recorded.folder)}" shows the turns there are.`,
     );
   }
   if (another !== undefined) {
@@ -177,7 +183,9 @@ async function promptOfMessage(
   return promptOfTurn(recorded, newest.turnId);
 }
 
-/** The newest prompts, of one chat where given, newest first. Throws CliError when there are not so many. */
+/**
+ * The newest prompts, optionally of one chat, newest first. Throws CliError when there are too few.
+ */
 async function newestPrompts(
   recorded: Recorded,
   count: number,
@@ -217,7 +225,9 @@ async function nextRun(
   );
 }
 
-/** The version of SOUL.md in use (W06); before the first start there is none, and the file counts. */
+/**
+ * The version of SOUL.md in use (W06). Before the first start there is none, and the file is used.
+ */
 async function soulInUse(
   { folder, env }: Pick<Cli, 'folder' | 'env'>,
   loaded: LoadedSettings,

@@ -6,53 +6,51 @@ import { hypotheticalTurn } from './request.ts';
 
 const KNOWN = CHANNEL_DEFINITIONS.map(({ id }) => id);
 
-/** Settings that are enough to make an adapter; nothing goes over the network before it is started. */
+/** Settings sufficient to create an adapter, which uses no network before it is started. */
 const SETTINGS: Readonly<Record<string, object>> = {
   discord: { token: 'a.b.c' },
   telegram: { token: '1:a' },
 };
 
 describe('a preview', () => {
-  it.each(KNOWN)(
-    '[P17] [F04] is answered on the route that the adapter of %s gives a message',
-    async (id) => {
-      const definition = CHANNEL_DEFINITIONS.find((candidate) => candidate.id === id);
-      if (definition === undefined) throw new Error('there is no such channel');
-      const context: ChannelContext<unknown> = {
-        account: 'default',
-        settings: definition.settings.parse(SETTINGS[id] ?? {}),
-        log: silentLogger,
-        clock: () => 0,
-        monotonic: () => 0,
-        values: { get: async () => new Map(), set: async () => {}, clear: async () => {} },
-        receive: () => Promise.reject(new Error('nothing is received')),
-        holdsAccount: () => true,
-        revise: async () => {},
-        reacted: async () => {},
-        message: async () => null,
-        commands: [],
-        report: () => {},
-        skipped: async () => {},
-        ignored: async () => {},
-        notifyOwner: async () => {},
-        history: async () => [],
-      };
-      const adapter = (await definition.load())(context);
-      const turn = hypotheticalTurn({ channel: id }, KNOWN, 5);
-      const row = turn.messages[0];
-      if (row === undefined) throw new Error('there is no message');
-      const style = { mentions: 'dead', numbered: false } as const;
-      // Fields of the route that only delivery reads do not change a prompt.
-      const { streams, inputs, maxButtons, maxFileBytes, ...route } = answerRoute(
-        row.message,
-        adapter.capabilities,
-        style,
-      );
-      expect(row.route).toEqual(route);
-    },
-  );
+  it.each(KNOWN)('[P17] [F04] has the route that the adapter of %s gives a message', async (id) => {
+    const definition = CHANNEL_DEFINITIONS.find((candidate) => candidate.id === id);
+    if (definition === undefined) throw new Error('there is no such channel');
+    const context: ChannelContext<unknown> = {
+      account: 'default',
+      settings: definition.settings.parse(SETTINGS[id] ?? {}),
+      log: silentLogger,
+      clock: () => 0,
+      monotonic: () => 0,
+      values: { get: async () => new Map(), set: async () => {}, clear: async () => {} },
+      receive: () => Promise.reject(new Error('nothing is received')),
+      holdsAccount: () => true,
+      revise: async () => {},
+      reacted: async () => {},
+      message: async () => null,
+      commands: [],
+      report: () => {},
+      skipped: async () => {},
+      ignored: async () => {},
+      notifyOwner: async () => {},
+      history: async () => [],
+    };
+    const adapter = (await definition.load())(context);
+    const turn = hypotheticalTurn({ channel: id }, KNOWN, 5);
+    const row = turn.messages[0];
+    if (row === undefined) throw new Error('there is no message');
+    const style = { mentions: 'dead', numbered: false } as const;
+    // Omits the fields of the route that only delivery reads, because they do not change a
+    // prompt.
+    const { streams, inputs, maxButtons, maxFileBytes, ...route } = answerRoute(
+      row.message,
+      adapter.capabilities,
+      style,
+    );
+    expect(row.route).toEqual(route);
+  });
 
-  it('[P17] is that of the owner on the page, where nothing else is said', () => {
+  it('[P17] is the owner’s on the page by default', () => {
     const turn = hypotheticalTurn({ channel: 'web' }, KNOWN, 5);
     expect(turn.conversationId).toBe('web:default:main');
     expect(turn.messages).toMatchObject([
@@ -60,7 +58,7 @@ describe('a preview', () => {
     ]);
   });
 
-  it('[P17] is in the place that is named', () => {
+  it('[P17] is in the requested chat', () => {
     const asked = { channel: 'discord', chatType: 'thread', chatId: 'c 1', title: 'Crew' } as const;
     const turn = hypotheticalTurn({ ...asked, user: '7', name: 'Bo', text: 'hey' }, KNOWN, 5);
     expect(turn.conversationId).toBe('discord:default:c%201:c%201-thread');

@@ -12,7 +12,7 @@ import type { PromptMode } from '@parley/prompt';
 import type { ClaimedTurn, HeartbeatOrder } from '@parley/store';
 import { UsageError } from '../../data-folder.ts';
 
-/** The hypothetical message with its author and chat, as typed here or on the page. */
+/** The hypothetical message with its author and chat, from the command line or the page. */
 export interface PreviewFlags {
   readonly channel?: string | undefined;
   readonly account?: string | undefined;
@@ -28,7 +28,7 @@ export interface PreviewFlags {
 
 const MODES: readonly PromptMode[] = ['full', 'light', 'minimal', 'none'];
 
-/** Reads what was typed about a preview. Throws UsageError that says what to type instead. */
+/** Reads the options of a preview. Throws UsageError that says what to type instead. */
 export function previewRequest({ channel, chat, mode, heartbeat = false, ...flags }: PreviewFlags) {
   if (channel === undefined) {
     throw new UsageError(
@@ -39,7 +39,7 @@ export function previewRequest({ channel, chat, mode, heartbeat = false, ...flag
   return { message, mode: modeOf(mode), heartbeat };
 }
 
-/** The previewed turn: a turn as a worker would claim it, and how it differs from that of a chat. */
+/** The previewed turn as a worker would claim it, and how it differs from a turn in a chat. */
 interface PreviewedTurn {
   readonly turn: ClaimedTurn;
   readonly change: PreviewChange;
@@ -48,16 +48,16 @@ interface PreviewedTurn {
 export interface PreviewTarget {
   readonly channels: readonly string[];
   readonly agent: string;
-  /** The name of the agent, as in the ids of its conversations; undefined: the default one. */
+  /** The agent's name in the ids of its conversations; undefined for the default one. */
   readonly name?: string | undefined;
-  /** Null: there is no database yet, so a run is that of an example. */
+  /** Returns null when there is no database yet; an example run is shown then. */
   readonly heartbeat: (
     ...choose: Parameters<Heartbeat['preview']>
   ) => Promise<HeartbeatOrder | null>;
   readonly now: number;
 }
 
-/** The turn that was asked for. Throws UsageError. */
+/** The requested turn. Throws UsageError. */
 export async function previewedTurn(
   { message, mode, heartbeat }: ReturnType<typeof previewRequest>,
   place: PreviewTarget,
@@ -76,7 +76,9 @@ export async function previewedTurn(
   };
 }
 
-/** Whether alerts really go to the place that was asked for, of which no more was said. */
+/**
+ * Whether alerts really go to the requested chat, when the request names neither a chat nor a user.
+ */
 function isAlertChat({ last }: AlertChat, asked: HypotheticalMessage): boolean {
   const { channel, account = last.account, chatType, chatId, user } = asked;
   const isNamed = chatId !== undefined || user !== undefined;
@@ -87,7 +89,7 @@ function isAlertChat({ last }: AlertChat, asked: HypotheticalMessage): boolean {
 
 function alertChatOf({ conversationId, messages: [row] }: ClaimedTurn): AlertChat {
   if (row === undefined) throw new Error('A hypothetical turn has one message.');
-  // Whether it is an owner's is decided by the settings alone.
+  // The settings decide whether the chat is an owner's.
   return { kind: 'chat', conversationId, route: row.route, last: row.message, isOwners: false };
 }
 
@@ -105,7 +107,7 @@ function modeOf(given: string | undefined): PromptMode | undefined {
   throw new UsageError(`--mode is ${MODES.join(', ')}, not "${given}".`);
 }
 
-/** The layout of `--layout`. Throws UsageError. */
+/** The layout named by `--layout`. Throws UsageError. */
 export function layoutOf(given: string): (typeof LAYOUT_NAMES)[number] {
   const layout = LAYOUT_NAMES.find((candidate) => candidate === given);
   if (layout !== undefined) return layout;
@@ -120,7 +122,7 @@ export interface HypotheticalMessage
 
 const HYPOTHETICAL_ID = 'hypothetical';
 
-/** The target of text on each channel, as its adapter declares it; no connection is needed. */
+/** The render target of each channel, as its adapter declares it. No connection is needed. */
 const TARGETS: Readonly<Record<string, RenderTarget>> = {
   web: { dialect: 'html', maxLength: 4_000_000, unit: 'utf16' },
   terminal: { dialect: 'plain', maxLength: 4_000_000, unit: 'utf16' },
@@ -132,12 +134,12 @@ const TARGETS: Readonly<Record<string, RenderTarget>> = {
 const MESSENGERS: ReadonlySet<string> = new Set(['discord', 'telegram', 'whatsapp']);
 const SOME_TARGET: RenderTarget = { dialect: 'plain', maxLength: 4_000, unit: 'utf16' };
 
-/** The target of text on a channel; plain where it is not one of Parley's own. */
+/** The render target of a channel; plain for channels that are not Parley's own. */
 function renderTarget(channel: string): RenderTarget {
   return TARGETS[channel] ?? SOME_TARGET;
 }
 
-/** The abilities of a channel for an answer, where the prompt or its tools depend on it. */
+/** The abilities of a channel on which the prompt or its tools depend. */
 function abilitiesOf(channel: string): Pick<ReplyRoute, 'quotes' | 'acts' | 'voice'> {
   return {
     ...(MESSENGERS.has(channel) && { quotes: true, acts: ['react', 'edit', 'delete'] }),
@@ -193,7 +195,7 @@ export function hypotheticalTurn(
   };
 }
 
-/** On our own page and in the terminal there is one person, who is the owner. */
+/** The page and the terminal have a single person, who is the owner. */
 function personOf({ channel, user, name }: HypotheticalMessage) {
   const isLocal = channel === 'web' || channel === 'terminal';
   const id = user ?? (isLocal ? 'owner' : '1');

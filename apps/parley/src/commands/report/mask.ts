@@ -5,20 +5,24 @@ import { fileURLToPath } from 'node:url';
 import { getSystemErrorMap } from 'node:util';
 import { INSTALLATION, isBundle } from '@parley/core/installation';
 
-/** Takes from a value everything that is not Parley's own. */
+/** Removes everything from a value that is not Parley's own. */
 export type Mask = (value: unknown) => unknown;
 
-/** Larger numbers may be ids of people and telephone numbers. */
+/** The largest number shown; larger ones may be ids of people or phone numbers. */
 const LARGEST_NUMBER = 9_999_999;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-/** A program has such strings, too, but so have platforms for people. */
+/**
+ * Strings of three or more digits are always hidden: the program contains some, but platforms use
+ * them as ids of people, too.
+ */
 const ID = /^\d{3,}$/;
 const DEEPEST = 12;
 
 /**
- * Opens the one gate of a bug report: a text passes only if it is written in Parley's own program, word for word, as
- * a string or a name; a number if it is small, a time in ISO form. Everything else becomes `[text 1]`, `[text 2]`:
- * the same number for the same text, so that lines can be compared.
+ * Creates the only filter of a bug report. A text passes if it occurs in Parley's own program, word
+ * for word, as a string or a name; a number passes if it is small, a time if it is in ISO form.
+ * Everything else becomes `[text 1]`, `[text 2]` and so on, with the same number for the same text
+ * so that lines can be compared.
  */
 export async function openMask(): Promise<Mask> {
   const own = await textsOfProgram();
@@ -50,17 +54,20 @@ export async function openMask(): Promise<Mask> {
   return (value) => mask(value, 0);
 }
 
-/** Names of fields; and what is between two quotes, whichever of them begins a string. */
+/**
+ * Patterns of field names, and of the text between any two matching quotes, whether or not it is a
+ * string.
+ */
 const LOOKS = [
   /\b([A-Za-z_$][\w$]{2,})(?=\??\s*[:,}])/g,
   ...[/"(?=([^"\n]{1,200})")/g, /'(?=([^'\n]{1,200})')/g, /`(?=([^`\n]{1,200})`)/g],
 ];
 
-/** Strings and names of the program, and names of errors of the system. */
+/** The strings and names in the program, and the names of system errors. */
 async function textsOfProgram(): Promise<ReadonlySet<string>> {
   const texts = new Set([...getSystemErrorMap().values()].map(([name]) => name));
   for (const file of filesOfProgram()) {
-    // One file at a time, so that messages are not kept waiting.
+    // Files are read one at a time so that messages are not delayed.
     const code = await readFile(file, 'utf8');
     for (const look of LOOKS) for (const [, text = ''] of code.matchAll(look)) texts.add(text);
   }
@@ -82,7 +89,7 @@ function filesOfProgram(): readonly string[] {
   );
 }
 
-/** The file and line of each frame of a stack, without the folders before it. */
+/** The file and line of each stack frame, without the folders. */
 function stackOf(stack: unknown): readonly string[] {
   const frames = String(stack).matchAll(
     /^[ \t]+at .*?((?<![\w.-])[\w.-]+\.(?:m|c)?[jt]s:\d+:\d+)\)?$/gm,

@@ -18,9 +18,9 @@ import { examine } from '../checks/doctor.ts';
 import { type Installation, inspectInstallation } from '../checks/installation.ts';
 import { openMask } from './mask.ts';
 
-/** Lines of the log, the newest. */
+/** The number of newest log lines in the bundle. */
 const LOG_LINES = 1_000;
-/** Each check of the doctor has this long, in ms. */
+/** The deadline of each check of the doctor, in ms. */
 const CHECK_MS = 8_000;
 
 const README = `A bundle for a bug report about Parley. Look through it before you send it.
@@ -38,7 +38,7 @@ Everything else, that is all names, ids, messages, paths, addresses, keys and to
 as [text 7]: the same number for the same text, in all files. Numbers above 9,999,999 are hidden as well.
 `;
 
-/** `parley report` (U03): writes the bundle; 1 where the file cannot be written. */
+/** `parley report` (U03): writes the bundle. Exit code 1 when the file cannot be written. */
 export async function report(cli: Cli, out = 'parley-report.tar.gz'): Promise<number> {
   const { installation, end } = await inspectInstallation(cli, systemTime);
   const { files, archive } = await collectReport(installation);
@@ -59,7 +59,7 @@ export async function report(cli: Cli, out = 'parley-report.tar.gz'): Promise<nu
   return 0;
 }
 
-/** The same for the page, with the plugins as they are loaded already. */
+/** Collects the same report for the page, with the plugins that are already loaded. */
 export async function collectOwnReport(
   { folder, env, ...time }: Pick<StartOptions, 'folder' | 'env' | 'clock' | 'monotonic'>,
   { report, definitions }: Pick<LoadedPlugins, 'report' | 'definitions'>,
@@ -71,7 +71,7 @@ export async function collectOwnReport(
   return collectReport(installation);
 }
 
-/** Collects what helps to find a defect, and hides everything that is not Parley's own. */
+/** Collects information for finding a defect, and hides everything that is not Parley's own. */
 export async function collectReport(installation: Installation): Promise<BugReport> {
   const { folder, clock } = installation;
   const mask = await openMask();
@@ -122,7 +122,7 @@ function errorFacts(failure: unknown) {
     : {};
 }
 
-/** The short form: texts of findings name files and groups. */
+/** Only the counts, because the texts of findings name files and groups. */
 async function auditFacts(installation: Installation) {
   const { loaded, clock } = installation;
   if (loaded === null) return 'skipped';
@@ -133,7 +133,7 @@ async function auditFacts(installation: Installation) {
 
 async function databaseFacts({ folder, env, database, clock }: Installation) {
   const state = database.kind === 'seen' ? database.state : { failure: errorFacts(database.error) };
-  // Opening it would change its schema.
+  // Opening the database would change its schema.
   if (database.kind !== 'seen' || database.state.kind !== 'current') return { state };
   const tables = async (store: Store, { settings }: LoadedSettings) => ({
     state,

@@ -6,7 +6,7 @@ import { commandOf, type ServiceProgram } from './systemd-unit.ts';
 
 const LABEL = 'parley';
 
-/** The text of a launch agent. */
+/** The property list of a launch agent. */
 export function launchAgent(program: ServiceProgram, log: string): string {
   const words = commandOf(program).map((word) => `    <string>${escapeXml(word)}</string>`);
   return `<?xml version="1.0" encoding="UTF-8"?>
@@ -58,7 +58,7 @@ function escapeXml(text: string): string {
   return text.replaceAll(/[&<>]/g, (character) => ENTITIES[character] ?? '');
 }
 
-/** The service of launchd: an agent of the user who asks, which starts at login. */
+/** The launchd service: an agent of the current user, which starts at login. */
 export function launchd(machine: Machine, program: ServiceProgram): ServiceManager {
   const { uid, home, run } = machine;
   const file = join(home, 'Library/LaunchAgents', `${LABEL}.plist`);
@@ -84,7 +84,7 @@ export function launchd(machine: Machine, program: ServiceProgram): ServiceManag
       mkdirSync(logs, { recursive: true, mode: 0o700 });
     },
     async start() {
-      await run('launchctl', ['bootout', `${domain}/${LABEL}`]); // Fails where it is not loaded.
+      await run('launchctl', ['bootout', `${domain}/${LABEL}`]); // Fails when the agent is not loaded.
       await requireSuccess(
         run('launchctl', ['enable', `${domain}/${LABEL}`]),
         'The agent was not enabled',
@@ -104,7 +104,7 @@ export function launchd(machine: Machine, program: ServiceProgram): ServiceManag
   };
 }
 
-/** From `launchctl print`. */
+/** Parses the output of `launchctl print`. */
 export function parseLaunchdState(printed: string): ServiceState {
   const pid = Number(/^\s*pid = (\d+)$/m.exec(printed)?.[1] ?? 0);
   const state = /^\s*state = (.+)$/m.exec(printed)?.[1];

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { INSTALLATION } from '@parley/core/installation';
 import { CliError } from '../../data-folder.ts';
 
-/** The machine on which a service is installed; tests have folders and programs of their own. */
+/** The machine on which a service is installed; tests provide their own folders and programs. */
 export interface Machine {
   readonly platform: NodeJS.Platform;
   readonly uid: number;
@@ -13,44 +13,44 @@ export interface Machine {
   readonly env: NodeJS.ProcessEnv;
   readonly node: string;
   readonly launcher: string;
-  /** The real place of a system path. */
+  /** The real location of a system path. */
   readonly at: (path: string) => string;
   readonly run: (program: string, args: readonly string[]) => Promise<Ended>;
 }
 
 export interface Ended {
   readonly code: number;
-  /** Both streams. */
+  /** Standard output followed by standard error. */
   readonly out: string;
 }
 
-/** systemd or launchd, about the service of Parley. */
+/** Manages the service of Parley through systemd or launchd. */
 export interface ServiceManager {
-  /** The file that is written. */
+  /** The service file that is written. */
   readonly file: string;
-  /** The command that prints its log. */
+  /** The command that prints the service's log. */
   readonly readLog: string;
   text(): Promise<string>;
-  /** The data folder of a written file. */
+  /** The data folder in a service file. */
   readonly folderIn: (text: string) => string | null;
-  /** Throws CliError where no service can be installed. Changes nothing. */
+  /** Throws CliError when no service can be installed. Changes nothing. */
   check(): Promise<void>;
   /** Prepares the folders and users that the file needs. */
   prepare(): Promise<void>;
-  /** Reads the file again and starts the service with it, now and with the machine. */
+  /** Reloads the file, starts the service with it and enables it at boot. */
   start(): Promise<void>;
-  /** Ends the service, which does not start with the machine any more. */
+  /** Stops the service and disables it at boot. */
   stop(): Promise<void>;
-  /** After the file was removed. */
+  /** Makes the system forget the service after its file was removed. */
   forget(): Promise<void>;
   state(): Promise<ServiceState>;
-  /** Notes for people, as lines. */
+  /** Notes for the user, one line each. */
   notes(): readonly string[];
 }
 
 export interface ServiceState {
   readonly text: string;
-  /** It ended and is not up again. */
+  /** Whether the service ended and was not restarted. */
   readonly isFailing: boolean;
   readonly pid: number | null;
   readonly memoryBytes: number | null;
@@ -72,7 +72,10 @@ export function thisMachine(env: NodeJS.ProcessEnv): Machine {
   };
 }
 
-/** `systemctl restart` waits for the end of the process before, which takes 15 s at most. */
+/**
+ * How long a program may take, in ms. `systemctl restart` waits up to 15 s for the previous process
+ * to end.
+ */
 const RUN_WITHIN_MS = 60_000;
 const NOT_FOUND = 127;
 
@@ -93,7 +96,7 @@ function runProgram(
   });
 }
 
-/** Throws CliError unless the program ended well. */
+/** Throws CliError unless the program succeeded. */
 export async function requireSuccess(ended: Promise<Ended>, otherwise: string): Promise<void> {
   const { code, out } = await ended;
   if (code === 0) return;

@@ -24,7 +24,7 @@ import { installService, serviceStatus, uninstallService } from './service.ts';
 
 const LAUNCHER = resolve(import.meta.dirname, '../../../bin/parley.js');
 
-/** A double of systemctl: it reads the unit, starts its command as a process and ends it. */
+/** A fake systemctl: it reads the unit, starts its command as a process and ends it. */
 const SYSTEMCTL = `#!/bin/sh
 cd "$(dirname "$0")" || exit 1
 echo "$*" >>calls
@@ -62,7 +62,7 @@ let programs: string;
 let printed: string[];
 let umask = 0o022;
 beforeEach(() => {
-  // A command that ran in this process before may have closed new files to others.
+  // An earlier command in this process may have made new files private.
   umask = process.umask(0o022);
   root = mkdtempSync(join(tmpdir(), 'parley-service-'));
   chmodSync(root, 0o755);
@@ -125,7 +125,7 @@ describe('the service of a user', () => {
     expect(printed[4]).toContain(`Unchanged: ${unit}`);
     expect(written('pid')).not.toBe(first);
 
-    // Without --data it is that of the service that is there.
+    // Without --data, the command uses the data folder of the installed service.
     expect(await uninstallService(cliOn(join(root, 'other')), user())).toBe(0);
     expect(printed[6]).toContain(`The data in ${cli.folder.path} is kept`);
     expect([existsSync(unit), existsSync(cli.folder.settingsFile)]).toEqual([false, true]);
@@ -137,7 +137,7 @@ describe('the service of a user', () => {
       expect(journal).not.toContain(secret);
   });
 
-  it('[U06] is not installed beside a Parley that has its data folder', async () => {
+  it('[U06] is not installed while another Parley holds its data folder', async () => {
     const cli = cliOn(join(root, 'home/.parley'));
     mkdirSync(cli.folder.path);
     const end = announceOwnGateway(cli.folder, 'http://127.0.0.1:1');
@@ -153,7 +153,7 @@ describe('the service of a user', () => {
       () => writeFileSync(join(programs, 'systemctl'), '#!/bin/sh\necho no bus >&2; exit 1\n'),
     ],
   ])(
-    '[U06] is refused as %s where there is no systemd for it, and nothing is written',
+    '[U06] is refused as %s when systemd cannot run it, and nothing is written',
     async (code, spoil) => {
       spoil();
       const cli = cliOn(join(root, 'home/.parley'));
@@ -169,19 +169,21 @@ describe('the service of a user', () => {
 });
 
 const SYSTEM = { unit: '/etc/systemd/system/parley.service', data: '/var/lib/parley' };
-/** It changes the machine, so it is asked for, and done only where there is no such service yet. */
+/**
+ * This test changes the machine, so it runs only on request and only where no such service exists.
+ */
 const isReal =
   process.env.PARLEY_TEST_SYSTEMD === '1' &&
   process.getuid?.() === 0 &&
   existsSync('/run/systemd/system') &&
   ![SYSTEM.unit, SYSTEM.data].some((path) => existsSync(path));
 
-// Elsewhere it is no test that could be skipped.
+// Not registered elsewhere, so that it does not count as a skipped test.
 if (isReal)
-  describe('where systemd runs', () => {
+  describe('on a machine with systemd', () => {
     afterAll(() => rmSync(SYSTEM.data, { recursive: true, force: true }));
 
-    it('[U06] the service answers, comes back when its process is killed, and is removed', async () => {
+    it('[U06] installs a service that answers, restarts it after a kill, and removes it', async () => {
       const cli = { ...cliOn(defaultDataFolder()), env: process.env };
       const pid = () => /^process +(\d+)$/m.exec(printed.at(-1) ?? '')?.[1];
       try {
@@ -199,14 +201,14 @@ if (isReal)
   });
 
 describe('the service of the machine', () => {
-  it('[U06] gets a user of its own; one that ends at once is reported with where its log is', async () => {
+  it('[U06] gets its own user, and reports a process that ends immediately with the location of its log', async () => {
     const unit = join(root, 'etc/systemd/system/parley.service');
     writeFileSync(join(programs, 'unit'), unit);
-    // A shell refuses the flags of Node.
+    // The shell rejects Node's flags, so the process ends immediately.
     const broken = machine({ uid: 0, node: '/bin/sh', launcher: join(programs, 'id') });
     const cli = cliOn(join(root, 'var/lib/parley'));
     expect(await installService(cli, {}, broken)).toBe(1);
-    expect(printed[1]).toMatch(/ended at once, failed.*journalctl -u parley\.service -n 50/);
+    expect(printed[1]).toMatch(/ended immediately, failed.*journalctl -u parley\.service -n 50/);
     expect(written('calls')).toContain(
       'useradd --system --user-group --home-dir /var/lib/parley --no-create-home --shell /usr/sbin/nologin parley',
     );

@@ -25,7 +25,7 @@ import { type Machine, type ServiceManager, thisMachine } from './manager.ts';
 import { systemd } from './systemd.ts';
 import { type ServiceProgram, SYSTEM_FOLDER, SYSTEM_UNIT, SYSTEM_USER } from './systemd-unit.ts';
 
-/** The service of this machine or this user, and the data folder that it runs on. */
+/** The service of this machine or this user, and its data folder. */
 interface Service {
   readonly manager: ServiceManager;
   readonly folder: DataFolder;
@@ -34,7 +34,10 @@ interface Service {
   readonly isSystem: boolean;
 }
 
-/** `parley service install`: writes the unit, starts it and waits until it answers; 1 when it does not. */
+/**
+ * `parley service install`: writes the unit, starts it and waits until it answers. Exit code 1 when
+ * it does not.
+ */
 export async function installService(
   cli: Cli,
   { print: onlyPrint = false }: { readonly print?: boolean },
@@ -91,7 +94,10 @@ function installedText({ manager, folder, isSystem }: Service, address: string):
   ].join('\n');
 }
 
-/** `parley service status`: 0 it runs and answers, 1 it should and does not, 3 there is none. */
+/**
+ * `parley service status`: exit code 0 when the service runs and answers, 1 when it does not, 3
+ * when there is none.
+ */
 export async function serviceStatus(
   cli: Cli,
   machine: Machine = thisMachine(cli.env),
@@ -129,7 +135,7 @@ export async function serviceStatus(
   return health === null ? 0 : 1;
 }
 
-/** `parley service uninstall`: what Parley knows stays where it is. */
+/** `parley service uninstall`: removes the service and keeps its data. */
 export async function uninstallService(
   cli: Cli,
   machine: Machine = thisMachine(cli.env),
@@ -143,7 +149,7 @@ export async function uninstallService(
   await manager.forget();
   const user = isSystem ? `, and the user ${SYSTEM_USER}` : '';
   cli.print(
-    `The service has ended, and ${manager.file} is removed. The data in ${folder.path} is kept${user}.`,
+    `The service is stopped, and ${manager.file} is removed. The data in ${folder.path} is kept${user}.`,
   );
   return 0;
 }
@@ -153,12 +159,15 @@ function noService({ print }: Cli, { manager, machine, folder, isSystem }: Servi
   const hint =
     !isSystem && existsSync(ofMachine)
       ? `The machine has one, ${ofMachine}: run this command as root.`
-      : `"${commandLine('service install', folder)}" makes one.`;
+      : `"${commandLine('service install', folder)}" installs one.`;
   print(`There is no service here (no ${manager.file}). ${hint}`);
   return 3;
 }
 
-/** The data folder of the installed service, whatever this command names; null: there is none. */
+/**
+ * The data folder of the installed service, whatever folder this command names; null when there is
+ * none.
+ */
 function installedFolder({ file, folderIn }: ServiceManager): DataFolder | null {
   const path = existsSync(file) ? folderIn(readFileSync(file, 'utf8')) : null;
   return path === null ? null : locateDataFolder(path, {});
@@ -187,10 +196,10 @@ function serviceOf({ folder: chosen }: Cli, machine: Machine): Service {
   return { manager, machine, program, isSystem, folder: locateDataFolder(path, {}) };
 }
 
-/** Folders that the unit of a system service hides, or replaces by empty ones. */
+/** Folders that the unit of a system service hides or replaces with empty ones. */
 const HIDDEN = ['/home', '/root', '/run/user', '/tmp', '/var/tmp'];
 
-/** Throws CliError for what the user of the service could not read. */
+/** Throws CliError for paths that the service's user could not read. */
 function checkReach(program: ServiceProgram, hidden: readonly string[]): void {
   const { node, launcher, folder, settingsFile } = program;
   for (const path of [node, launcher, settingsFile]) {
@@ -202,7 +211,7 @@ function checkReach(program: ServiceProgram, hidden: readonly string[]): void {
         : 'Install Node and Parley where every user reaches them, such as /usr/local or /opt, and run this from there';
     throw new CliError(
       'service-unreachable',
-      `The service runs as the user ${SYSTEM_USER}, who cannot read ${path}: ${barrier}. ${fix}; or install the service of another user than root.`,
+      `The service runs as the user ${SYSTEM_USER}, who cannot read ${path}: ${barrier}. ${fix}; or install the service of a user other than root.`,
     );
   }
   const hiding = hidden.find((one) => isWithin(folder, one));
@@ -213,7 +222,7 @@ function checkReach(program: ServiceProgram, hidden: readonly string[]): void {
   );
 }
 
-/** Why a user without rights of its own cannot read a file or what it points to, or null. */
+/** Why an unprivileged user cannot read a file or its target; null when they can. */
 export function barrierOf(path: string, hidden: readonly string[]): string | null {
   const real = realpathSync(path);
   for (const one of new Set([path, real])) {
@@ -230,13 +239,13 @@ function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(`${folder}${sep}`);
 }
 
-/** All folders of a path, the outermost first. */
+/** All parent folders of a path, outermost first. */
 function ancestorFolders(path: string): string[] {
   const folder = dirname(path);
   return folder === parse(path).root ? [folder] : [...ancestorFolders(folder), folder];
 }
 
-/** Throws CliError when a Parley that is not the service has the data folder. */
+/** Throws CliError when a Parley other than the service holds the data folder. */
 async function checkAlone({ manager, folder }: Service): Promise<void> {
   const instance = findInstance(folder);
   if (instance === null || instance.pid === (await manager.state()).pid) return;
@@ -246,7 +255,10 @@ async function checkAlone({ manager, folder }: Service): Promise<void> {
   );
 }
 
-/** A new version may have a database to change first. */
+/**
+ * How long to wait for the service to answer, in ms. A new version may have to migrate the database
+ * first.
+ */
 const HEALTHY_WITHIN_MS = 60_000;
 const POLL_INTERVAL_MS = 200;
 const ANSWER_WITHIN_MS = 3_000;
@@ -257,10 +269,10 @@ type Outcome =
 
 async function untilHealthy({ manager, folder }: Service): Promise<Outcome> {
   const deadline = systemTime.monotonic() + HEALTHY_WITHIN_MS;
-  let reason = 'it has not said where it is';
+  let reason = 'it has not published its address';
   while (systemTime.monotonic() < deadline) {
     const { pid, isFailing, text } = await manager.state();
-    if (isFailing) return { kind: 'failed', reason: `it ended at once, ${text}` };
+    if (isFailing) return { kind: 'failed', reason: `it ended immediately, ${text}` };
     const instance = findInstance(folder);
     if (instance !== null && instance.pid === pid) {
       const unhealthy = await healthOf(instance.address);
@@ -272,7 +284,7 @@ async function untilHealthy({ manager, folder }: Service): Promise<Outcome> {
   return { kind: 'failed', reason: `${reason} after ${HEALTHY_WITHIN_MS / 1000} s` };
 }
 
-/** Why a gateway is not healthy, or null. */
+/** Why a gateway is not healthy; null when it is. */
 async function healthOf(address: string): Promise<string | null> {
   try {
     const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);

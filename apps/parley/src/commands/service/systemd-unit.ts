@@ -5,35 +5,40 @@ export interface ServiceProgram {
   readonly node: string;
   readonly launcher: string;
   readonly folder: string;
-  /** Undefined: parley.yaml of the data folder. */
+  /** Undefined for parley.yaml in the data folder. */
   readonly settingsFile: string | undefined;
 }
 
 export interface UnitFacts extends ServiceProgram {
-  /** `system`: of the machine, with a user of its own. `user`: of the user who installs it. */
+  /**
+   * `system` is a service of the machine with its own user. `user` is a service of the user who
+   * installs it.
+   */
   readonly kind: 'system' | 'user';
-  /** The version of systemd; a directive that it does not know is left out. */
+  /** The version of systemd; directives that it does not know are omitted. */
   readonly version: number;
-  /** Lines `NAME=value` for `${NAME}` in the settings; need not be there. */
+  /** An optional file of `NAME=value` lines for `${NAME}` in the settings. */
   readonly environmentFile: string;
 }
 
 export const SYSTEM_USER = 'parley';
-/** The folder that systemd makes for `StateDirectory=parley`. */
+/** The folder that systemd creates for `StateDirectory=parley`. */
 export const SYSTEM_FOLDER = '/var/lib/parley';
 export const UNIT = 'parley.service';
 export const SYSTEM_UNIT = `/etc/systemd/system/${UNIT}`;
 
-/** Node's flags that the launcher would add in a process between systemd and Parley. */
+/**
+ * Node's flags, which the launcher would otherwise add by starting another process under systemd.
+ */
 const NODE_FLAGS = ['--max-semi-space-size=8'];
 
-/** The words of the command, the program first. */
+/** The command line, beginning with the program. */
 export function commandOf({ node, launcher, folder, settingsFile }: ServiceProgram): string[] {
   const settings = settingsFile === undefined ? [] : ['--config', settingsFile];
   return [node, ...NODE_FLAGS, launcher, '--data', folder, ...settings, 'start'];
 }
 
-/** The text of the unit. Throws CliError for a path that no unit can name. */
+/** The text of the unit. Throws CliError for a path that a unit cannot contain. */
 export function systemdUnit(facts: UnitFacts): string {
   const { kind, folder, environmentFile } = facts;
   const words = commandOf(facts);
@@ -41,7 +46,7 @@ export function systemdUnit(facts: UnitFacts): string {
   const [program = '', ...rest] = words;
   const isSystem = kind === 'system';
   return [
-    '# Written by "parley service install", which replaces it. Changes of yours are kept beside it:',
+    '# Written by "parley service install", which replaces it. Your own changes are kept beside it:',
     `#   ${isSystem ? 'systemctl' : 'systemctl --user'} edit ${UNIT}`,
     '[Unit]',
     'Description=Parley, one agent in every chat',
@@ -82,7 +87,7 @@ const ENDING = [
   'OOMPolicy=continue',
 ];
 
-/** From this version on systemd waits longer after each failure. */
+/** The first version of systemd that waits longer after each failure. */
 const KNOWS_STEPS = 254;
 
 function backoff({ version }: UnitFacts): string[] {
@@ -93,11 +98,11 @@ function backoff({ version }: UnitFacts): string[] {
           `# Always the same pause: systemd before ${KNOWS_STEPS} has no growing one.`,
           'RestartSec=15s',
         ];
-  // 2: wrong usage, which another start does not change.
+  // Exit code 2 means wrong usage, which a restart cannot fix.
   return ['Restart=on-failure', 'RestartPreventExitStatus=2', ...pause];
 }
 
-/** Restrictions of rights that no unprivileged process needs, nor the sandbox for commands. */
+/** Restrictions that affect neither unprivileged processes nor the sandbox for commands. */
 const COMMON_GUARDS = [
   'NoNewPrivileges=yes',
   'LockPersonality=yes',
@@ -151,12 +156,12 @@ function refuseControl(path: string): void {
   );
 }
 
-/** A whole value, which systemd does not take apart. */
+/** Escapes a value that systemd does not split into words. */
 function escapePercent(text: string): string {
   return text.replaceAll('%', '%%');
 }
 
-/** One word of a value that systemd takes apart at spaces. */
+/** Quotes one word of a value that systemd splits at spaces. */
 function quoteWord(word: string): string {
   const text = escapePercent(word);
   return /^[\w./:=@+,%$-]+$/.test(text) ? text : `"${text.replaceAll(/[\\"]/g, '\\$&')}"`;

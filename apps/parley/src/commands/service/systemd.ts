@@ -11,7 +11,7 @@ import {
   UNIT,
 } from './systemd-unit.ts';
 
-/** The service of systemd: of the machine where root asks, else of the user who asks. */
+/** The systemd service: of the machine for root, of the user otherwise. */
 export function systemd(machine: Machine, program: ServiceProgram): ServiceManager {
   const { uid, env, home, at, run } = machine;
   const isSystem = uid === 0;
@@ -44,7 +44,7 @@ export function systemd(machine: Machine, program: ServiceProgram): ServiceManag
     async start() {
       await requireSuccess(systemctl('daemon-reload'), 'systemd did not read the unit');
       await requireSuccess(systemctl('enable', UNIT), 'The unit was not enabled');
-      await systemctl('reset-failed', UNIT); // Fails where nothing has failed.
+      await systemctl('reset-failed', UNIT); // Fails when no earlier failure is recorded.
       await requireSuccess(systemctl('restart', UNIT), 'The service did not start');
     },
     async stop() {
@@ -62,7 +62,10 @@ export function systemd(machine: Machine, program: ServiceProgram): ServiceManag
 const PROPERTIES =
   'ActiveState,SubState,MainPID,MemoryCurrent,ActiveEnterTimestamp,UnitFileState,NRestarts';
 
-/** From `systemctl show`; a number that systemd does not know is `[not set]` or the largest there is. */
+/**
+ * Parses the output of `systemctl show`, in which an unknown number is `[not set]` or the largest
+ * possible one.
+ */
 export function stateIn(shown: string): ServiceState {
   const found = new Map(
     shown.split('\n').map((line) => {
@@ -89,7 +92,7 @@ export function stateIn(shown: string): ServiceState {
   };
 }
 
-/** 0 where it is not known. */
+/** Returns 0 when the version is unknown. */
 export function versionIn(said: string): number {
   return Number(/^systemd (\d+)/.exec(said)?.[1] ?? 0);
 }
@@ -122,7 +125,10 @@ async function userId({ run }: Machine): Promise<number> {
   return Number((await run('id', ['-u', SYSTEM_USER])).out.trim());
 }
 
-/** A folder that --data names is made and handed over by the person: what lies in it may be another user's. */
+/**
+ * Requires a folder named by --data to belong to the service's user. Parley does not change its
+ * owner, because its contents may belong to someone else.
+ */
 function checkOwner(folder: string, uid: number): void {
   const found = statSync(folder, { throwIfNoEntry: false });
   if (found?.uid === uid) return;
@@ -136,7 +142,7 @@ function checkOwner(folder: string, uid: number): void {
   );
 }
 
-/** Without lingering the services of a user end when the user logs out. */
+/** Without lingering, the services of a user end when the user logs out. */
 function lingerNote({ at, user }: Machine): readonly string[] {
   if (existsSync(at(`/var/lib/systemd/linger/${user}`))) return [];
   return [

@@ -26,10 +26,10 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(scratch, { recursive: true }));
 
-describe('the unit of systemd', () => {
+describe('the systemd unit', () => {
   it.each<[string, Partial<UnitFacts>, readonly string[], readonly string[]]>([
     [
-      'of the machine has a user of its own, and may write in its data folder alone',
+      'of the machine has its own user, who may write only to the data folder',
       {},
       [
         'User=parley',
@@ -46,7 +46,7 @@ describe('the unit of systemd', () => {
       ['ReadWritePaths=/'],
     ],
     [
-      'leaves the sandbox of exec what it needs',
+      'keeps what the sandbox of exec needs',
       {},
       ['RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK'],
       [
@@ -59,7 +59,7 @@ describe('the unit of systemd', () => {
       ],
     ],
     [
-      'of the machine may write in another data folder that is named',
+      'of the machine may write to another data folder that was named',
       { folder: '/srv/my parley', settingsFile: '/etc/parley/parley.yaml' },
       [
         'ReadWritePaths="/srv/my parley"',
@@ -69,25 +69,25 @@ describe('the unit of systemd', () => {
       ['StateDirectory='],
     ],
     [
-      'of a user asks for nothing that takes rights',
+      'of a user contains nothing that requires privileges',
       USER,
       ['NoNewPrivileges=yes', 'WantedBy=default.target', 'Restart=on-failure'],
       ['User=', 'ProtectSystem=', 'PrivateTmp=', 'CapabilityBoundingSet=', 'network-online.target'],
     ],
     [
-      'starts again after longer and longer pauses where systemd can',
+      'restarts after growing pauses where systemd supports them',
       { version: 254 },
       ['RestartSec=2s', 'RestartSteps=8', 'RestartMaxDelaySec=5min', 'StartLimitIntervalSec=0'],
       ['RestartSec=15s'],
     ],
     [
-      'starts again after the same pause where it cannot, and is never given up',
+      'restarts after constant pauses on an older systemd, and never gives up',
       { version: 252 },
       ['RestartSec=15s', 'StartLimitIntervalSec=0', 'RestartPreventExitStatus=2'],
       ['RestartSteps=', 'RestartMaxDelaySec='],
     ],
     [
-      'takes no path for something else',
+      'escapes special characters in paths',
       { folder: '/srv/50% $HOME "x" \\' },
       [
         'WorkingDirectory=/srv/50%% $HOME "x" \\',
@@ -111,7 +111,7 @@ describe('the unit of systemd', () => {
     );
   });
 
-  it.runIf(analyze)('[U06] is one that systemd takes without a remark', () => {
+  it.runIf(analyze)('[U06] passes systemd’s own verification without a remark', () => {
     const files = [{}, { folder: '/srv/my "50%" $HOME' }, USER].map((facts, index) => {
       const unit = systemdUnit({ ...FACTS, ...facts });
       mkdirSync(join(scratch, String(index)));
@@ -119,7 +119,7 @@ describe('the unit of systemd', () => {
       writeFileSync(file, unit);
       return file;
     });
-    // Of a session of the user, which a test may not have.
+    // Points to the scratch folder because the test may not have a user session.
     const env = { ...process.env, XDG_RUNTIME_DIR: scratch };
     for (const [index, file] of files.entries()) {
       const args = ['verify', ...(index === 2 ? ['--user'] : []), '--man=no', file];
@@ -130,7 +130,7 @@ describe('the unit of systemd', () => {
     expect(spawnSync(analyze ?? '', guards).status).toBe(0);
   });
 
-  it('[U06] is reported as systemctl shows it', () => {
+  it('[U06] has its state parsed from the output of systemctl', () => {
     const shown =
       'MainPID=4242\nNRestarts=2\nActiveState=active\nSubState=running\nMemoryCurrent=180000000\nActiveEnterTimestamp=Thu 2026-11-26 16:00:00 UTC\nUnitFileState=enabled\n';
     expect(stateIn(shown)).toEqual({
@@ -154,8 +154,8 @@ describe('the unit of systemd', () => {
   });
 });
 
-describe('the agent of launchd', () => {
-  it('[U06] starts at login, again after failures, and takes no path for markup', () => {
+describe('the launchd agent', () => {
+  it('[U06] starts at login, restarts after failures, and escapes markup in paths', () => {
     const text = launchAgent({ ...FACTS, folder: '/Users/ada/<a> & b' }, '/Users/ada/parley.log');
     expect(text).toContain('<string>/Users/ada/&lt;a&gt; &amp; b</string>');
     expect(text).toMatch(/<key>RunAtLoad<\/key>\s*<true\/>/);
@@ -168,7 +168,7 @@ describe('the agent of launchd', () => {
     );
   });
 
-  it('[U06] is reported as launchctl prints it', () => {
+  it('[U06] has its state parsed from the output of launchctl', () => {
     expect(launchdState('gui/501/parley = {\n\tstate = running\n\tpid = 77\n}')).toMatchObject({
       text: 'running',
       pid: 77,
@@ -184,14 +184,15 @@ describe('the agent of launchd', () => {
   });
 });
 
-describe('what the user of the service cannot read', () => {
-  it('[U06] is found by the rights of each folder above it, also behind a link', () => {
+describe('a file that the user of the service cannot read', () => {
+  it('[U06] is detected by the mode of each parent folder, even behind a link', () => {
     const [open, closed] = [join(scratch, 'open'), join(scratch, 'closed')];
     for (const folder of [open, closed]) mkdirSync(folder);
     for (const folder of [scratch, open]) chmodSync(folder, 0o755);
     for (const file of [join(open, 'node'), join(closed, 'node')]) {
       writeFileSync(file, '');
-      // Not by its mode when it is made, which the umask of the process takes rights from.
+      // The mode is set separately because the umask of the process applies when the file is
+      // created.
       chmodSync(file, 0o755);
     }
     chmodSync(closed, 0o700);

@@ -11,14 +11,14 @@ import { readSettings } from '../../settings.ts';
 import { Setup } from '../../setup-steps.ts';
 import { checkWithPlugins } from '../config.ts';
 
-/** A step may ask a model or a platform, which have 20 s. In ms. */
+/** The deadline of a setup step, in ms. A step may ask a model or a platform, which have 20 s. */
 const STEP_WITHIN_MS = 25_000;
 
 export interface RunningSetup extends SetupSteps {
   accounts(): Promise<readonly AccountStatus[]>;
 }
 
-/** The steps of the setup, done by the gateway that runs. */
+/** The steps of the setup, carried out by the running gateway. */
 export function setupThrough(gateway: FoundGateway): RunningSetup {
   const step = <Name extends OperationName>(name: Name, input: InputOf<Name>) =>
     askGateway<OutputOf<Name>>(gateway, `/api/${name}`, {
@@ -35,10 +35,13 @@ export function setupThrough(gateway: FoundGateway): RunningSetup {
   };
 }
 
-/** The same steps where no gateway runs: they work on the settings file alone, so nobody waits here. */
+/**
+ * The same steps without a running gateway. They change only the settings file, so no person can be
+ * waiting to pair.
+ */
 export async function offlineSetup(cli: Pick<Cli, 'folder' | 'env'>): Promise<SetupSteps> {
   const { folder, env } = cli;
-  readSettings(folder, env); // Throws what is wrong with the file.
+  readSettings(folder, env); // Throws an error that describes the problems of the file.
   const { definitions, loaded, end } = await checkWithPlugins(cli);
   end();
   const { CHANNEL_DEFINITIONS } = await import('@parley/gateway/channel-definitions');
@@ -48,7 +51,7 @@ export async function offlineSetup(cli: Pick<Cli, 'folder' | 'env'>): Promise<Se
       definitions: definitions ?? CHANNEL_DEFINITIONS,
       loaded: loaded ?? readSettings(folder, env),
       model: { line: () => modelLine(loaded ?? readSettings(folder, env)) },
-      // Nobody can write to a bot that does not run.
+      // Nobody can write to a bot that is not running.
       store: { pairing: { pending: async () => [], settle: async () => {} } },
     });
   const write = () => {

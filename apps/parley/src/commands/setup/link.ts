@@ -6,12 +6,12 @@ import type { RunningSetup } from './installation.ts';
 import { Cancelled, type Questions } from './questions.ts';
 
 const POLL_INTERVAL_MS = 1_000;
-/** Whoever has not scanned or written by then goes on later. In ms. */
+/** How long to wait for a scan or a message, in ms; after that, the page continues the setup. */
 const TIMEOUT_MS = 10 * 60_000;
-/** An account that was saved just now is not known at once. In ms. */
+/** How long a newly saved account may take to appear, in ms. */
 const APPEARS_WITHIN_MS = 15_000;
 
-/** Shows the code of WhatsApp, and each new one, until it is linked. */
+/** Shows the pairing code of WhatsApp and each new one, until the account is linked. */
 export async function linkPhone(setup: RunningSetup, { log }: Questions): Promise<void> {
   if (!(await setup.state()).channels.includes('whatsapp')) return;
   let drawn = '';
@@ -35,7 +35,7 @@ export async function linkPhone(setup: RunningSetup, { log }: Questions): Promis
   if (drawn !== '') log.success('WhatsApp is linked.');
 }
 
-/** Waits until somebody writes to the bot, and asks whether that is the person at this terminal. */
+/** Waits until someone writes to the bot, and asks whether that is the person at this terminal. */
 export async function linkOwner(setup: RunningSetup, ui: Questions): Promise<void> {
   const refused = new Set<string>();
   for (;;) {
@@ -44,20 +44,21 @@ export async function linkOwner(setup: RunningSetup, ui: Questions): Promise<voi
       const found = (await setup.state()).waiting.filter(({ person }) => !refused.has(person));
       return found.length > 0 ? found : undefined;
     });
-    if (waiting === undefined) return ui.log.warn('Nobody has written. The page goes on with it.');
+    if (waiting === undefined)
+      return ui.log.warn('Nobody has written. You can continue on the page.');
     const chosen = await ui.choose('Is that you? An owner may do everything.', [
       ...waiting.map(({ person, name, channel }) => ({
         value: person,
         label: `Yes, that is me: ${visible(name)} on ${channel} (${visible(person)})`,
       })),
-      { value: 'nobody', label: 'No, wait on' },
+      { value: 'nobody', label: 'No, keep waiting' },
     ]);
     if (chosen !== 'nobody') return ui.show(await setup.addOwner(chosen));
     for (const { person } of waiting) refused.add(person);
   }
 }
 
-/** Asks again and again; undefined once patience ends. Throws `Cancelled` on Ctrl-C. */
+/** Polls until something is found; undefined after the timeout. Throws `Cancelled` on Ctrl-C. */
 async function pollUntilFound<Found>(
   look: () => Promise<Found | undefined>,
 ): Promise<Found | undefined> {

@@ -2,7 +2,7 @@ import type { CANCEL_SYMBOL } from '@clack/prompts';
 import type { SetupModel, SetupSteps } from '@parley/gateway';
 import type { SetupAnswer, SetupPlatform, SetupProvider, SetupState } from '@parley/gateway/api';
 
-/** The person has ended the questions with Ctrl-C or Esc. */
+/** Thrown when the person ends the questions with Ctrl-C or Esc. */
 export class Cancelled extends Error {
   override readonly name = 'Cancelled';
 }
@@ -14,10 +14,10 @@ export type Questions = Awaited<ReturnType<typeof openQuestions>>;
 
 type Prompts = typeof import('@clack/prompts');
 
-/** More models than fit on a small screen are scrolled. */
+/** The number of models shown at once; longer lists scroll, so that they fit on a small screen. */
 const SHOWN_MODELS = 8;
 
-/** The questions of `parley setup`; the library that asks them is loaded here. */
+/** Opens the questions of `parley setup`. The prompt library is loaded lazily. */
 export async function openQuestions() {
   const prompts = await import('@clack/prompts');
   const { log } = prompts;
@@ -32,7 +32,7 @@ export async function openQuestions() {
     cancel: prompts.cancel,
     log,
     show,
-    /** Model and channel, each tried until it works or the person leaves it. */
+    /** Asks for model and channel and tests each, until it works or the person skips it. */
     async ask(installation: SetupSteps): Promise<Saves> {
       const state = await installation.state();
       const model = await untilDone(() => askModel(prompts, installation, state, show));
@@ -70,7 +70,7 @@ async function askChoice<Value extends string>(
   );
 }
 
-/** Throws `Cancelled` where the person has ended the question instead. */
+/** The answer to a question. Throws `Cancelled` when the person ended it instead. */
 async function answerOrCancel<Value>(
   prompts: Prompts,
   asked: Promise<Value | typeof CANCEL_SYMBOL>,
@@ -83,7 +83,7 @@ function cancelled(): never {
   throw new Cancelled();
 }
 
-/** `again`: what was given does not work. Null: the person leaves the step. */
+/** `again` means that the given value does not work; null that the person skips the step. */
 type StepAnswer = Save | null | 'again';
 
 async function untilDone(step: () => Promise<StepAnswer>): Promise<Save | null> {
@@ -120,7 +120,7 @@ async function askModel(
   const models = listed.kind === 'works' ? listed.models : null;
   const chosen = await askWhich(prompts, models, provider.model);
   const model = { ...server, model: chosen };
-  prompts.log.step('It is asked for one word …');
+  prompts.log.step('Asking it for one word …');
   const tried = await installation.tryModel(model);
   show(tried);
   return tried.kind === 'problem' ? 'again' : () => installation.saveModel(model);
@@ -136,7 +136,7 @@ async function askServer(prompts: Prompts, provider: SetupProvider): Promise<Set
     : proposed;
   const isFree = hasAddress === true;
   const validate = isFree ? () => undefined : (key?: string) => (key ? undefined : 'Paste it.');
-  const message = isFree ? 'Its key, if it wants one' : 'Its key';
+  const message = isFree ? 'Its API key, if it needs one' : 'Its API key';
   const apiKey = hasKey
     ? ((await answerOrCancel(prompts, prompts.password({ message, validate }))) ?? '').trim()
     : '';
@@ -153,7 +153,7 @@ function wrongAddress(typed: string | undefined): string | undefined {
     : 'Such as http://127.0.0.1:8080/v1';
 }
 
-/** From the list of the server; typed where it has none. */
+/** Chooses from the server's list, or asks for a name when the server has none. */
 async function askWhich(
   prompts: Prompts,
   models: readonly string[] | null,
@@ -214,6 +214,6 @@ async function askToken(
   show(tried);
   if (tried.kind === 'problem') return 'again';
   const invitation = tried.kind === 'works' ? tried.bot?.invitation : null;
-  if (invitation) prompts.log.info(`Take it into your servers:\n${invitation}`);
+  if (invitation) prompts.log.info(`Add it to your servers:\n${invitation}`);
   return () => installation.saveChannel(chosen);
 }

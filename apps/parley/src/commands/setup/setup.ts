@@ -7,8 +7,9 @@ import { linkOwner, linkPhone } from './link.ts';
 import { Cancelled, openQuestions, type Saves } from './questions.ts';
 
 /**
- * `parley setup`: asks in the terminal what the page asks under *Set up*, and tries it the same way. What was chosen
- * is written at once, after the last question about it: Ctrl-C before that leaves the file untouched.
+ * `parley setup`: asks in the terminal what the page asks under *Set up*, and tests it the same
+ * way. Each choice is written immediately after its last question; Ctrl-C before that leaves the
+ * file unchanged.
  */
 export async function setup(cli: Cli): Promise<number> {
   const { folder, env } = cli;
@@ -26,7 +27,9 @@ export async function setup(cli: Cli): Promise<number> {
     const installation = gateway === null ? await offlineSetup(cli) : setupThrough(gateway);
     const saves = await ui.ask(installation);
     if (saves.length > 0) {
-      await ui.confirmed(`Write this into ${folder.settingsFile}? A copy of it as it was stays.`);
+      await ui.confirmed(
+        `Write this into ${folder.settingsFile}? A copy of the previous file is kept.`,
+      );
       isWritten = true;
       for (const save of saves) ui.show(await save());
     }
@@ -38,7 +41,10 @@ export async function setup(cli: Cli): Promise<number> {
   }
 }
 
-/** The last steps, which need a running gateway: it shows the code of WhatsApp, and hears who writes to the bot. */
+/**
+ * The last steps, which need a running gateway: it shows the code of WhatsApp and reports who
+ * writes to the bot.
+ */
 async function finishSetup(
   cli: Cli,
   isRunning: boolean,
@@ -52,7 +58,8 @@ async function finishSetup(
     const own = isRunning ? null : await startOwn(folder, env);
     try {
       const gateway = await findGateway(folder, env);
-      if (gateway === null) throw new CliError('not-running', 'Parley has ended meanwhile.');
+      if (gateway === null)
+        throw new CliError('not-running', 'Parley has stopped in the meantime.');
       const running = setupThrough(gateway);
       await linkPhone(running, ui);
       await linkOwner(running, ui);
@@ -61,7 +68,7 @@ async function finishSetup(
     }
   }
   if (isRunning) {
-    ui.outro('Done. Parley runs, and uses what was saved.');
+    ui.outro('Done. Parley is running and uses what was saved.');
     return 0;
   }
   if (!(await ui.wantsStart())) {

@@ -6,17 +6,17 @@ const at = { chat: 'friends', message: 'bot:1' };
 
 it.each<[what: string, lines: SceneLine[], text: string]>([
   [
-    'what a person says',
+    'a message of a person',
     [{ act: { kind: 'say', chat: 'friends', from: 'ann', text: 'hello', mention: true } }],
     '[friends] ann: @bot hello',
   ],
   [
-    'several lines as one message',
+    'a message of several lines as one',
     [{ shown: { ...at, text: 'one\n\ntwo', replyTo: 'ann:1', buttons: ['Approve', 'Deny'] } }],
     '[friends] bot to ann:1: one\n\n    two (buttons: Approve, Deny)',
   ],
   [
-    'of a message that was shown before only what changes',
+    'only the changes of a message that was shown before',
     [
       { shown: { ...at, text: 'one' } },
       { shown: { ...at, text: 'one', reactions: ['👍 bo'] } },
@@ -25,12 +25,12 @@ it.each<[what: string, lines: SceneLine[], text: string]>([
     '[friends] bot: one\n[friends] bot:1 now has reactions: 👍 bo\n[friends] bot:1 was deleted',
   ],
   [
-    'an edited answer again',
+    'the whole text of an edited answer',
     [{ shown: { ...at, text: 'one' } }, { shown: { ...at, text: 'two' } }],
     '[friends] bot: one\n[friends] bot: two',
   ],
   [
-    'what else people do',
+    'other actions of people',
     [
       { act: { kind: 'react', ...at, from: 'bo', emoji: '👍' } },
       { act: { kind: 'press', ...at, from: 'you', button: 'Deny' } },

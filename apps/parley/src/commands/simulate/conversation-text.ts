@@ -1,8 +1,8 @@
 import type { Act, SceneLine, Shown } from '@parley/simulators';
 
 /**
- * Makes the text of each line of a scene for people, who read it as it is played. It remembers what the bot has shown:
- * a message that changes is not printed again as a whole.
+ * Returns a function that describes each line of a scene for people, in playing order. It remembers
+ * the bot's messages, so that a changed message is not printed in full again.
  */
 export function conversationText(): (line: SceneLine) => string {
   const texts = new Map<string, string | undefined>();
@@ -74,7 +74,7 @@ function mention(act: { readonly mention?: boolean | undefined }): string {
   return act.mention ? '@bot ' : '';
 }
 
-/** Lines after the first are indented, so that a message ends where the next one begins. */
+/** Indents all lines but the first, so that the end of each message is visible. */
 function inChat(chat: string, text: string): string {
   return `[${chat}] ${text.replaceAll(/\n(?=.)/g, '\n    ')}`;
 }

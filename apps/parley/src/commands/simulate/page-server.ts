@@ -7,10 +7,10 @@ import { Act, type Recording, type Simulator, writeScene } from '@parley/simulat
 import { z } from 'zod';
 import { CliError } from '../../data-folder.ts';
 
-// As a module it would load Node's `fetch` with it.
+// An import of the module would also load Node's `fetch`.
 const { createServer } = process.getBuiltinModule('node:http');
 
-/** The page on which one plays. */
+/** The page on which a person plays the simulated platform. */
 export interface PageServer {
   readonly address: string;
   close(): Promise<void>;
@@ -21,13 +21,16 @@ export interface PageServerOptions {
   readonly token: string;
   readonly simulator: Simulator;
   readonly recording: Recording;
-  /** The page of the Parley that is played, with its own token. */
+  /** The address of the played Parley's own page, including its token. */
   readonly console: string;
 }
 
-/** A picture of a phone in base64, with room. */
+/** The largest request, in bytes: enough for a phone picture in base64. */
 const LARGEST_ACT_BYTES = 30_000_000;
-/** Worlds are sent so often at most, in ms; and so often at least, as typing ends by itself. */
+/**
+ * The shortest and the longest interval between updates of the world, in ms. Typing ends without an
+ * event, so updates are also sent regularly.
+ */
 const PACE_MS = 60;
 const STILL_MS = 2_000;
 
@@ -41,7 +44,9 @@ const HEADERS = {
 
 const SignIn = z.strictObject({ token: z.string() });
 
-/** Serves the page on loopback. Its files hold no secret; all else wants the token. */
+/**
+ * Serves the page on loopback. Its files contain no secrets; everything else requires the token.
+ */
 export async function startPageServer(options: PageServerOptions): Promise<PageServer> {
   const page = createConsole('/simulate.html');
   const server = createServer((request, response) => {
@@ -114,7 +119,10 @@ async function answerRequest(
   }
 }
 
-/** Each world is a line; a reader that is too slow gets the newest one when there is room again. */
+/**
+ * Streams the world as one JSON object per line. A slow reader skips to the newest state when it
+ * can receive again.
+ */
 function streamWorlds({ simulator, console }: PageServerOptions, response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' });
   let timer: NodeJS.Timeout | undefined;
@@ -147,7 +155,8 @@ async function sendFile(
   const file = simulator.file(chat, message, index);
   if (file === undefined) return respondJson(response, 404, { error: 'There is no such file.' });
   const bytes = await file.read();
-  // A type that a chat user has chosen is not run by the browser: no script comes from `blob:`.
+  // The file type was chosen by a chat user, but the browser cannot run the file: the policy allows
+  // no script from `blob:`.
   response.writeHead(200, { 'content-type': file.type.replaceAll(/[^\w/+.-]/g, '') }).end(bytes);
 }
 

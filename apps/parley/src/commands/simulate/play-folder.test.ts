@@ -28,7 +28,7 @@ describe('the settings of a play', () => {
       },
     ],
     [
-      'model, tools and approvals stay, with what they refer to',
+      'keep the model, tools and approvals, with the paths they refer to',
       { model: { apiKey: '${file:key.txt}', baseUrl: '${URL}' }, approvals: { ask: ['write'] } },
       {
         model: { apiKey: '${file:/home/ann/key.txt}', baseUrl: '${URL}' },
@@ -36,7 +36,7 @@ describe('the settings of a play', () => {
       },
     ],
     [
-      'plugins and skills lie where they lie',
+      'refer to plugins and skills where they are',
       {
         plugins: ['./dice', { use: '../other', options: { use: './x' } }],
         skills: { extra: ['./s'] },
@@ -47,7 +47,7 @@ describe('the settings of a play', () => {
       },
     ],
     [
-      'of an account who may write and how it answers, and nothing of its connection',
+      'keep an account’s rules for access and answers, but nothing about its connection',
       {
         channels: {
           telegram: {
@@ -74,7 +74,7 @@ describe('the settings of a play', () => {
     expect(simulated({ ...written })).toMatchObject(expected);
   });
 
-  it('[U04] leave out the database, the queue, traces and what else leads to the real installation', () => {
+  it('[U04] omit the database, the queue, traces and everything else that leads to the real installation', () => {
     const store = { url: 'postgres://real' };
     const all = {
       store,
@@ -87,7 +87,7 @@ describe('the settings of a play', () => {
 });
 
 describe('the settings of an offline play', () => {
-  it('[U04] name the built-in model, whatever the player has', () => {
+  it('[U04] name the built-in model, whatever the player’s settings say', () => {
     const where = { base: '/home/ann', workspace: '/tmp/copy', simulator: SIMULATOR };
     const written = { model: { provider: 'anthropic' }, approvals: { ask: ['write'] } };
     expect(simulatedSettings(written, { ...where, isOffline: true })).toMatchObject({
@@ -104,7 +104,7 @@ describe('the folder of a play', () => {
   });
   afterEach(() => rmSync(data, { recursive: true }));
 
-  it('[U04] has settings that are valid, a copy of the workspace or the workspace itself, and goes', () => {
+  it('[U04] has valid settings and a copy of the workspace or the workspace itself, and can be removed', () => {
     const folder = locateDataFolder(data, {});
     mkdirSync(folder.workspace);
     writeFileSync(join(folder.workspace, 'AGENTS.md'), 'mine');

@@ -7,33 +7,33 @@ import type { Platform, Simulator } from '@parley/simulators';
 import { type DataFolder, locateDataFolder } from '../../data-folder.ts';
 import { readSettings } from '../../settings.ts';
 
-/** A data folder for one play; the player's own is only read. */
+/** A temporary data folder for one play; the player's own is only read. */
 export interface PlayFolder {
   readonly folder: DataFolder;
   remove(): void;
 }
 
 export interface PlayOptions {
-  /** The play works in the player's workspace instead of a copy. */
+  /** Uses the player's workspace instead of a copy. */
   readonly ownWorkspace: boolean;
-  /** The built-in model answers, whatever the settings say. */
+  /** Uses the built-in model, whatever the settings say. */
   readonly isOffline?: boolean;
 }
 
-/** The part of a simulator that the settings name. */
+/** The properties of a simulator that go into the settings. */
 type Simulated = Pick<Simulator, 'platform' | 'settings' | 'owner' | 'firstGroup'>;
 type Block = Readonly<Record<string, unknown>>;
 
-/** The folders in the data folder that the settings and the agent read. */
+/** The subfolders that the settings and the agent read. */
 const READ_THERE = ['profiles', 'skills'];
-/** Would connect the play to the world outside, or to the real conversations. */
+/** Settings that would connect the play to the outside world or to the real conversations. */
 const LEFT_OUT = ['store', 'queue', 'telemetry', 'http', 'owners', 'channels', 'agent'];
-/** The keys of an account for who may write and how it answers. All else is about its connection. */
+/** The keys of an account that control access and answers. All others concern its connection. */
 const RULES = ['access', 'activation', 'answers', 'whenUncertain', 'linkPreviews', 'pace'];
 
 /**
- * Makes a data folder with the player's settings, where the simulated account takes the place of all channels and the
- * player is its owner. Throws CliError as `readSettings` does.
+ * Creates a data folder with the player's settings, in which the simulated account replaces all
+ * channels and the player is its owner. Throws CliError as `readSettings` does.
  */
 export function makePlayFolder(
   installation: { readonly folder: DataFolder; readonly env: NodeJS.ProcessEnv },
@@ -41,7 +41,7 @@ export function makePlayFolder(
   { ownWorkspace, isOffline = false }: PlayOptions,
 ): PlayFolder {
   const { folder, env } = installation;
-  // Problems are reported of the file that the player knows.
+  // The original file is read so that problems refer to the file that the player knows.
   const { settings } = readSettings(folder, env);
   const { workspace } = settings.agent;
   const play = locateDataFolder(mkdtempSync(join(tmpdir(), 'parley-simulate-')), env);
@@ -64,7 +64,10 @@ function copy(from: string, to: string): void {
   if (existsSync(from)) cpSync(from, to, { recursive: true });
 }
 
-/** As it stands in the file, which was checked before; references to variables and files stay what they are. */
+/**
+ * The settings exactly as written in the file, which was checked before; references to variables
+ * and files are kept.
+ */
 function writtenIn(file: string): Block {
   const document = existsSync(file)
     ? parseSettings(decodeText(readFileSync(file)).text)
@@ -72,7 +75,7 @@ function writtenIn(file: string): Block {
   return document === undefined || document.kind === 'broken' ? {} : blockOf(document.value);
 }
 
-/** The settings of a play. `base` is the folder that relative paths in them are seen from. */
+/** The settings of a play. Relative paths in them are resolved against `base`. */
 export function simulatedSettings(
   written: Block,
   {
@@ -105,7 +108,7 @@ export function simulatedSettings(
   };
 }
 
-/** The rules of the first account of that platform, if there is one. */
+/** The rules of the first account on that platform, if there is one. */
 function copyAccountRules(channels: Block, platform: Platform): Block {
   const section = blockOf(channels[platform]);
   const [first = section] = Object.values(blockOf(section.accounts));
@@ -114,7 +117,7 @@ function copyAccountRules(channels: Block, platform: Platform): Block {
 
 const PATHS = new Set(['plugins', 'extra']);
 
-/** Files and folders that the settings name, as seen from any other place. */
+/** Makes the paths of files and folders in the settings absolute. */
 function withAbsolutePaths(value: unknown, base: string, isPath = false): Block {
   const walk = (one: unknown, path: boolean): unknown => {
     if (typeof one === 'string') return path ? absolute(one, base) : withFiles(one, base);
@@ -130,14 +133,14 @@ function withAbsolutePaths(value: unknown, base: string, isPath = false): Block 
   return blockOf(walk(value, isPath));
 }
 
-/** A folder, or the name of a package that is installed beside the settings. */
+/** Resolves a folder, or the name of a package that is installed beside the settings. */
 function absolute(path: string, base: string): string {
   if (path.startsWith('.')) return resolve(base, path);
   const installed = join(base, 'node_modules', path);
   return !path.startsWith('/') && existsSync(installed) ? installed : path;
 }
 
-/** `${file:name}` of a secret beside the settings. */
+/** Makes the path in `${file:name}` absolute. */
 function withFiles(text: string, base: string): string {
   return text.replaceAll(
     /\$\{file:(?![/~])([^}]+)\}/g,

@@ -35,7 +35,7 @@ export interface SimulateFlags {
   readonly workspace?: boolean;
 }
 
-/** The platform to play, and the file of a scene where one is played instead of the page. */
+/** The platform to play, and the scene file when a scene is played instead of the page. */
 export interface AskedPlay {
   readonly platform: Platform;
   readonly scene?: string;
@@ -43,16 +43,18 @@ export interface AskedPlay {
 
 const NAMES = { telegram: 'Telegram', discord: 'Discord', whatsapp: 'WhatsApp' } as const;
 
-/** A platform on a busy machine, in ms. */
+/** How long a platform may take to connect on a busy machine, in ms. */
 const CONNECT_WITHIN_MS = 60_000;
 
 /**
- * `parley simulate`: a platform on loopback, a Parley with the player's settings on it, and a page to play both. With
- * a scene it plays that instead, prints the conversation and each difference, and ends: 0 without differences, else 1.
+ * `parley simulate`: starts a platform on loopback, a Parley with the player's settings on it, and
+ * a page for both. With a scene, it plays the scene instead, prints the conversation and each
+ * difference, and exits with 0 when there are no differences, otherwise 1.
  */
 export async function simulate(cli: Cli, asked: AskedPlay, flags: SimulateFlags): Promise<never> {
   const code = await play(cli, asked, flags);
-  // All of ours is closed. Libraries leave timers behind, Baileys for up to a minute.
+  // Everything Parley opened is closed. Libraries leave timers behind; those of Baileys run for up
+  // to a minute.
   process.exit(code);
 }
 
@@ -73,7 +75,7 @@ async function play(cli: Cli, asked: AskedPlay, flags: SimulateFlags): Promise<n
   opened.use(abortOnSignal(interrupt));
   const parley = await startPlayed(cli, made.folder, { simulator, clock });
   opened.defer(() => parley.close());
-  // Awaited here: what is opened stays open until then.
+  // Awaited here so that the resources stay open until then.
   if (scene !== undefined)
     return await Promise.race([playThrough(cli, simulator, scene), ended.then(() => 130)]);
 
@@ -125,7 +127,9 @@ function isMissingModule(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND';
 }
 
-/** Starts the Parley and waits until it is connected; a phone scans the code of WhatsApp. */
+/**
+ * Starts Parley and waits until it is connected. For WhatsApp, a simulated phone scans the code.
+ */
 async function startPlayed(
   { folder: own, env }: Pick<Cli, 'folder' | 'env'>,
   folder: Cli['folder'],
@@ -207,7 +211,7 @@ async function playThrough(
   return differences.length === 0 ? 0 : 1;
 }
 
-/** Throws CliError where the file cannot be written, before the play starts. */
+/** Throws CliError before the play starts when the file cannot be written. */
 function appendTo(file: string): (text: string) => void {
   try {
     writeFileSync(file, '');
