@@ -50,7 +50,7 @@ describe('the floors', () => {
   });
 });
 
-/** What `turbo boundaries` says, under our rules, of one package that depends on another. */
+/** The report of `turbo boundaries`, under our rules, for one package that depends on another. */
 function boundariesReport(importer: string, imported: string): string {
   const root = join(folder, `${importer}-${imported}`);
   write(root, 'package.json', {

@@ -18,7 +18,7 @@ const DIRECT = [
 ];
 const PASSED_IN = ['new Date(0)', 'Date.UTC(2026, 1)', 'Math.max(1, 2)', 'setTimeout(() => {})'];
 
-/** Our own rules, in a folder of their own that is not a repository. */
+/** Our own rules, in a separate folder that is not a repository. */
 const folder = mkdtempSync(join(tmpdir(), 'parley-direct-time-'));
 beforeAll(() => {
   for (const name of ['biome.json', 'lint']) {
@@ -27,7 +27,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe('the clocks and the chance of the machine', () => {
+describe('the clocks and the random numbers of the machine', () => {
   it.each([
     'packages/queue/src/lane.ts',
     'packages/store/src/a/b.ts',
@@ -54,7 +54,7 @@ const Report = z.object({
   ),
 });
 
-/** What of it the lint of this repository has something against, in one module with a line for each. */
+/** The expressions that the repository's lint rejects, in one module with a line for each. */
 function refusedIn(path: string, codes: readonly string[]): string[] {
   mkdirSync(join(folder, path, '..'), { recursive: true });
   const lines = codes.map((code, nth) => `export const planted${nth} = ${code};\n`);

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
-/** All files of the repository but those that `.gitignore` names, by their paths within it; needs no git. */
+/** All files of the repository except ignored ones, as relative paths; does not need git. */
 export function repositoryFiles(): string[] {
   const ignored = readFileSync(join(ROOT, '.gitignore'), 'utf8')
     .split('\n')
@@ -20,7 +20,10 @@ export function repositoryFiles(): string[] {
   return walk('').toSorted();
 }
 
-/** A line of `.gitignore`: a name anywhere, or a path from the root; with a slash at its end a folder. */
+/**
+ * Converts a line of `.gitignore`: a name anywhere, or a path from the root; a trailing slash means
+ * a folder.
+ */
 function patternOf(line: string): RegExp {
   const name = line.replace(/^\//, '').replace(/[.+]/g, '\\$&').replaceAll('*', '[^/]*');
   const isFromRoot = line.slice(0, -1).includes('/');

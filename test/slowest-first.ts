@@ -2,8 +2,9 @@ import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * Files that take half a minute or much of a core, the longest first: started late, one of them would run alone at
- * the end. Two that keep a core busy stand before each that mostly waits, since four run at a time on two cores.
+ * Files that take half a minute or much of a core, the longest first: started late, one of them
+ * would run alone at the end. Two CPU-bound files precede each that mostly waits, since four run at
+ * a time on two cores.
  */
 const SLOWEST = [
   'test/crash/crash-distributed.test.ts',
@@ -15,7 +16,8 @@ const SLOWEST = [
   'test/fairness/slow-database.test.ts',
   'packages/core/src/json-schema/check-runner.test.ts',
   'test/e2e/backup.test.ts',
-  // Not at first: its deadlines are of a second, and all workers still load their modules then.
+  // Not the first one: its deadlines are about a second, and at the start all workers are still
+  // loading their modules.
   'test/distributed/silent-servers.test.ts',
   'test/e2e/cron.test.ts',
   'test/e2e/hostile-schemas.test.ts',
@@ -52,7 +54,10 @@ const SLOWEST = [
   'test/e2e/profiles.test.ts',
 ];
 
-/** The slowest files, then the packages, so that a broken part is seen before most of what it breaks, then the rest. */
+/**
+ * The slowest files, then the packages, so that a broken part shows up before most of what depends
+ * on it, then the rest.
+ */
 export class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const known = await super.sort(files);

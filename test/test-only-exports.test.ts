@@ -4,18 +4,18 @@ import { describe, expect, it } from 'vitest';
 import { repositoryFiles } from './repository-files.ts';
 
 // A test uses what the product uses: a name that only tests import is untested where it matters, and every export is
-// one more thing that other files may come to depend on. Exempt are
+// one more thing that other files may depend on. Exempt are
 // - the public faces below, whose users are not in this repository;
 // - a type in the signature of an exempt name, or of one that other files of the product import: its caller may have
 //   to name it;
-// - a decision: a function with a doc comment that answers at once, is called in its own file, and has a table of
-//   cases in a test of its package. A file of its own for each would be worse;
-// - the names below, each for its reason.
+// - a decision: a synchronous function with a doc comment that is called in its own file, and has a table of cases
+//   in a test of its package. A separate file for each would be worse;
+// - the names below, each with its reason.
 
 const ROOT = resolve(import.meta.dirname, '..');
 /**
- * Entry points (`exports` of package.json) for others: authors of plugins, the libraries that know nothing of Parley
- * and their users, and the programs that are started from outside.
+ * Entry points (`exports` of package.json) for others: plugin authors, the libraries that do not
+ * depend on Parley and their users, and the programs that are started from outside.
  */
 const PUBLIC_FACES = [
   'packages/plugins/src/index.ts',
@@ -26,7 +26,7 @@ const PUBLIC_FACES = [
 ];
 /** By file and name, with the reason. */
 const NAMED: Readonly<Record<string, string>> = {
-  // Complete tables: a test goes through every row, so that none is added without one.
+  // Complete tables: a test covers every row, so that none is added without one.
   'packages/core/src/runtime.ts: DURABLE_POINTS': 'the crash checks kill at each point',
   'packages/channel-telegram/src/message-fields.ts: MESSAGE_FIELDS':
     'compared with the newest types',
@@ -34,7 +34,7 @@ const NAMED: Readonly<Record<string, string>> = {
     'compared with the newest types',
   'packages/prompt/src/layouts.ts: BUILT_IN_LAYOUTS': 'each layout has its golden prompts',
   'packages/prompt/src/layers/tools.ts: EXPECTED_ABILITIES': 'every tool in it must exist',
-  // Decisions that wait for something, or whose table belongs to several packages.
+  // Decisions that are asynchronous, or whose table belongs to several packages.
   'packages/agent/src/approvals/approval-gate.ts: questionText': 'read back in every dialect',
   'packages/agent/src/soul/soul-scenarios.ts: runScenarios': 'scripted models answer in its table',
   'packages/agent/src/turn/build-prompt.ts: gatherFeatures': 'joins what several sources found',
@@ -44,7 +44,7 @@ const NAMED: Readonly<Record<string, string>> = {
   'packages/tools/src/mcp/client.ts: readEntries': 'read from the corpus of real answers',
   'apps/parley/src/build/build.ts: untilUnchanged': 'a whole bundle takes too long to build thrice',
   'apps/parley/src/deployment.ts: workspaceId': 'two processes ask at the same moment',
-  // Parts of the product with which tests and checks are built.
+  // Parts of the product used to build tests and checks.
   'apps/parley/src/compose-worker.ts: turnServices':
     'the model checks run turns with models of their own',
   'apps/console/src/server/page-files.ts: readBuiltPage': 'tests serve the page of the bundle',
@@ -59,7 +59,7 @@ const STAR = /^export \* from '([^']+)';/gm;
 const WHOLE = /(?:import\(|require\(|import \* as \w+ from )\s*'([^']+)'/g;
 const DECLARATION =
   /^((?:\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n)?)export (async )?(?:abstract )?(function|const|class|interface|type) (\w+)/gm;
-/** The end of what callers see of a declaration. */
+/** Where the caller-visible part of a declaration ends. */
 const END: Readonly<Record<string, RegExp>> = {
   function: / \{\n/,
   class: /^\}/m,
@@ -72,7 +72,10 @@ interface Export {
   readonly kind: string;
   readonly isDocumented: boolean;
   readonly isAsync: boolean;
-  /** What callers see: all of a declaration but the body of a function that declares its result. */
+  /**
+   * The caller-visible part: the whole declaration, except the body of a function with a declared
+   * result.
+   */
   readonly signature: string;
 }
 
@@ -84,14 +87,14 @@ const passedOn = new Map([...sources.keys()].map((path) => [path, clausesOf(path
 const users = usersOfNames();
 
 describe('the exports of the product', () => {
-  it('are each used by another file of it, not by tests alone', () => {
+  it('are each used by another file of it, not only by tests', () => {
     const all = [...declared].flatMap(([path, exports]) => (PRODUCT.test(path) ? exports : []));
     const found = all.filter((one) => isForTestsAlone(one) && !isExempt(one));
     expect(found.map(({ file, name }) => `${file}: ${name}`)).toEqual([]);
     expect(all.length).toBeGreaterThan(2000);
   });
 
-  it('have no exemption by name that is not needed', () => {
+  it('have no unnecessary exemption by name', () => {
     const all = [...declared.values()].flat().filter(({ file }) => PRODUCT.test(file));
     const needed = all.filter((one) => isForTestsAlone(one) && !isExemptByRule(one));
     const names = needed.map(({ file, name }) => `${file}: ${name}`);
@@ -123,7 +126,7 @@ function isPublic({ file, name }: Export): boolean {
 }
 
 function isInSignature({ file, name }: Export, seen: readonly string[] = []): boolean {
-  // Types may name each other.
+  // Types may refer to each other.
   if (seen.includes(name)) return false;
   const all = declared.get(file) ?? [];
   const isType = all.some((same) => same.name === name && /^(type|interface)$/.test(same.kind));
@@ -174,7 +177,7 @@ function declarationsIn(file: string, text: string): readonly Export[] {
   });
 }
 
-/** The names in the braces of imports or re-exports, each with the file it comes from. */
+/** The names in the braces of imports or re-exports, each with its file. */
 function clausesOf(path: string, keyword: 'import' | 'export') {
   return Array.from((sources.get(path) ?? '').matchAll(CLAUSE))
     .filter(([, word]) => word === keyword)
@@ -196,7 +199,7 @@ function fileOf(from: string, specifier: string): string | undefined {
   return entryPoints.get(specifier);
 }
 
-/** `@parley/store/backup` to the file behind it. */
+/** Maps entry points such as `@parley/store/backup` to their files. */
 function readEntryPoints(): ReadonlyMap<string, string> {
   const manifests = paths.filter((path) => /^(packages|apps)\/[^/]+\/package\.json$/.test(path));
   return new Map(
@@ -213,7 +216,7 @@ function readEntryPoints(): ReadonlyMap<string, string> {
   );
 }
 
-/** Where a name that a file offers is declared, through the files that pass it on. */
+/** Where a name exported by a file is declared, following re-exports. */
 function originOf(file: string, name: string): Pick<Export, 'file' | 'name'> | undefined {
   if (declared.get(file)?.some((one) => one.name === name)) return { file, name };
   const from = passedOn.get(file)?.find(({ alias }) => alias === name);
@@ -225,13 +228,16 @@ function originOf(file: string, name: string): Pick<Export, 'file' | 'name'> | u
   return undefined;
 }
 
-/** The files that a file passes on as a whole. */
+/** The files that a file re-exports completely. */
 function starsOf(path: string): readonly string[] {
   const specifiers = (sources.get(path) ?? '').matchAll(STAR);
   return Array.from(specifiers, ([, specifier = '']) => fileOf(path, specifier) ?? '');
 }
 
-/** By file and name: the files that import it. Whoever imports a whole module uses the names that it mentions. */
+/**
+ * The importing files, by file and name. Importing a whole module uses the names that the importer
+ * mentions.
+ */
 function usersOfNames(): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, string[]>();
   const add = (path: string, file: string, name: string) => {

@@ -3,16 +3,23 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { repositoryFiles } from './repository-files.ts';
 
-// A style that no element has stays in the file for years, because a reader cannot tell that it is dead. Here every class,
-// id, animation and custom property of the style sheets must be named by something that draws.
+// A style that matches no element stays in the file for years, because a reader cannot tell that it
+// is dead. Every class, id, animation and custom property of the style sheets must therefore be
+// named by a source that renders.
 
 const ROOT = resolve(import.meta.dirname, '..');
 const paths = repositoryFiles();
-/** The page, and what prints HTML for it: the printers of answers and of the platforms' own look. */
+/**
+ * The page, and the code that prints HTML for it: the printers of answers and of the platforms' own
+ * looks.
+ */
 const DRAWS =
   /^(apps\/console\/src\/.*\.(tsx?|html)|packages\/(markup\/src|simulators\/src\/play\/draw)\/.*\.ts|test\/gallery\/.*\.ts)$/;
 const drawing = paths.filter((path) => DRAWS.test(path) && !path.includes('.test.')).map(read);
-/** The sources in which the values of a class that is put together, `is-${state.kind}`, are spelled out. */
+/**
+ * The sources that spell out the possible values of composed class names such as
+ * `is-${state.kind}`.
+ */
 const typed = paths
   .filter((path) => /^(apps|packages)\/[^/]+\/src\/.*\.tsx?$/.test(path))
   .map(read);
@@ -21,7 +28,7 @@ const words = new Set(drawing.flatMap(quotedWords));
 const prefixes = [...new Set(drawing.join('\n').match(/[a-z][a-z-]*-(?=\$\{)/g) ?? [])];
 const values = new Set(typed.flatMap((text) => text.match(/(?<=['"])[\w-]+(?=['"])/g) ?? []));
 const numbers = /^\d+$/;
-/** The classes of the libraries that draw formulas and the editor. */
+/** The classes of the libraries that render formulas and the editor. */
 const OF_LIBRARIES = /^(tml|cm)-/;
 
 const sheets = paths.filter((path) => /^apps\/console\/.*\.css$/.test(path));
@@ -29,7 +36,7 @@ const styles = sheets.map((path) => ({ path, text: plainCss(read(path)) }));
 const all = styles.map(({ text }) => text).join('\n');
 
 describe('the style sheets of the page', () => {
-  it('[U03] have no class or id that nothing draws', () => {
+  it('[U03] have no class or id that nothing renders', () => {
     const unused = styles.flatMap(({ path, text }) =>
       selectorNames(text)
         .filter((name) => !isDrawn(name))
@@ -57,26 +64,28 @@ function read(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8');
 }
 
-/** A style sheet without comments and texts, whose words are no selectors. */
+/** A style sheet without comments and strings, whose words are not selectors. */
 function plainCss(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/"[^"\n]*"/g, '""');
 }
 
-/** The classes and ids of all selectors: they stand before a `{`, declarations end with `;`. */
+/** The classes and ids of all selectors, which precede a `{`; declarations end with `;`. */
 function selectorNames(css: string): readonly string[] {
   const preludes = css.match(/[^{};]+(?=\{)/g) ?? [];
   const selectors = preludes.filter((text) => !/^\s*@/.test(text)).join(' ');
   return Array.from(selectors.matchAll(/[.#]([a-z][\w-]*)/g), ([, name = '']) => name);
 }
 
-/** The words of all texts in quotes and backquotes; comments, and what is between tags, name no class. */
+/** The words of all quoted and backquoted texts; comments, and text between tags, name no class. */
 function quotedWords(source: string): readonly string[] {
   const code = source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/ .*$/gm, '');
   const texts = code.match(/'[^'\n]*'|"[^"\n]*"|`[^`]*`/g) ?? [];
   return texts.flatMap((text) => text.match(/[\w-]+/g) ?? []);
 }
 
-/** Whether a source names a class, or puts it together from a prefix and a value that some type spells out. */
+/**
+ * Whether a source names a class, or composes it from a prefix and a value that some type lists.
+ */
 function isDrawn(name: string): boolean {
   if (words.has(name) || OF_LIBRARIES.test(name)) return true;
   return prefixes.some((prefix) => {

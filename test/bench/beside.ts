@@ -12,9 +12,9 @@ import {
   startWithTelegram,
 } from './subjects.ts';
 
-// Parley beside the others, one table of one run: each row a figure, each column a subject.
+// Parley compared with other bots, one table per run: each row is a figure, each column a subject.
 
-/** What Parley's median should be: a value, or so many times the median of the least bot. */
+/** The aim for Parley's median: a value, or a multiple of the least bot's median. */
 interface Aim {
   readonly kind: 'at-most' | 'at-least';
   readonly value: number;
@@ -29,7 +29,10 @@ interface Row {
 }
 
 const CHATS = 50;
-/** A load after which memory is read: so many chats that each always wait, and what they write in all. */
+/**
+ * The load before memory is read: the number of chats that always wait for an answer, and the
+ * number of all messages.
+ */
 const LOAD = { chats: 200, messages: 1_200, withinMs: 600_000 };
 const REST_MS = 60_000;
 
@@ -76,7 +79,7 @@ const ROWS = {
 } as const satisfies Record<string, Row>;
 type RowName = keyof typeof ROWS;
 
-/** A row of the table, with its rounds summed up. */
+/** A row of the table, with its rounds summarized. */
 export interface BesideFigure extends Row {
   readonly subjects: Readonly<Record<SubjectName, Summary>>;
   /** The aim as a number, and whether Parley's median reached it. */
@@ -94,7 +97,7 @@ const MEASURES: Readonly<
   throughput: measureThroughput,
 };
 
-/** Measures the rows of the sections in turns, all subjects in each round. */
+/** Measures the rows of the sections, alternating between all subjects in each round. */
 export async function measureBeside(
   sections: readonly BesideSection[],
   rounds: Rounds,
@@ -145,7 +148,9 @@ async function measureStart(room: BenchRoom, { starts }: Rounds, note: Note): Pr
   }
 }
 
-/** Resident memory of all processes of a subject: idle after starts, after a load, a minute later. */
+/**
+ * Resident memory of all processes of a subject: idle after starts, after a load, a minute later.
+ */
 async function measureMemory(room: BenchRoom, rounds: Rounds, note: Note): Promise<void> {
   const resident = ({ pids }: Subject) => sum(pids.map((pid) => treeMemory(pid).rss));
   for (let number = 0; number < rounds.memory; number += 1) {
@@ -158,7 +163,7 @@ async function measureMemory(room: BenchRoom, rounds: Rounds, note: Note): Promi
         }
       });
     }
-    // All rest during the same minute.
+    // All of them idle during the same minute.
     await using loaded = new AsyncDisposableStack();
     const resting: Subject[] = [];
     for (const name of SUBJECTS) {
@@ -174,7 +179,9 @@ async function measureMemory(room: BenchRoom, rounds: Rounds, note: Note): Promi
   }
 }
 
-/** One person writes, waits, writes again: ms from the message to the arrival of the answer. */
+/**
+ * One person writes and waits, again and again: ms from the message to the arrival of the answer.
+ */
 async function measureLatency(room: BenchRoom, rounds: Rounds, note: Note): Promise<void> {
   await inTurns(room, rounds.latency, async ({ name }, telegram) => {
     await telegram.oneByOne(rounds.messages.warmUp);
@@ -184,7 +191,9 @@ async function measureLatency(room: BenchRoom, rounds: Rounds, note: Note): Prom
   });
 }
 
-/** Answers a second while each of 50 chats always waits for one, and the processor time of each. */
+/**
+ * Answers per second while each of 50 chats always waits for one, and the processor time of each.
+ */
 async function measureThroughput(room: BenchRoom, rounds: Rounds, note: Note): Promise<void> {
   const { throughput, warmUp } = rounds.messages;
   await inTurns(room, rounds.throughput, async ({ name, pids }, telegram) => {
@@ -201,7 +210,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** The table for people: medians, and behind Parley's the least and the most of all rounds. */
+/** The table for people: medians, and Parley's minimum and maximum over all rounds. */
 export function renderBeside(figures: readonly BesideFigure[]): string {
   const head = [
     '',

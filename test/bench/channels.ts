@@ -9,13 +9,13 @@ import { treeMemory } from './processes.ts';
 import { quantile } from './report.ts';
 import type { Rounds } from './rounds.ts';
 
-/** What a set of channels costs: medians over the rounds. */
+/** The cost of a set of channels: medians over the rounds. */
 export interface ChannelCost {
   readonly channels: string;
   /** From the start of the process to the banner, and until every channel is connected. */
   readonly bannerMs: number;
   readonly connectedMs: number;
-  /** Resident, after a while of quiet. */
+  /** Resident memory after an idle period. */
   readonly memoryMb: number;
 }
 
@@ -28,8 +28,8 @@ const SETS: readonly (readonly (() => Promise<Peer>)[])[] = [
 ];
 
 /**
- * Start and memory by the channels that are configured. Later starts: the very first one, which
- * compiles everything and links WhatsApp, is not counted.
+ * Startup time and memory by configured channels. The very first start, which compiles everything
+ * and links WhatsApp, is not counted.
  */
 export async function measureChannels(rounds: Rounds): Promise<ChannelCost[]> {
   const costs: ChannelCost[] = [];

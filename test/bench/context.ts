@@ -17,13 +17,13 @@ import { round, table } from './report.ts';
 import type { Rounds } from './rounds.ts';
 import { inNewFolder } from './subjects.ts';
 
-/** What the past of a stored conversation costs before each request. */
+/** The cost of reading a stored conversation's history before each request. */
 export interface PastCost {
   readonly turns: number;
-  /** As Parley does it: the summary and what came after it, or the newest that fit. */
+  /** As Parley does it: the summary and what came after it, or the newest entries that fit. */
   readonly summedUp: Spread;
   readonly newest: Spread;
-  /** Everything that was ever said. */
+  /** The whole history. */
   readonly everything: Spread;
 }
 
@@ -34,16 +34,16 @@ export interface ContextFigures {
   readonly pasts: readonly PastCost[];
 }
 
-/** Turns of the long conversation. */
+/** The number of turns in the long conversation. */
 export const TURNS = 300;
 const STORED = [10, 100, 1_000, 10_000];
-/** Turns that a summary leaves as they were said, about. */
+/** Roughly how many turns a summary leaves verbatim. */
 const KEPT = 20;
 const PLACE = { conversationId: CHAT, session: 0 };
 const OWNER = { kind: 'owner', conversationId: CHAT } as const;
 const LIMITS = { entries: 400, tokens: 24_000 };
 
-/** What a long conversation costs in tokens, and its past in time. */
+/** Measures the tokens of a long conversation, and the time to read its history. */
 export async function measureContext(rounds: Rounds): Promise<ContextFigures> {
   return inNewFolder(async (folder) => {
     fillWorkspace(folder);
@@ -86,7 +86,7 @@ async function warm(times: number, work: () => Promise<unknown>): Promise<Spread
   return timed(times, work);
 }
 
-/** In one go: a commit for each turn would take minutes, and is not what is measured. */
+/** In a single transaction: a commit per turn would take minutes, and is not what is measured. */
 function fillHistory(path: string, turns: number): void {
   const database = new DatabaseSync(path);
   database.exec('begin');
@@ -117,7 +117,10 @@ async function writeSummary(store: Store, reaches: number): Promise<void> {
   await store.summaries.finish(task, 'bench', { content, reaches });
 }
 
-/** The later half of a conversation may cost so much more than the earlier one; of quadratic cost it is three times. */
+/**
+ * The maximum ratio of the cost of the later half of a conversation to the earlier one; with
+ * quadratic cost it is three.
+ */
 const LINEAR = 1.5;
 
 /** The tables of the context section, for people. */
@@ -172,28 +175,31 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** What a whole conversation has cost, in tokens of requests; answers cost the same for everyone. */
+/** The cost of a whole conversation, in tokens of requests; answers cost the same for everyone. */
 export interface TalkCost {
-  /** Of each turn, in their order. */
+  /** The tokens of each turn, in order. */
   readonly turns: readonly number[];
-  /** Of each summary, what was written for it included. */
+  /** The tokens of each summary, including its output. */
   readonly summaries: readonly number[];
-  /** Of each turn, if it had been sent everything that was said. */
+  /** The tokens of each turn if the whole history had been sent. */
   readonly everything: readonly number[];
 }
 
-/** What a model of unknown make is given, and what an installation shows of the past. */
+/** The context window assumed for an unknown model, and how much history an installation shows. */
 export const WINDOW = 32_768;
 const HISTORY: HistoryLimits = { entries: 400, tokens: 24_000 };
 const MINUTE = 60_000;
 
-/** About 60 tokens, and 120; no two questions alike. */
+/** About 60 tokens, and 120; no two questions are alike. */
 export const questionOf = (turn: number) =>
   `Number ${turn}: ${'tell me more of the house by the lake. '.repeat(6)}`;
 export const ANSWER = 'The house by the lake has a green door and two chimneys. '.repeat(9);
 const NOTES = `# Facts\n${'- They talk of the house by the lake, its door and its two chimneys.\n'.repeat(16)}`;
 
-/** Talks for so many turns in a workspace that `fillWorkspace` has filled; without `compacts` the oldest is left out. */
+/**
+ * Talks for this many turns in a workspace filled by `fillWorkspace`; without `compacts` the oldest
+ * entries are left out.
+ */
 export async function talk(folder: string, turns: number, compacts: boolean): Promise<TalkCost> {
   let now = Date.UTC(2026, 10, 21, 8);
   const clock = () => now;
@@ -234,7 +240,7 @@ export async function talk(folder: string, turns: number, compacts: boolean): Pr
   return cost;
 }
 
-/** About what a request costs, its tools included. */
+/** The approximate tokens of a request, including its tools. */
 function tokensOf({ system, messages, tools }: ModelRequest): number {
   const texts = [
     ...system.map(({ text }) => text),

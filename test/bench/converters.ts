@@ -1,22 +1,24 @@
 import type { Dialect } from '@parley/core';
 
-// Loads nothing by itself: the process that measures a first call must not know any library yet.
+// Imports no library at load time: the process that measures a first call must not have loaded one
+// yet.
 
-/** What turns Markdown into what Telegram takes: Parley, and two libraries that people use now. */
+/** Converters from Markdown to Telegram's formats: Parley, and two common libraries. */
 export const CONVERTERS = ['parley', 'telegramify-markdown', '@chat-adapter/telegram'] as const;
 export type ConverterName = (typeof CONVERTERS)[number];
 
-/** Markdown in, the texts of one or more messages out. */
+/** Converts Markdown to the texts of one or more messages. */
 export type Convert = (markdown: string) => string[];
 
-/** Longest text of one Telegram message, after parsing. */
+/** The longest text of one Telegram message, after parsing. */
 export const TELEGRAM_LIMIT = 4096;
 
 const LOADERS: Readonly<Record<ConverterName, () => Promise<Convert>>> = {
   parley: () => loadParley('telegram', TELEGRAM_LIMIT),
   'telegramify-markdown': async () => {
     const { default: telegramify } = await import('telegramify-markdown');
-    // Of its three ways with tables, quotes and HTML this is the one that loses nothing and escapes.
+    // Of its three modes for tables, quotes and HTML this is the one that loses nothing and
+    // escapes.
     return (markdown) => [telegramify(markdown, 'escape')];
   },
   '@chat-adapter/telegram': async () => {
@@ -26,7 +28,7 @@ const LOADERS: Readonly<Record<ConverterName, () => Promise<Convert>>> = {
   },
 };
 
-/** Loads a library the way its users do; nothing of it is loaded before. */
+/** Loads a library the way its users do; none of it is loaded before. */
 export function loadConverter(name: ConverterName): Promise<Convert> {
   return LOADERS[name]();
 }
@@ -38,10 +40,10 @@ export async function loadParley(dialect: Dialect, maxLength: number): Promise<C
     render(markdown, { dialect, maxLength, unit: 'utf16' }).map(({ text }) => text);
 }
 
-/** Takes the next piece of an answer that is being written, and makes what is to be shown now. */
+/** Takes the next piece of a growing answer, and renders what to show now. */
 export type ShowNext = (piece: string) => Promise<void> | void;
 
-/** For an answer that grows: the libraries know whole texts only, so they convert all of it again. */
+/** For a growing answer: the libraries only handle whole texts, so they convert all of it again. */
 export async function loadGrowing(name: ConverterName): Promise<ShowNext> {
   if (name === 'parley') {
     const { createPrefixRenderer } = await import('@parley/markup');

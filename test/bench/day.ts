@@ -5,7 +5,7 @@ import type { TelegramDouble } from '@parley/simulators/telegram';
 export const OWNER = 501;
 export const TALKING_GROUP = -9;
 
-/** What happens how often in a day of a busy installation. */
+/** How often each event occurs in a day of a busy installation. */
 export const BUSY_DAY = {
   'messages of 200 people': 6_000,
   'lines in a group that are not for the bot': 20_000,
@@ -21,7 +21,7 @@ export const BUSY_DAY = {
 } as const;
 type Happening = keyof typeof BUSY_DAY;
 
-/** The page is written to by somebody else. */
+/** Messages on the page are written elsewhere. */
 type OnTelegram = Exclude<Happening, 'messages on the page'>;
 
 const PEOPLE_FROM = 10_000;
@@ -69,14 +69,14 @@ const WRITERS: Readonly<Record<OnTelegram, (double: TelegramDouble, number: numb
   'new sessions': (double, number) => void double.say({ chat: personOf(number), text: '/new' }),
 };
 
-/** Lets a day go by within `ms` on a Telegram; what happens often happens evenly. */
+/** Simulates a day on Telegram within `ms`, with evenly spaced events. */
 export async function liveADay(double: TelegramDouble, ms: number): Promise<void> {
   const names = Object.keys(WRITERS).filter((name): name is OnTelegram => name in WRITERS);
   const started = performance.now();
   await Promise.all(
     names.map(async (name) => {
       for (let number = 1; number <= BUSY_DAY[name]; number += 1) {
-        // By the clock, so that a busy machine makes no day longer.
+        // Measured by the clock, so that a busy machine does not lengthen the day.
         const due = started + (number * ms) / BUSY_DAY[name] - performance.now();
         if (due > 0) await pause(due);
         WRITERS[name](double, number);
@@ -93,7 +93,10 @@ function chatter(number: number): string {
   return `I think that ${number} of them were enough, and the weather will be fine on day ${number % 30}. `;
 }
 
-/** The owner has the model call a tool; their words are quoted for what must be in them. */
+/**
+ * The owner makes the model call a tool; their words are quoted for the required parts of the
+ * arguments.
+ */
 function tool(double: TelegramDouble, name: string, input: object): void {
   const quoted = 'quote' in input ? `${input.quote}. ` : '';
   double.say({ chat: OWNER, text: `${quoted}Please call ${name} ${JSON.stringify(input)}` });

@@ -14,19 +14,19 @@ import type { Rounds } from './rounds.ts';
 import type { ServerCounts } from './servers.ts';
 import { inNewFolder, settingsFor, startSubject } from './subjects.ts';
 
-/** What a topology did under full load and under little. */
+/** The results of a topology under full and light load. */
 export interface ScaleFigures {
   readonly name: string;
   /** Processes that run turns; 0 for the bare bot. */
   readonly workers: number;
   readonly repliesPerSecond: number;
-  /** Of one reply, in ms, by part. */
+  /** Processor time per reply, in ms, by part. */
   readonly cpuMs: ByPart;
-  /** Proportional, of one process of each part. */
+  /** Proportional memory of one process of each part. */
   readonly memoryMb: ByPart;
-  /** With four people at a time: ms from message to answer, the model's own time taken off. */
+  /** With four people at a time: ms from message to answer, minus the model's own time. */
   readonly added: { readonly p50: number; readonly p95: number };
-  /** What one reply cost on the servers. */
+  /** The cost of one reply on the servers. */
   readonly cost: ServerCounts | undefined;
 }
 
@@ -35,13 +35,13 @@ export interface Load {
   readonly title: string;
   /** How long the model thinks, in ms. */
   readonly modelMs: number;
-  /** Turns at a time in each worker; undefined: as installed. */
+  /** Concurrent turns per worker; undefined for the default. */
   readonly concurrency: number | undefined;
   readonly chats: number;
   readonly topologies: readonly Topology[];
 }
 
-/** What was measured under one load. */
+/** The results under one load. */
 export interface ScaleTable {
   readonly load: Load;
   readonly figures: readonly ScaleFigures[];
@@ -55,7 +55,7 @@ const ALL: readonly Topology[] = [
   { kind: 'roles', workers: 4 },
 ];
 
-/** With so few turns at a time the model is the limit and not the machine. */
+/** With so few concurrent turns the model is the limit, not the machine. */
 const LOADS: readonly Load[] = [
   { title: 'few turns at a time', modelMs: 200, concurrency: 8, chats: 100, topologies: ALL },
   { title: 'as installed', modelMs: 200, concurrency: undefined, chats: 200, topologies: ALL },
@@ -64,7 +64,7 @@ const LOADS: readonly Load[] = [
 const WARM_UP_MS = 4_000;
 const FEW = 4;
 
-/** Every topology under every load, one after the other, with the bare bot beside them. */
+/** Measures every topology under every load, one after another, together with the bare bot. */
 export async function measureDistributed(
   { loadMs }: Pick<Rounds, 'loadMs'>,
   loads: readonly Load[] = LOADS,
@@ -185,7 +185,10 @@ function addedOf(latencies: readonly number[], modelMs: number) {
   return { p50: quantile(latencies, 0.5) - modelMs, p95: quantile(latencies, 0.95) - modelMs };
 }
 
-/** Replies, latency, processor time and memory of each topology, and what a reply is for the servers. */
+/**
+ * Replies, latency, processor time and memory of each topology, and the cost of a reply on the
+ * servers.
+ */
 export function renderDistributed(tables: readonly ScaleTable[]): string {
   return tables.map(renderOne).join('\n\n');
 }
@@ -228,7 +231,7 @@ function sumOf(parts: ByPart): number {
   return Object.values(parts).reduce((sum, one) => sum + one, 0);
 }
 
-/** Processor time of a reply and memory, by what spends it. */
+/** Processor time per reply and memory, by part. */
 function renderParts(figures: readonly ScaleFigures[]): string {
   const rows = figures.map(({ name, cpuMs, memoryMb }) => {
     const parts = Object.entries(cpuMs).map(([part, ms]) => `${part} ${round(ms)}`);

@@ -4,25 +4,34 @@ import { startChild } from './processes.ts';
 const TelegramLocation = z.object({ apiRoot: z.string(), token: z.string() });
 const ModelPlace = z.object({ baseUrl: z.string() });
 const Load = z.object({ latencies: z.array(z.number()), ms: z.number() });
-/** What people who wrote side by side saw: ms from writing to the arrival of each answer, and how long it all took. */
+/**
+ * What people who wrote concurrently saw: ms from writing to the arrival of each answer, and the
+ * total time.
+ */
 export type Load = z.infer<typeof Load>;
 const Steady = z.object({ latencies: z.array(z.number()), unanswered: z.number() });
-/** What people saw who write now and then. */
+/** What people who write occasionally saw. */
 export type Steady = z.infer<typeof Steady>;
 
 /** A Telegram for one bot, with people who write to it. */
 export interface TelegramSide {
   readonly apiRoot: string;
   readonly token: string;
-  /** When the first poll came, in ms since 1970; waits for it. */
+  /** When the first poll arrived, in ms since 1970; waits for it. */
   firstPoll(): Promise<number>;
-  /** One person, one message `pauseMs` after the answer before; ms from writing to each answer. */
+  /**
+   * One person sends each message `pauseMs` after the previous answer; returns the ms to each
+   * answer.
+   */
   oneByOne(messages: number, pauseMs?: number): Promise<number[]>;
-  /** Many chats, each always waiting for one answer, until `messages` are written or `ms` are over. */
+  /**
+   * Many chats, each always waiting for one answer, until `messages` are written or `ms` have
+   * passed.
+   */
   sideBySide(chats: number, messages: number, ms: number): Promise<Load>;
-  /** Quiet people for `ms`: each writes, waits for the answer, and lets some `pauseMs` pass. */
+  /** Quiet people for `ms`: each writes, waits for the answer, and pauses for about `pauseMs`. */
   steady(chats: number, ms: number, pauseMs: number): Promise<Steady>;
-  /** Something else goes on meanwhile; resolves as soon as it has started. */
+  /** Starts a disturbance; resolves as soon as it has started. */
   disturb(disturbance: Disturbance): Promise<void>;
   /** A day of a busy installation within `ms`. */
   day(ms: number): Promise<void>;
@@ -32,7 +41,7 @@ export interface TelegramSide {
 /** The chat of `oneByOne`; the others are numbered from 1. */
 const SINGLE_CHAT = 1_000;
 
-/** Starts a Telegram that has seen nothing yet. */
+/** Starts a Telegram with no history. */
 export async function startTelegramSide(): Promise<TelegramSide> {
   const child = startChild('telegram-process.ts');
   const place = TelegramLocation.parse(await child.ask());
@@ -54,26 +63,26 @@ export async function startTelegramSide(): Promise<TelegramSide> {
   };
 }
 
-/** Starts the model that both bots ask; it thinks for `latencyMs` before it answers. */
+/** Starts the model used by all bots; it thinks for `latencyMs` before it answers. */
 export async function startModelSide(latencyMs = 0) {
   const child = startChild('model-process.ts', [String(latencyMs)]);
   return { ...ModelPlace.parse(await child.ask()), close: child.close };
 }
 
-/** What others do while quiet people are watched. */
+/** What others do while quiet people are observed. */
 export const Disturbance = z.discriminatedUnion('kind', [
-  /** One chat writes so many messages, so many a second. */
+  /** One chat writes this many messages at this rate. */
   z.object({ kind: z.literal('flood'), messages: z.int(), perSecond: z.number() }),
-  /** So many chats write one message each that the model thinks about for so long. */
+  /** Each of these chats writes one message that the model thinks about for this long. */
   z.object({ kind: z.literal('slow-model'), chats: z.int(), seconds: z.int() }),
-  /** The platform refuses all that is sent to a person or a group, for so long. */
+  /** The platform refuses everything sent to a person or a group for this time. */
   z.object({ kind: z.literal('limited'), place: z.enum(['person', 'group']), seconds: z.int() }),
-  /** One chat sends so many documents at once, each of so many megabytes. */
+  /** One chat sends several documents of this size together. */
   z.object({ kind: z.literal('files'), files: z.int(), megabytes: z.int() }),
 ]);
 export type Disturbance = z.infer<typeof Disturbance>;
 
-/** What the benchmark asks of the process with the people; each order has one result. */
+/** Requests of the benchmark to the process with the people; each has one result. */
 export const Order = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('first-poll') }),
   z.object({

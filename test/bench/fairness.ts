@@ -15,20 +15,26 @@ import { quantile, round, table } from './report.ts';
 import type { Rounds } from './rounds.ts';
 import { inNewFolder, settingsFor } from './subjects.ts';
 
-/** What quiet people saw without and with a disturbance elsewhere. */
+/** What quiet people experienced with and without a disturbance elsewhere. */
 export interface FairnessFigures {
   readonly topology: string;
   readonly disturbance: string;
   readonly normal: Steady;
   readonly meanwhile: Steady;
-  /** The most that one process had resident until the end of the normal time, and ever; in MB. */
+  /**
+   * The peak resident memory of one process until the end of the undisturbed time, and overall; in
+   * MB.
+   */
   readonly normalMb: number;
   readonly peakMb: number;
-  /** They share what is disturbed, so they are bound to notice; what counts is how it is afterwards. */
+  /**
+   * Whether they share the disturbed resource, so that they must notice; then the time afterwards
+   * counts.
+   */
   readonly shared: boolean;
 }
 
-/** What a disturbance gets at. */
+/** What a disturbance can act on. */
 interface Site {
   readonly telegram: TelegramSide;
   readonly installation: Installation;
@@ -36,12 +42,12 @@ interface Site {
   readonly proxy: { delay(ms: number): void };
 }
 
-/** Something that goes wrong elsewhere; resolves when quiet people are to be watched. */
+/** A disturbance elsewhere; resolves when the observation of quiet people should start. */
 export interface Trouble {
   readonly name: string;
   readonly topologies: readonly Topology[];
   readonly needs?: 'small-disk' | 'slow-database';
-  /** How long quiet people are watched, in ms. */
+  /** How long quiet people are observed, in ms. */
   readonly ms: number;
   readonly shared: boolean;
   begin(site: Site): Promise<void>;
@@ -51,7 +57,9 @@ const EMBEDDED: Topology = { kind: 'embedded' };
 const SPREAD: Topology = { kind: 'roles', workers: 2 };
 const BOTH = [EMBEDDED, SPREAD];
 
-/** How long the platform refuses, in s; in earnest five minutes, but the refusal does the same. */
+/**
+ * How long the platform refuses, in s. In practice it may be five minutes, with the same effect.
+ */
 const LIMITED_S = 45;
 const DISK_FULL_MS = 10_000;
 const SLOW_QUERY_MS = 20;
@@ -116,15 +124,15 @@ function disturbed(name: string, ms: number, disturbance: Disturbance | null): T
   };
 }
 
-/** Quiet people, each of whom writes about once a second or two. */
+/** The number of quiet people, each of whom writes about once every second or two. */
 const QUIET = 20;
 const PAUSE_MS = 1_000;
 const MODEL_MS = 200;
 const WARM_UP_MS = 6_000;
-/** Room for what 20 people say in a minute, with their prompts. */
+/** Enough space for what 20 people say in a minute, with their prompts. */
 const DISK_MB = 96;
 
-/** Each trouble on each deployment, in an installation of its own. */
+/** Runs each disturbance on each deployment, in a separate installation. */
 export async function measureFairness(
   { fairnessMs }: Pick<Rounds, 'fairnessMs'>,
   troubles: readonly Trouble[] = TROUBLES,
@@ -177,7 +185,7 @@ async function measureTrouble(
   });
 }
 
-/** An installation with what can be disturbed around it. */
+/** An installation together with everything that can be disturbed around it. */
 async function openSite(
   { needs }: Trouble,
   topology: Topology,
@@ -212,10 +220,10 @@ function settingsWithGroup(where: Parameters<typeof settingsFor>[0]): object {
   return { ...settings, channels: { telegram: { ...settings.channels.telegram, access } } };
 }
 
-/** The others may become so much slower than they usually are. */
+/** How many times slower the others may become. */
 const LIMIT = 2;
 
-/** What quiet people notice of what happens elsewhere. */
+/** How quiet people are affected by disturbances elsewhere. */
 export function renderFairness(figures: readonly FairnessFigures[]): string {
   const head = [
     '20 quiet chats while …',

@@ -3,35 +3,35 @@ import { join } from 'node:path';
 import { type Asked, type IdleRuntime, openIdleRuntime } from '@parley/cli/idle-runtime';
 import { table } from './report.ts';
 
-/** What the heartbeat of some days came to. */
+/** The totals of several days of heartbeats. */
 export interface BeatDays {
   readonly days: number;
-  /** Beats, whether a task was due or not. */
+  /** Heartbeats, whether a task was due or not. */
   readonly beats: number;
-  /** Calls of the model, and the tokens of their requests and answers. */
+  /** Model calls, and the tokens of their requests and answers. */
   readonly calls: number;
   readonly tokens: number;
-  /** Of the dearest day. */
+  /** The tokens of the most expensive day. */
   readonly tokensOfADay: number;
-  /** Runs by what came of them. */
+  /** Runs by outcome. */
   readonly runs: Readonly<Record<string, number>>;
-  /** Runs by their task. */
+  /** Runs by task. */
   readonly tasks: Readonly<Record<string, number>>;
   /** What the owner was told. */
   readonly alerts: readonly string[];
-  /** Tokens of one run’s request, and of an owner’s turn in a new session. */
+  /** Tokens of one run's request, and of an owner's turn in a new session. */
   readonly beatTokens: number;
   readonly turnTokens: number;
   readonly shared: SharedSession;
 }
 
 /**
- * The other way: every 30 minutes all tasks are put to the model in the owner’s own session, with its
- * history. Nothing the owner says is counted.
+ * The alternative: every 30 minutes all tasks are put to the model in the owner's own session, with
+ * its history. The owner's messages are not counted.
  */
 export interface SharedSession {
   readonly calls: number;
-  /** With all that was said, and with as much of it as Parley shows of a history. */
+  /** With the whole history, and with as much of it as Parley would show. */
   readonly everything: number;
   readonly cutOff: number;
 }
@@ -40,18 +40,19 @@ const TEMPLATE = join(import.meta.dirname, '../../config/workspace/HEARTBEAT.md'
 const ZONE = 'Europe/Vienna';
 const HALF_HOUR = 30 * 60_000;
 const DAY = 48 * HALF_HOUR;
-/** What Parley shows of a history, in tokens. */
+/** How much history Parley shows, in tokens. */
 const HISTORY = 24_000;
 
-/** The examples of a new workspace, switched on. */
+/** The example tasks of a new workspace, switched on. */
 export function allTasks(): string {
   const text = readFileSync(TEMPLATE, 'utf8');
   return text.slice(text.indexOf('## mail'), text.indexOf('-->'));
 }
 
 /**
- * So many days from 1 March 2026 in Vienna, where clocks are put forward on the 29th, through the real
- * engine, prompt, runner and database, with a model that has now and then something to tell.
+ * Simulates this many days from 1 March 2026 in Vienna, where daylight saving time starts on the
+ * 29th, with the real engine, prompt, runner and database, and a model that occasionally has
+ * something to report.
  */
 export async function beatDays(days: number, settings: object = {}): Promise<BeatDays> {
   const begin = Date.parse('2026-02-28T23:00:00Z');
@@ -67,7 +68,7 @@ export async function beatDays(days: number, settings: object = {}): Promise<Bea
   }
 }
 
-/** Runs every beat until then; how many there were. */
+/** Runs every heartbeat until then; returns their number. */
 async function live(parley: IdleRuntime, end: number): Promise<number> {
   let beats = -1;
   for (let next: number | null = parley.now(); next !== null && next <= end; ) {
@@ -78,7 +79,7 @@ async function live(parley: IdleRuntime, end: number): Promise<number> {
   return beats;
 }
 
-/** Something to tell once a day for each of two tasks; the disk is full for days on end. */
+/** Two tasks report something once a day; the disk stays full for days. */
 function answerOf({ system }: Asked['request'], now: number): string {
   const task = /^Task: (.*)$/m.exec(system.map(({ text }) => text).join('\n'))?.[1];
   if (task === undefined) return 'Hello.';
@@ -117,7 +118,7 @@ async function summed(parley: IdleRuntime, days: number, beats: number): Promise
 
 function sharedSession(days: number, turnTokens: number): SharedSession {
   const calls = 48 * days;
-  // A quarter of the characters, as everywhere where tokens are estimated.
+  // A quarter of the characters, as in all token estimates.
   const asked = Math.ceil(allTasks().length / 4);
   const answered = 5;
   let said = 0;
@@ -172,7 +173,7 @@ function listed(counts: Readonly<Record<string, number>>): string {
     .join(', ');
 }
 
-/** With commas between thousands. */
+/** Formats a number with commas between thousands. */
 function grouped(count: number): string {
   return count.toLocaleString('en');
 }

@@ -12,14 +12,14 @@ import {
 import { round, table } from './report.ts';
 import { inNewFolder, settingsFor } from './subjects.ts';
 
-/** What a deployment costs while nobody writes. */
+/** The cost of a deployment while nobody writes. */
 export interface IdleFigures {
   readonly name: string;
-  /** Of each process, in MB (proportional). */
+  /** Proportional memory of each process, in MB. */
   readonly memoryMb: ByPart;
-  /** Processor time in seconds an hour, by part. */
+  /** Processor time in seconds per hour, by part. */
   readonly cpuSeconds: ByPart;
-  /** A second; absent where there are no servers. */
+  /** Redis commands per second; absent without servers. */
   readonly redisCommands: number | undefined;
   readonly statements: number | undefined;
   readonly transactions: number | undefined;
@@ -34,14 +34,16 @@ const INSTALLATIONS: readonly Idle[] = [
   { topology: { kind: 'embedded' }, accounts: 1 },
   { topology: { kind: 'roles', workers: 1 }, accounts: 1 },
   { topology: { kind: 'roles', workers: 4 }, accounts: 1 },
-  // What a gateway needs for each of the accounts that it serves.
+  // Shows what a gateway needs for each of the accounts that it serves.
   { topology: { kind: 'roles', workers: 1 }, accounts: 50 },
   { topology: { kind: 'roles', workers: 1 }, accounts: 200 },
 ];
-/** What a start puts off takes about so long. */
+/** How long deferred startup work takes, in ms. */
 const SETTLE_MS = 15_000;
 
-/** Watches idle installations for `idleMs` each; those of `topologies` with one account when given. */
+/**
+ * Observes idle installations for `idleMs` each; those of `topologies` with one account when given.
+ */
 export async function measureIdle(
   idleMs: number,
   topologies?: readonly Topology[],
@@ -112,7 +114,7 @@ async function measureOne(one: Idle, modelUrl: string, idleMs: number): Promise<
   });
 }
 
-/** What nobody’s writing costs, as a table for people. */
+/** The cost of an idle installation, as a table for people. */
 export function renderIdle(figures: readonly IdleFigures[]): string {
   const head = [
     'nobody writes',

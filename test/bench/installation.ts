@@ -12,19 +12,19 @@ import {
 import { type ServerCounts, type Servers, startServers } from './servers.ts';
 import { writeSettings } from './subjects.ts';
 
-/** How an installation is spread over processes. */
+/** How an installation is distributed over processes. */
 export type Topology =
-  /** One process, SQLite and a queue in memory. */
+  /** One process, SQLite and an in-memory queue. */
   | { readonly kind: 'embedded' }
   /** One process on PostgreSQL and Redis. */
   | { readonly kind: 'one-process' }
-  /** A gateway and so many workers on PostgreSQL and Redis. */
+  /** A gateway and several workers on PostgreSQL and Redis. */
   | { readonly kind: 'roles'; readonly workers: number };
 
-/** What processes cost, by what they do. */
+/** Cost by part of the installation. */
 export type ByPart = Readonly<Record<string, number>>;
 
-/** A running Parley of one or several processes. */
+/** A running Parley with one or several processes. */
 export interface Installation {
   /** The data folder. */
   readonly data: string;
@@ -32,28 +32,28 @@ export interface Installation {
   readonly servers: Servers | undefined;
   /** Processor time so far in ms, by part: `parley`, `gateway`, `workers`, `redis`, `postgres`. */
   cpuMs(): ByPart;
-  /** Resident now, in MB; of several workers the largest. */
+  /** Current resident memory, in MB; of several workers the largest. */
   residentMb(): ByPart;
-  /** The most that one process ever had resident, in MB, the servers left out. */
+  /** The peak resident memory of any process, in MB, without the servers. */
   peakMb(): number;
   counts(...of: Parameters<Servers['counts']>): Promise<ServerCounts | undefined>;
   stop(): Promise<void>;
 }
 
-/** The secret of the page; all processes of one data folder share it. */
+/** The access token of the page; all processes of one data folder share it. */
 export function tokenOf({ data }: Installation): string {
   return readFileSync(join(data, 'token'), 'utf8').trim();
 }
 
-/** What to start. The settings are those of all processes; addresses of the servers are added. */
+/** What to start. The settings apply to all processes; addresses of the servers are added. */
 export interface Wanted {
   readonly topology: Topology;
   readonly folder: string;
-  /** Where the data folder lies; in `folder` when absent. */
+  /** Where the data folder is created; in `folder` when absent. */
   readonly dataIn?: string | undefined;
   readonly settings: object;
   readonly nodeArguments?: readonly string[];
-  /** Between Parley and its PostgreSQL. */
+  /** Inserts a proxy between Parley and its PostgreSQL. */
   readonly through?: (postgresUrl: string) => Promise<string>;
 }
 
@@ -64,7 +64,7 @@ export function nameOf(topology: Topology): string {
   return `gateway + ${topology.workers} worker${topology.workers === 1 ? '' : 's'}`;
 }
 
-/** Starts the servers a topology needs and its processes, and waits until all are ready. */
+/** Starts the servers and processes of a topology, and waits until all are ready. */
 export async function startInstallation(wanted: Wanted): Promise<Installation> {
   await using opened = new AsyncDisposableStack();
   const { topology, settings } = wanted;
@@ -75,7 +75,7 @@ export async function startInstallation(wanted: Wanted): Promise<Installation> {
     ...(await addresses(wanted, servers)),
   });
   const processes: Installation['processes'][number][] = [];
-  // In reverse: who answers stops after who receives.
+  // In reverse order: the process that answers stops after the one that receives.
   opened.defer(async () => void (await Promise.all(processes.map((one) => one.stop()))));
   for (const [index, part] of partsOf(topology).entries()) {
     const started = startPart(wanted, data, part, index);
@@ -108,7 +108,7 @@ function partsOf(topology: Topology): string[] {
 }
 
 const COMMAND: Readonly<Record<string, string>> = { gateway: 'gateway', workers: 'worker' };
-/** Each command of a process tells its address when it is ready. */
+/** Each command prints its address when it is ready. */
 const READY: Readonly<Record<string, string>> = { gateway: 'http://', workers: 'http://' };
 
 function startPart(wanted: Wanted, data: string, part: string, index: number): StartedProcess {
@@ -146,14 +146,14 @@ function sumBy(
   return sums;
 }
 
-/** The second reading without the first. */
+/** The second reading minus the first. */
 export function difference(before: ByPart, after: ByPart): ByPart {
   return Object.fromEntries(
     Object.entries(after).map(([part, value]) => [part, value - (before[part] ?? 0)]),
   );
 }
 
-/** Waits until nobody is busy any more: what was put off at the start is done. */
+/** Waits until all processes are idle, because deferred startup work is finished. */
 export async function untilQuiet(installation: Installation, longestMs: number): Promise<void> {
   const until = performance.now() + longestMs;
   const total = () => Object.values(installation.cpuMs()).reduce((sum, one) => sum + one, 0);

@@ -23,13 +23,13 @@ import type { BenchRoom } from './subjects.ts';
 
 type Measure = (rounds: Rounds, room: BenchRoom) => Promise<Measured>;
 
-/** What a section came to: for programs, and as a table for people. */
+/** The result of a section: for programs, and as a table for people. */
 interface Measured {
   readonly figures: unknown;
   readonly text: string;
 }
 
-/** The sections with tables of their own that run as a rule. */
+/** Sections with their own tables that run by default. */
 const TABLES: Readonly<Record<string, Measure>> = {
   stages: section(measureStages, renderStages),
   prompt: section(measurePrompt, renderPrompt),
@@ -40,7 +40,7 @@ const TABLES: Readonly<Record<string, Measure>> = {
   heartbeat: section((rounds) => beatDays(rounds.days), renderHeartbeat),
 };
 
-/** Those that take long or need servers, and run only when they are asked for. */
+/** Sections that take long or need servers, and only run on request. */
 const LONG: Readonly<Record<string, Measure>> = {
   distributed: section((rounds) => measureDistributed(rounds), renderDistributed),
   queue: section(measureQueue, renderQueue),
@@ -70,9 +70,9 @@ if (values.help) {
   console.log(usage());
   process.exit();
 }
-// What users run.
+// The bundle is what users run.
 await buildBundle();
-// Whoever runs beside is ended with this process.
+// Child processes end together with this one.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 const wanted = wantedSections();
 const rounds = roundsOf(values.quick ? QUICK : FULL);
@@ -94,13 +94,13 @@ try {
   await model.close();
 }
 
-/** The commands of README.md. */
+/** The commands in README.md. */
 function usage(): string {
   const text = readFileSync(join(import.meta.dirname, 'README.md'), 'utf8');
   return /```sh\n([\s\S]*?)\n```/.exec(text)?.[1] ?? '';
 }
 
-/** Those that are named, in any of the ways to name them; without a name all that run as a rule. */
+/** The requested sections, in any of the ways to name them; by default all standard ones. */
 function wantedSections(): [string, Measure][] {
   const flags = Object.keys(LONG).filter((name) => values[name as 'soak']);
   const named = [...values.only.split(','), ...positionals.join(',').split(',')]

@@ -11,16 +11,16 @@ import {
 export interface MarkupOrder {
   readonly converter: ConverterName | 'discord' | 'whatsapp' | 'plain' | 'html';
   readonly texts: readonly string[];
-  /** Warm calls for a text of 1,000 characters; of longer ones fewer are enough. */
+  /** Warm calls for a text of 1,000 characters; longer ones need fewer. */
   readonly repetitions: number;
-  /** An answer that comes in pieces of 20 characters, each of which is shown at once. */
+  /** An answer that arrives in pieces of 20 characters, each of which is shown immediately. */
   readonly growing: string;
   readonly compileCache: string;
 }
 
 /**
- * Times in ms: of the first call with loading the library, of the warm ones for each text, and of
- * all of a growing answer, for those who convert to Telegram.
+ * Times in ms: of the first call including loading the library, of the warm calls for each text,
+ * and of a whole growing answer for converters to Telegram.
  */
 export interface MarkupTimes {
   readonly first: number;
@@ -37,7 +37,7 @@ process.on('message', async (order: MarkupOrder) => {
 });
 
 async function measure(order: MarkupOrder): Promise<MarkupTimes> {
-  // Parley turns it on for itself; here everyone has it.
+  // Parley turns it on by itself; here all converters have it.
   enableCompileCache(order.compileCache);
   const before = performance.now();
   const convert = await load(order.converter);
@@ -46,7 +46,7 @@ async function measure(order: MarkupOrder): Promise<MarkupTimes> {
   const warm = order.texts.map((text) => {
     const times: number[] = [];
     const calls = Math.ceil(order.repetitions / Math.sqrt(text.length / 1_000));
-    // The first half warms up.
+    // The first half is for warming up.
     for (let call = -calls; call < calls; call += 1) {
       const start = performance.now();
       convert(text);

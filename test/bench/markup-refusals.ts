@@ -7,26 +7,26 @@ import { type Convert, loadConverter, TELEGRAM_LIMIT } from './converters.ts';
 /** The same documents in every run. */
 const SEED = 20_261_121;
 
-/** What became of some documents. One that is refused is not looked at further. */
+/** The outcomes of some documents. A refused one is not checked further. */
 export interface Fates {
   readonly documents: number;
   /** Telegram's parser refuses at least one of the messages, or it is empty. */
   refused: number;
-  /** Longer than one message may be: refused too, or cut off by whoever sends it. */
+  /** Longer than one message may be, so either refused or truncated by the sender. */
   tooLong: number;
-  /** A word of the document is not in the messages. */
+  /** A word of the document is missing from the messages. */
   lossy: number;
 }
 
-/** What became of generated documents and of the answers in the gallery. */
+/** The outcomes of generated documents and of the answers in the gallery. */
 export interface ConverterFates {
   readonly generated: Fates;
   readonly answers: Fates;
-  /** Why generated documents were refused, without the places, most frequent first. */
+  /** Why generated documents were refused, without positions, most frequent first. */
   readonly reasons: readonly (readonly [reason: string, count: number])[];
 }
 
-/** Converts documents by Parley and has Telegram's own rules read what comes out. */
+/** Converts documents with Parley and reads the result by Telegram's own rules. */
 export async function countFates(documents: number): Promise<ConverterFates> {
   const convert = await loadConverter('parley');
   const reasons = new Map<string, number>();
@@ -63,7 +63,7 @@ function read(
   try {
     const texts = convert(markdown).map(parseTelegramHtml);
     const isEmpty = texts.length === 0 || texts.some(({ text }) => text.trim() === '');
-    // A document without anything to see has no message.
+    // A document without visible content has no message.
     if (isEmpty && texts.length > 0) throw new Error('message text is empty');
     return texts.map(({ text }) => text);
   } catch (error) {

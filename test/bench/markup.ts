@@ -10,25 +10,25 @@ import { round, type Summary, summarise, table } from './report.ts';
 import type { Rounds } from './rounds.ts';
 import { inNewFolder } from './subjects.ts';
 
-/** Lengths of the answers that are converted, in kB. */
+/** Lengths of the converted answers, in kB. */
 export const SIZES = [1, 10, 100] as const;
 
-/** Times in ms: of the first call in a new process, and of warm ones for each of the sizes. */
+/** Times in ms: of the first call in a new process, and of warm calls for each of the sizes. */
 export interface MarkupSpeed {
   readonly converter: MarkupOrder['converter'];
   readonly first: Summary;
   readonly warm: readonly Summary[];
-  /** Of a whole answer of 10 kB that is shown after every 20 characters; only to Telegram. */
+  /** For a whole answer of 10 kB that is shown after every 20 characters; only to Telegram. */
   readonly grown: Summary | undefined;
 }
 
-/** Everything the section finds out. */
+/** All figures of the section. */
 export interface MarkupFigures {
-  /** To Telegram, beside the other converters. */
+  /** To Telegram, compared with the other converters. */
   readonly telegram: readonly MarkupSpeed[];
   /** Parley's other dialects. */
   readonly dialects: readonly MarkupSpeed[];
-  /** Of what Parley writes for Telegram. */
+  /** The outcomes of Parley's messages for Telegram. */
   readonly fates: ConverterFates;
 }
 
@@ -40,8 +40,8 @@ const Times = z.object({
 });
 
 /**
- * Rendering beside two libraries that people use for it now, each in processes of its own, in turns; and what
- * Telegram says to what Parley writes.
+ * Compares rendering with two common libraries, each in its own processes, alternating; and counts
+ * what Telegram refuses of Parley's output.
  */
 export async function measureMarkup(rounds: Rounds): Promise<MarkupFigures> {
   const speeds = await inNewFolder((folder) => timeAll(rounds, folder));
@@ -91,7 +91,7 @@ async function timeOne(order: MarkupOrder): Promise<z.infer<typeof Times>> {
   }
 }
 
-/** The answers of the gallery one after the other, up to a paragraph's end near this length. */
+/** The answers of the gallery one after another, up to a paragraph's end near this length. */
 function answerOf(length: number): string {
   const all = `${readAnswers()
     .map(({ markdown }) => markdown.trimEnd())

@@ -2,21 +2,21 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Chance, chanceFrom } from '../privacy/chance.ts';
 
-/** So many notes are searched. */
+/** The number of notes. */
 export const NOTES = 10_000;
-/** So many questions are asked. */
+/** The number of questions. */
 export const QUESTIONS = 300;
 
-/** Notes as they lie in a workspace, and questions about them; always the same. */
+/** Notes as stored in a workspace, and questions about them; always the same. */
 export interface NoteScene {
-  /** By name, the text of each file. */
+  /** The text of each file, by name. */
   readonly files: ReadonlyMap<string, string>;
-  /** Each note by itself, for the baseline. */
+  /** Each note separately, for the baseline. */
   readonly notes: readonly string[];
   readonly questions: readonly string[];
 }
 
-/** Words that stand in many notes, by language. */
+/** Words that occur in many notes, by language. */
 const COMMON = {
   english:
     'meeting project house garden friend travel train weather coffee morning customer invoice report server music book doctor birthday kitchen bicycle holiday school paper window answer question phone night number family street market letter picture dinner update budget review release archive',
@@ -28,7 +28,7 @@ const COMMON = {
 type Language = keyof typeof COMMON;
 const LANGUAGES: readonly Language[] = ['english', 'german', 'chinese'];
 
-/** Pieces of which rarer words are made: German compounds, English names, Chinese pairs. */
+/** Pieces of which rarer words are composed: German compounds, English names, Chinese pairs. */
 const PIECES: Readonly<Record<Language, readonly [string, string]>> = {
   english: [
     'Ash Birch Cal Dun Elm Fair Glen Hart Iron Kings Lang Mill North Oak Pem Queens Red Stan Thorn Wil',
@@ -47,7 +47,9 @@ const SMALL: Readonly<Record<Language, string>> = {
   chinese: '的 了 在 和 是 我 们 有 也 到 就 要',
 };
 
-/** Makes the scene. Words are spread as in real texts: few stand everywhere, most are rare. */
+/**
+ * Creates the scene. Words are distributed as in real texts: a few are everywhere, most are rare.
+ */
 export function noteScene(seed = 20_261_121): NoteScene {
   const chance = chanceFrom(seed);
   const notes = Array.from({ length: NOTES }, () => noteText(chance, lengthOf(chance)));
@@ -63,7 +65,7 @@ export function writeNotes(folder: string, { files }: NoteScene): void {
   }
 }
 
-/** Most notes are a line; one of fifty is a page. In words. */
+/** The number of words: most notes are a line, one in fifty is a page. */
 function lengthOf(chance: Chance): number {
   const kind = chance.below(50);
   if (kind === 0) return 80 + chance.below(80);
@@ -83,7 +85,7 @@ function wordOf(chance: Chance, language: Language): string {
   return rareWord(chance, language);
 }
 
-/** The first ones stand far oftener than the last. */
+/** The first words occur far more often than the last. */
 function commonWord(chance: Chance, language: Language): string {
   const words = COMMON[language].split(' ');
   return words[Math.floor((chance.below(1_000) / 1_000) ** 2 * words.length)] ?? '';
@@ -125,7 +127,10 @@ function section(note: string): string {
   return `## ${note.slice(0, 30)}\n\n${note}\n\n`;
 }
 
-/** Common words, rare ones, pairs of Chinese characters, whole sentences, and words that stand nowhere. */
+/**
+ * Common words, rare ones, pairs of Chinese characters, whole sentences, and words that never
+ * occur.
+ */
 function questionsOf(chance: Chance): readonly string[] {
   return Array.from({ length: QUESTIONS }, (_, nth) => {
     const language = LANGUAGES[nth % LANGUAGES.length] ?? 'english';

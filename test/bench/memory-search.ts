@@ -8,13 +8,13 @@ import { quantile, round, table } from './report.ts';
 import type { Rounds } from './rounds.ts';
 import { inNewFolder } from './subjects.ts';
 
-/** Times of one question in ms: as a clock saw it, and of the processor alone. */
+/** Elapsed and processor time of one question, in ms. */
 export interface SearchTime {
   readonly wall: number;
   readonly cpu: number;
 }
 
-/** How long questions took, in ms. */
+/** The distribution of the times of questions, in ms. */
 export interface SearchSpread {
   readonly median: number;
   readonly p95: number;
@@ -22,7 +22,7 @@ export interface SearchSpread {
   readonly most: number;
 }
 
-/** One way of asking, by the clock and by the processor. */
+/** One way of searching, by elapsed and by processor time. */
 export interface SearchCost {
   readonly name: string;
   readonly wall: SearchSpread;
@@ -43,8 +43,8 @@ const PLACE = { conversation: OWNER.conversationId, session: 3, most: 12 };
 const TEMPLATES = join(import.meta.dirname, '../../config/workspace');
 
 /**
- * How long it takes to find something in 10,000 notes (G14), beside a plain scan of the same notes: a
- * table of SQLite in memory and `like` for each word, which ranks nothing.
+ * Measures how long a search in 10,000 notes takes (G14), compared with a plain scan of the same
+ * notes: an in-memory SQLite table with `like` for each word, which ranks nothing.
  */
 export async function measureMemorySearch(rounds: Rounds): Promise<MemorySearchFigures> {
   const scene = noteScene();
@@ -110,7 +110,7 @@ async function timed(
   before: (nth: number) => void = () => {},
 ): Promise<readonly SearchTime[]> {
   const times: SearchTime[] = [];
-  // The first round warms up.
+  // The first round is for warming up.
   for (let round = repeats > 1 ? -1 : 0; round < repeats; round += 1) {
     for (const [nth, question] of questions.entries()) {
       before(nth);
@@ -139,7 +139,7 @@ function spreadOf(values: readonly number[]): SearchSpread {
   };
 }
 
-/** What is aimed at, in ms: 99 of 100 questions. */
+/** The aim for 99 of 100 questions, in ms. */
 const AIM = 10;
 
 /** The table of the memory-search section, for people. */

@@ -3,10 +3,10 @@ import { silentLogger, systemTime } from '@parley/core';
 import { createChatModel, type ModelRequest, ModelSettings } from '@parley/models';
 import { z } from 'zod';
 
-// Calls of a model, by one of the clients that are compared, in a process of its own. It says what processor time
-// a call took, user and system, of all threads.
+// Makes model calls with one of the compared clients, in a separate process, and reports the
+// processor time per call, user and system, of all threads.
 
-/** What is asked of this process. */
+/** The order for this process. */
 export const CallOrder = z.object({
   client: z.enum(['parley', 'parley, nothing kept', 'ai-sdk']),
   baseUrl: z.string(),
@@ -15,7 +15,9 @@ export const CallOrder = z.object({
 });
 export type CallOrder = z.infer<typeof CallOrder>;
 
-/** The size of a prompt of the owner's: about 30 kB of system prompt, 25 kB of tools, 12 kB of history. */
+/**
+ * The size of an owner's prompt: about 30 kB of system prompt, 25 kB of tools, 12 kB of history.
+ */
 const SENTENCE =
   'Answer in the language of the question – briefly, and say where you are not sure. ';
 const LAYERS = Array.from({ length: 8 }, (_, nth) => SENTENCE.repeat(45) + nth);
@@ -77,7 +79,7 @@ function historyOf(nth: number): ModelRequest['messages'] {
   }));
 }
 
-/** As the documentation of the AI SDK writes a call at this level. */
+/** A call at this level as in the documentation of the AI SDK. */
 function sdkCaller(baseURL: string): (nth: number) => Promise<void> {
   const provider = createOpenAICompatible({ name: 'double', baseURL, includeUsage: true });
   const model = provider.chatModel('double');

@@ -5,7 +5,7 @@ import { round, type Summary, summarise, table } from './report.ts';
 import type { Rounds } from './rounds.ts';
 import type { BenchRoom } from './subjects.ts';
 
-/** What is compared; each line beside the first two is a baseline. */
+/** The compared clients; those after the first two are baselines. */
 const CLIENTS: readonly CallOrder['client'][] = ['parley', 'parley, nothing kept', 'ai-sdk'];
 const WARM_UP = 300;
 
@@ -16,8 +16,8 @@ export interface ClientFigure {
 }
 
 /**
- * One call of a model with a prompt of 65 kB, one at a time: by Parley, by Parley when no part of the prompt was
- * sent before, and by the AI SDK alone, each in processes of its own, in turns.
+ * One model call with a prompt of 65 kB, one at a time: by Parley, by Parley when no part of the
+ * prompt was sent before, and by the AI SDK alone, each in its own processes, alternating.
  */
 export async function measureModelCall(rounds: Rounds, room: BenchRoom): Promise<ClientFigure[]> {
   const measured = CLIENTS.map((): number[] => []);

@@ -3,9 +3,9 @@ import { type ChatRequest, textOf } from '../model/chat-request.ts';
 import { startModelDouble } from '../model/index.ts';
 import type { Reply } from '../model/scripted-reply.ts';
 
-// The model double in a process of its own. Its answer is always the same, after the latency that is
-// given as an argument (in ms, by default at once), unless a message asks for something else: `think
-// for 60 s`, or `call write {"path":…}`. Standing tasks find something in one of four runs.
+// The model double in a separate process. Its answer is always the same, after the latency given as
+// an argument (in ms, 0 by default), unless a message asks for something else: `think for 60 s`, or
+// `call write {"path":…}`. Heartbeat tasks find something in one of four runs.
 
 /** Always the same, so that all bots send the same text. */
 const SHORT_ANSWER =

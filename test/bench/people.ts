@@ -3,16 +3,16 @@ import type { TelegramDouble, VisibleMessage } from '@parley/simulators/telegram
 import type { Disturbance, Load, Steady } from './doubles.ts';
 import { preciseNow } from './processes.ts';
 
-/** A Telegram, and whoever hears what the bot writes there; one at a time. */
+/** A Telegram, and one listener for what the bot writes there. */
 export interface Crowd {
   readonly double: TelegramDouble;
   listen(onAnswer: (answer: VisibleMessage) => void): void;
 }
 
-/** How long a bot may be silent before the benchmark gives up. */
+/** How long a bot may be silent before the benchmark gives up, in ms. */
 const TIMEOUT_MS = 60_000;
 
-/** The next message is written `pauseMs` after the one before is answered. Returns the ms of each. */
+/** Writes each message `pauseMs` after the previous one was answered. Returns the ms of each. */
 export async function oneByOne(
   { double, listen }: Crowd,
   { chat, messages, pauseMs }: { chat: number; messages: number; pauseMs: number },
@@ -34,7 +34,7 @@ export async function oneByOne(
   return latencies;
 }
 
-/** Every chat always waits for one answer, until so many are there or the time is up. */
+/** Every chat always waits for one answer, until enough have arrived or the time is up. */
 export async function sideBySide(
   { double, listen }: Crowd,
   { chats, messages, ms }: { chats: number; messages: number; ms: number },
@@ -63,12 +63,12 @@ export async function sideBySide(
   return { latencies, ms: preciseNow() - startedAt };
 }
 
-/** The longest anyone waits for an answer that is only late. */
+/** The longest wait for an answer that is only late, in ms. */
 const LATEST_MS = 75_000;
 
 /**
- * Quiet people, each in a chat of their own. What others are told at the same time is not theirs. Who
- * is not answered within 75 s is counted and asks no more.
+ * Quiet people, each in a separate chat. Messages for others in the meantime do not count. A person
+ * who gets no answer within 75 s is counted and asks no more.
  */
 export async function steady(
   { double, listen }: Crowd,
@@ -84,7 +84,7 @@ export async function steady(
   let unanswered = 0;
   const person = async (chat: number): Promise<void> => {
     for (let number = 1; ; number += 1) {
-      // Nobody keeps time with the others.
+      // The pauses vary, so that people do not write in step.
       await pause(pauseMs * (0.5 + Math.random()));
       if (preciseNow() >= until) return;
       const writtenAt = preciseNow();
@@ -109,7 +109,7 @@ function textOf(number: number): string {
   return `What is on today, and can you move number ${number}?`;
 }
 
-/** Where the disturbances take place; no quiet person is there. */
+/** The chats of the disturbances, without quiet people. */
 const FLOODING = 20_001;
 const LIMITED = 20_002;
 const SENDING_FILES = 20_003;
@@ -117,10 +117,10 @@ const SLOW_FROM = 21_000;
 /** A group that the bot serves. */
 export const LIMITED_GROUP = -7;
 
-/** How often the one who floods writes a handful. */
+/** How often the flooding chat writes several messages. */
 const HANDFUL_MS = 50;
 
-/** Begins it, and returns when what can be done at once is done. */
+/** Starts the disturbance, and returns once its immediate part is done. */
 export function disturb(double: TelegramDouble, disturbance: Disturbance): void {
   switch (disturbance.kind) {
     case 'flood':
@@ -140,7 +140,7 @@ export function disturb(double: TelegramDouble, disturbance: Disturbance): void 
   }
 }
 
-/** One person sends many large documents at once. */
+/** One person sends many large documents together. */
 function sendFiles(double: TelegramDouble, files: number, megabytes: number): void {
   const bytes = new Uint8Array(megabytes * 1_000_000).fill(32);
   for (let nth = 1; nth <= files; nth += 1) {
@@ -160,7 +160,7 @@ async function flood(double: TelegramDouble, messages: number, perSecond: number
   }
 }
 
-/** Whoever sends there is told how long is left; the people there write all the time. */
+/** Sends to this place are refused with the remaining time; people there keep writing. */
 function limit(double: TelegramDouble, place: 'person' | 'group', seconds: number): void {
   const chat = place === 'person' ? LIMITED : LIMITED_GROUP;
   const over = Date.now() + seconds * 1_000;

@@ -14,20 +14,20 @@ export interface Program {
   /** Names its log in the folder. */
   readonly name: string;
   readonly folder: string;
-  /** For node: flags, the file, its arguments. */
+  /** The arguments of node: flags, the file, its arguments. */
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** What it writes to standard output once it works. */
   readonly readyLine: string;
 }
 
-/** A started process. Times in ms since 1970. */
+/** A started process. Times are in ms since 1970. */
 export interface StartedProcess {
   readonly pid: number;
   readonly spawnedAt: number;
-  /** When it said that it is ready. */
+  /** When it reported that it is ready. */
   readonly readyAt: Promise<number>;
-  /** What it has written to standard output so far. */
+  /** Its standard output so far. */
   output(): string;
   /** Ends it by SIGTERM, as a supervisor does. */
   stop(): Promise<void>;
@@ -43,13 +43,15 @@ export interface NodeStart {
   readonly args: readonly string[];
 }
 
-/** What `npm start` gives to node; from the manifest, so that they cannot differ. */
+/**
+ * The arguments that `npm start` passes to node, read from the manifest so that they cannot differ.
+ */
 export function npmStart(): NodeStart {
   const { scripts } = Manifest.parse(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')));
   return { args: scripts.start.split(' ').slice(1) };
 }
 
-/** Starts node itself, no shell and no npm between, as a user does on Node 24. */
+/** Starts node itself, without a shell or npm in between, as a user does on Node 24. */
 export function startProcess({ name, folder, args, env, readyLine }: Program): StartedProcess {
   mkdirSync(join(folder, 'tmp'), { recursive: true });
   const errors = join(folder, `${name}.log`);
@@ -57,12 +59,12 @@ export function startProcess({ name, folder, args, env, readyLine }: Program): S
   const spawnedAt = preciseNow();
   const child = spawn(process.execPath, args, {
     cwd: ROOT,
-    // Node's compile cache lives in the temporary folder unless a place is named.
+    // Node's compile cache is in the temporary folder unless another is given.
     env: { PATH: process.env.PATH, HOME: folder, TMPDIR: join(folder, 'tmp'), ...env },
     stdio: ['ignore', 'pipe', log],
   });
   closeSync(log);
-  // A benchmark that fails leaves nobody behind.
+  // A failing benchmark leaves no process behind.
   const end = () => void child.kill('SIGKILL');
   process.once('exit', end);
   child.once('exit', () => process.off('exit', end));
@@ -71,7 +73,7 @@ export function startProcess({ name, folder, args, env, readyLine }: Program): S
     output += chunk;
   });
   const readyAt = lineSeen(child, readyLine, () => output, errors);
-  readyAt.catch(() => {}); // Those who do not wait for it learn of a failure from the double.
+  readyAt.catch(() => {}); // Callers that do not wait for it learn of a failure from the double.
   if (child.pid === undefined) throw new Error(`${name} could not be started.`);
   return { pid: child.pid, spawnedAt, readyAt, output: () => output, stop: () => stop(child) };
 }
@@ -107,17 +109,17 @@ function stop(child: ChildProcess): Promise<void> {
 
 /** Memory of a process and all its children, in MB (2^20 bytes). */
 export interface TreeMemory {
-  /** Resident; what processes share is counted in each. */
+  /** Resident; memory shared between processes is counted in each. */
   readonly rss: number;
-  /** Proportional: what processes share is divided among them. */
+  /** Proportional; shared memory is divided among the processes. */
   readonly pss: number;
   readonly processes: number;
 }
 
-/** Ticks per second of the times in `/proc`; 100 on every Linux that Node runs on. */
+/** Ticks per second in `/proc`; 100 on every Linux that Node runs on. */
 const TICKS = 100;
 
-/** Reads the kernel's own account of memory. Linux only. */
+/** Reads the kernel's own memory accounting. Linux only. */
 export function treeMemory(pid: number): TreeMemory {
   let rss = 0;
   let pss = 0;
@@ -129,7 +131,7 @@ export function treeMemory(pid: number): TreeMemory {
   return { rss: rss / 1024, pss: pss / 1024, processes: rollups.length };
 }
 
-/** Children come and go while they are listed, such as a worker of PostgreSQL. */
+/** Children such as PostgreSQL workers may exit while they are listed. */
 function rollupOf(pid: number, mustRun: boolean): readonly string[] {
   try {
     return [readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')];
@@ -139,24 +141,27 @@ function rollupOf(pid: number, mustRun: boolean): readonly string[] {
   }
 }
 
-/** Processor time of a process and its children so far, ended ones included, in ms, in steps of 10. */
+/**
+ * Processor time of a process and its children so far, including those that ended, in ms, with a
+ * resolution of 10.
+ */
 export function treeCpuMs(pid: number): number {
   const ticks = treeOf(pid).map((member) => statOf(member).ticks);
   return (ticks.reduce((sum, one) => sum + one, 0) * 1000) / TICKS;
 }
 
-/** The process that started this one. */
+/** The parent of this process. */
 export function parentOf(pid: number): number {
   return statOf(pid).parent;
 }
 
-/** The most memory a process ever had resident, in MB. */
+/** The peak resident memory of a process, in MB. */
 export function peakMemory(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return kilobytes(status, 'VmHWM') / 1024;
 }
 
-/** Files and sockets that a process has open. */
+/** The open files and sockets of a process. */
 export function openFiles(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length;
 }
@@ -168,7 +173,7 @@ function treeOf(root: number): number[] {
     try {
       parents.set(Number(name), statOf(Number(name)).parent);
     } catch {
-      // It ended while we were looking.
+      // The process ended in the meantime.
     }
   }
   const tree = [root];
@@ -178,12 +183,12 @@ function treeOf(root: number): number[] {
   return tree;
 }
 
-/** Field numbers as in proc_pid_stat(5); the name in brackets may hold spaces. */
+/** Field numbers as in proc_pid_stat(5); the name in parentheses may contain spaces. */
 function statOf(pid: number): { parent: number; ticks: number } {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const field = (number: number): number => Number(fields[number - 3]);
-  // User and system time of its own, then of its children that have ended.
+  // User and system time of the process, then of its children that have ended.
   return { parent: field(4), ticks: field(14) + field(15) + field(16) + field(17) };
 }
 
@@ -193,14 +198,14 @@ function kilobytes(rollup: string, name: string): number {
 
 const Told = z.union([z.object({ result: z.unknown() }), z.object({ failure: z.string() })]);
 
-/** A program of this folder that runs beside and answers orders, one at a time. */
+/** A program of this folder that runs alongside and answers requests, one at a time. */
 export interface ChildProgram {
-  /** The result of an order; without one, the greeting. Rejects with what went wrong there. */
+  /** The result of a request; without one, the greeting. Rejects with the error there. */
   ask(order?: object): Promise<unknown>;
   close(): Promise<void>;
 }
 
-/** Starts a program of this folder, with `flags` for node; it says hello by itself. */
+/** Starts a program of this folder, with `flags` for node; it greets unasked. */
 export function startChild(
   file: string,
   args: readonly string[] = [],

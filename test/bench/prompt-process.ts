@@ -1,6 +1,6 @@
 import { enableCompileCache } from 'node:module';
 
-/** Ms since the program began, and of the last step alone. */
+/** Ms since the program started, and of the last step alone. */
 interface ColdTimes {
   readonly wholeMs: number;
   readonly promptMs: number;
@@ -16,7 +16,7 @@ process.on('message', async ({ folder }: { readonly folder: string }) => {
   }
 });
 
-/** Loads everything that a prompt needs and makes the first one. */
+/** Loads everything that a prompt needs and builds the first one. */
 async function coldPrompt(folder: string): Promise<ColdTimes> {
   const started = performance.now();
   const { openPromptScene } = await import('./prompt-scene.ts');

@@ -18,7 +18,7 @@ import { openSkills, openWorkspace, skillFolders, type Workspace } from '@parley
 
 /** The house layouts, the default first. */
 export const LAYOUTS = ['parley', 'mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'] as const;
-/** Files of a workspace that has been lived in; together about 20 kB. */
+/** Files of an established workspace; together about 20 kB. */
 export const FILES = [
   ...['AGENTS.md', 'SOUL.md', 'USER.md', 'IDENTITY.md', 'TOOLS.md', 'MEMORY.md', 'HEARTBEAT.md'],
   ...['memory/2026-11-21.md', 'memory/2026-11-20.md'],
@@ -27,22 +27,27 @@ export const SKILLS = 150;
 /** Entries of history in each request. */
 export const HISTORY = 100;
 
-/** Their conversation. */
+/** The owner's conversation. */
 export const CHAT = 'telegram:default:42';
 const QUESTION = 'What is on today, and do I need an umbrella?';
 const START = Date.UTC(2026, 10, 21, 8);
 const MINUTE = 60_000;
 
-/** An owner's direct chat on a real database, workspace and layout, around a model that says "fine". */
+/**
+ * An owner's direct chat on a real database, workspace and layout, with a model that says "fine".
+ */
 export interface PromptScene {
   readonly workspace: string;
-  /** Of the file of a skill. */
+  /** The path of a skill's file. */
   skillFile(nth: number): string;
-  /** The prompt of the last turn once more, as a preview builds it. */
+  /** Builds the prompt of the last turn again, like a preview. */
   assemble(): Promise<SentRequest>;
-  /** A whole turn, a minute after the last: its request, and how long it was until the model was asked. */
+  /**
+   * Runs a whole turn, a minute after the last: its request, and the time until the model was
+   * asked.
+   */
   turn(): Promise<{ readonly request: ModelRequest; readonly untilAskedMs: number }>;
-  /** As `/new` does. */
+  /** Starts a new session, like `/new`. */
   newSession(): Promise<void>;
   close(): Promise<void>;
 }
@@ -61,7 +66,7 @@ export function writeSkill(folder: string, nth: number, note: string): void {
   write(skillFile(folder, nth), `${head}\n${paragraphs(name, 20)}`);
 }
 
-/** Opens a scene on a workspace that `fillWorkspace` has filled. */
+/** Opens a scene on a workspace filled by `fillWorkspace`. */
 export async function openPromptScene(
   folder: string,
   layout: (typeof LAYOUTS)[number],
@@ -113,13 +118,13 @@ export async function openPromptScene(
 
 type Started = Extract<Awaited<ReturnType<Store['lanes']['begin']>>, { kind: 'turn' }>;
 
-/** What `depsOf` builds on. */
+/** The inputs of `depsOf`. */
 export interface Parts extends Pick<TurnServices, 'workspace' | 'model' | 'clock'> {
   readonly store: Store;
   readonly layout: string;
 }
 
-/** What turns of these benches work with. */
+/** The services for turns in these benchmarks. */
 export function depsOf({ workspace, store, model, clock, layout }: Parts): TurnServices {
   const skills = skillsOf(workspace);
   const timeZone = 'Europe/Berlin';

@@ -24,19 +24,22 @@ export interface Spread {
   readonly p95: number;
 }
 
-/** What one layout costs. */
+/** The cost of one layout. */
 export interface LayoutCost {
   readonly layout: string;
-  /** The prompt alone, when nothing has changed. */
+  /** Only the prompt, when nothing has changed. */
   readonly warm: Spread;
   /** After one file of the workspace has changed. */
   readonly changed: Spread;
-  /** From the begin of a turn to the request, with its history read from the database. */
+  /** From the start of a turn to the request, including reading its history from the database. */
   readonly untilAsked: Spread;
   readonly systemTokens: number;
-  /** Of the user message, before the person's own words. */
+  /** Tokens in the user message before the person's own words. */
   readonly contextTokens: number;
-  /** Of the system prompt, and of the whole request: what two turns a minute apart have in common. */
+  /**
+   * The share that two turns a minute apart have in common, of the system prompt and of the whole
+   * request.
+   */
   readonly sharedSystem: number;
   readonly sharedRequest: number;
 }
@@ -44,18 +47,18 @@ export interface LayoutCost {
 /** All figures of the section. */
 export interface PromptFigures {
   readonly layouts: readonly LayoutCost[];
-  /** The default layout: one skill changed, and a new session begins. */
+  /** The default layout, when one skill changed and a new session starts. */
   readonly newSession: Spread;
-  /** In a process of its own: from the first import to the first prompt, and that prompt alone. */
+  /** In a separate process: from the first import to the first prompt, and that prompt alone. */
   readonly cold: { readonly whole: number; readonly prompt: number };
-  /** The least that could take its place: the same files read and joined, with and without the skills. */
+  /** The minimal alternative: the same files read and joined, with and without the skills. */
   readonly bare: { readonly files: Spread; readonly filesAndSkills: Spread };
 }
 
-/** What `prompt-process.ts` tells. */
+/** The output of `prompt-process.ts`. */
 const ColdTimes = z.object({ wholeMs: z.number(), promptMs: z.number() });
 
-/** How long prompts take and how much of them stays the same. */
+/** Measures how long prompts take and how much of them stays the same. */
 export async function measurePrompt(rounds: Rounds): Promise<PromptFigures> {
   return inNewFolder(async (folder) => {
     fillWorkspace(folder);
@@ -145,7 +148,7 @@ function timeBare(folder: string, times: number): PromptFigures['bare'] {
   };
 }
 
-/** Times `work`, again and again. */
+/** Times repeated runs of `work`. */
 export async function timed(
   times: number,
   work: () => Promise<unknown>,
@@ -163,7 +166,7 @@ export async function timed(
 
 function timedNow(times: number, work: () => unknown): Spread {
   const values: number[] = [];
-  // The first half warms up.
+  // The first half is for warming up.
   for (let round = -times; round < times; round += 1) {
     const started = performance.now();
     work();
@@ -172,7 +175,7 @@ function timedNow(times: number, work: () => unknown): Spread {
   return spreadOf(values);
 }
 
-/** Sums times up. */
+/** Summarizes times. */
 export function spreadOf(values: readonly number[]): Spread {
   return { median: quantile(values, 0.5), p95: quantile(values, 0.95) };
 }
@@ -181,19 +184,19 @@ function systemOf({ system }: ModelRequest): string {
   return system.map(({ text }) => text).join('\n\n');
 }
 
-/** As a provider would see it, whose cache begins with the tools. */
+/** As seen by a provider, whose cache starts with the tools. */
 function wholeOf(request: ModelRequest): string {
   return JSON.stringify([request.tools, systemOf(request), request.messages]);
 }
 
-/** The share of the later text that is the same as the earlier from its first byte on, 0 to 1. */
+/** The share of the later text that equals the earlier one from the first byte on, 0 to 1. */
 function sharedPrefix(earlier: string, later: string): number {
   const [before, after] = [Buffer.from(earlier), Buffer.from(later)];
   const end = after.findIndex((byte, at) => byte !== before[at]);
   return (end === -1 ? after.length : end) / after.length;
 }
 
-/** What is aimed at: ms at the median, and the least share of a prompt that stays the same. */
+/** The aims: ms at the median, and the minimum share of a prompt that stays the same. */
 const AIMS = { warm: 1, changed: 10, shared: 0.95 } as const;
 
 /** The tables of the prompt section, for people. */

@@ -15,11 +15,11 @@ import type { Rounds } from './rounds.ts';
 import { startRedisSide } from './servers.ts';
 import { inNewFolder } from './subjects.ts';
 
-/** Jobs that a file keeps already in the last two columns. */
+/** Jobs already stored in the file in the last two columns. */
 const KEPT = 1_000_000;
 const AT_ONCE = 50;
 
-/** A place for BullMQ's queues. */
+/** A storage for BullMQ's queues. */
 interface Place {
   readonly name: string;
   readonly backend: BackendFactory<IQueueBackend>;
@@ -34,10 +34,13 @@ const MEASURES = [
   'ms from add to start, 95 of 100',
 ] as const;
 
-/** For each place the measures, over the rounds. */
+/** The measures of each storage, over the rounds. */
 export type QueueFigures = readonly { readonly place: string; readonly measures: Summary[] }[];
 
-/** BullMQ on Redis (append-only file, written through every second) and on SQLite, in one process and in turns. */
+/**
+ * BullMQ on Redis (append-only file, synced every second) and on SQLite, in one process,
+ * alternating.
+ */
 export async function measureQueue({ repetitions }: Rounds): Promise<QueueFigures> {
   await using redis = await startRedisSide().then((side) => ({
     ...side,
@@ -74,7 +77,7 @@ export async function measureQueue({ repetitions }: Rounds): Promise<QueueFigure
   });
 }
 
-/** The first warms up; the median over all is what counts. */
+/** The first round is for warming up; the median over all counts. */
 const ROUNDS = 5;
 
 async function measurePlace(
@@ -113,7 +116,7 @@ async function addAll(queue: ReturnType<typeof openQueue>, count: number): Promi
   }
 }
 
-/** Seconds until `jobs` of those waiting are done. */
+/** Seconds until `jobs` of the waiting jobs are done. */
 async function drain(run: Run & { concurrency: number; jobs: number }): Promise<number> {
   const { backend, connection, queue, concurrency, jobs } = run;
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -161,7 +164,7 @@ async function seconds(work: () => Promise<void>): Promise<number> {
   return (performance.now() - begun) / 1_000;
 }
 
-/** Jobs as they are after they were done, written by statements: adding them would take minutes. */
+/** Completed jobs, inserted by SQL: adding them normally would take minutes. */
 function fill(file: string): void {
   using database = new DatabaseSync(file);
   database.exec('BEGIN IMMEDIATE');

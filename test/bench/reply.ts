@@ -8,9 +8,9 @@ import { type IdleFigures, measureIdle, renderIdle } from './idle.ts';
 import { round, table } from './report.ts';
 import type { Rounds } from './rounds.ts';
 
-// What one reply costs a gateway, a worker, PostgreSQL and Redis, and what they cost while nobody writes.
+// The cost of one reply for a gateway, a worker, PostgreSQL and Redis, and their cost while idle.
 
-/** The model answers at once, so that only Parley and its servers work. */
+/** The model answers immediately, so that only Parley and its servers work. */
 const LOAD: Load = {
   title: 'one worker',
   modelMs: 0,

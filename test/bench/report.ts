@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpus, loadavg, totalmem } from 'node:os';
 
-/** A table in Markdown, aligned so that it reads well in a terminal: the first column left, all others right. */
+/** A Markdown table, aligned for terminals: the first column left, all others right. */
 export function table(rows: readonly (readonly string[])[]): string {
   const [head = [], ...body] = rows;
   const widths = head.map((_, column) =>
@@ -20,7 +20,7 @@ export function table(rows: readonly (readonly string[])[]): string {
   return [head, rule, ...body].map(line).join('\n');
 }
 
-/** Where the figures come from, and a warning when others were using the machine. */
+/** Describes the machine, with a warning when it was busy. */
 export function renderMachine(machine: MachineFacts): string {
   const { cores, cpu, memoryGb, node, commit, load } = machine;
   const facts = `${cores} cores of ${cpu}, ${memoryGb} GB, Node ${node}, Parley ${commit}, load ${load.toFixed(2)} at the start`;
@@ -28,26 +28,26 @@ export function renderMachine(machine: MachineFacts): string {
   return `${facts}\nWARNING: the machine was busy with other things (load above ${QUIET_LOAD}); take these figures as an upper bound of time.`;
 }
 
-/** Three digits that count, as the noise allows no more. */
+/** Three significant digits, as the noise allows no more. */
 export function round(value: number): string {
   if (value >= 100) return value.toFixed(0);
   if (value >= 10) return value.toFixed(1);
   return value >= 1 ? value.toFixed(2) : value.toFixed(3);
 }
 
-/** What several rounds of one measurement came to. */
+/** The summary of several rounds of one measurement. */
 export interface Summary {
   readonly median: number;
   readonly least: number;
   readonly most: number;
 }
 
-/** Sums rounds up. Throws when there are none. */
+/** Summarizes rounds. Throws when there are none. */
 export function summarise(values: readonly number[]): Summary {
   return { median: quantile(values, 0.5), least: quantile(values, 0), most: quantile(values, 1) };
 }
 
-/** The value below which `share` (0 to 1) of the values lie, between neighbours by proportion. */
+/** The value below which `share` (0 to 1) of the values lie, interpolated between neighbors. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   const place = (sorted.length - 1) * share;
@@ -57,7 +57,7 @@ export function quantile(values: readonly number[], share: number): number {
   return below + (above - below) * (place - Math.floor(place));
 }
 
-/** How much `ys` rise for each one of `xs`, by least squares. */
+/** The slope of `ys` over `xs`, by least squares. */
 export function slope(xs: readonly number[], ys: readonly number[]): number {
   const mean = (values: readonly number[]) =>
     values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -77,10 +77,10 @@ export interface MachineFacts {
   readonly load: number;
 }
 
-/** Above this the machine has other things to do, and figures are worse than they should be. */
+/** Above this load the machine is busy, and figures are worse than they should be. */
 export const QUIET_LOAD = 0.5;
 
-/** Looks around. */
+/** Reads the facts about this machine. */
 export function machineFacts(): MachineFacts {
   const all = cpus();
   return {
@@ -98,6 +98,6 @@ function commit(): string {
     const options = { cwd: import.meta.dirname, encoding: 'utf8', stdio: 'pipe' } as const;
     return execFileSync('git', ['describe', '--always', '--dirty'], options).trim();
   } catch {
-    return 'unknown'; // A copy without git's folder can be measured as well.
+    return 'unknown'; // A copy without a Git folder can be measured as well.
   }
 }

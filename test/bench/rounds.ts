@@ -1,4 +1,4 @@
-/** Sections that are rows of the one table in which Parley stands beside other bots. */
+/** Sections that are rows of the table comparing Parley with other bots. */
 export const BESIDE_SECTIONS = ['start', 'memory', 'latency', 'throughput'] as const;
 export type BesideSection = (typeof BESIDE_SECTIONS)[number];
 
@@ -8,32 +8,34 @@ export interface Rounds {
   readonly memory: number;
   readonly latency: number;
   readonly throughput: number;
-  /** Messages of one round of latency; of throughput; before either, to warm up. */
+  /**
+   * Messages in one round of latency and of throughput, and messages for warming up before either.
+   */
   readonly messages: {
     readonly latency: number;
     readonly throughput: number;
     readonly warmUp: number;
-    /** Messages whose stages are measured, and those before. */
+    /** Messages whose stages are measured, and messages before them. */
     readonly stages: number;
     readonly beforeStages: number;
   };
-  /** Longest round of throughput. */
+  /** The longest round of throughput. */
   readonly throughputMs: number;
-  /** Quiet time before memory is read. */
+  /** Idle time before memory is read. */
   readonly idleMs: number;
-  /** Of what takes less than a ms or a few. */
+  /** Repetitions of short operations, which take at most a few ms. */
   readonly repetitions: number;
   /** Simulated days of the heartbeat. */
   readonly days: number;
-  /** Processes for each converter of Markdown; conversions in each; documents that are looked at. */
+  /** Processes for each Markdown converter, conversions in each, and documents that are checked. */
   readonly markup: number;
   readonly conversions: number;
   readonly documents: number;
   /** How long each topology is under load. */
   readonly loadMs: number;
-  /** How long nobody writes while that is measured. */
+  /** How long an idle installation is measured. */
   readonly stillMs: number;
-  /** How long the usual latency of quiet people is watched. */
+  /** How long the usual latency of quiet people is observed. */
   readonly fairnessMs: number;
   /** How long a day of the soak takes. */
   readonly minutes: number;

@@ -6,51 +6,54 @@ import type { ServiceStart } from '../services/provided.ts';
 import { startRedis } from '../services/redis.ts';
 import { parentOf } from './processes.ts';
 
-/** What the servers did since they were started; differences of two readings count. */
+/** Activity of the servers since they were started; the difference of two readings counts. */
 export interface ServerCounts {
-  /** When they were read, in ms of this process. */
+  /** The time of the reading, in ms of this process. */
   readonly at: number;
-  /** Commands that Redis carried out, those inside of scripts included. */
+  /** Commands executed by Redis, including those inside of scripts. */
   readonly redisCommands: number;
-  /** Statements of PostgreSQL, those that begin and end a transaction left out. */
+  /** PostgreSQL statements, without those that start and end a transaction. */
   readonly statements: number;
-  /** Transactions of PostgreSQL, reads included. */
+  /** PostgreSQL transactions, including reads. */
   readonly transactions: number;
-  /** Those that changed or locked something: each has a number of its own. */
+  /** Transactions that changed or locked something, each of which has an id. */
   readonly writeTransactions: number;
-  /** Rows that were inserted, changed or removed. */
+  /** Rows that were inserted, updated or deleted. */
   readonly rowsWritten: number;
   /** Bytes of PostgreSQL's write-ahead log. */
   readonly logBytes: number;
-  /** Of the database on disk. */
+  /** The size of the database on disk. */
   readonly databaseBytes: number;
 }
 
-/** A Redis of the benchmark's own, written through every second. */
+/** A Redis for the benchmark, synced every second. */
 export interface RedisSide {
   readonly url: string;
   readonly pid: number;
-  /** Commands so far, those inside of scripts included. */
+  /** Commands so far, including those inside of scripts. */
   commands(): Promise<number>;
   close(): Promise<void>;
 }
 
-/** Redis and PostgreSQL of the benchmark's own, as durable as in earnest. */
+/** Redis and PostgreSQL for the benchmark, as durable as in production. */
 export interface Servers {
   readonly redisUrl: string;
   readonly postgresUrl: string;
   readonly redisPid: number;
   /** The root of its processes. */
   readonly postgresPid: number;
-  /** `up to here`: what is not reported late is read at once, so that the wait is not counted in it. */
+  /**
+   * With `up to here`, counters without a delay are read immediately, so that the wait is not
+   * included in them.
+   */
   counts(of?: 'from here' | 'up to here'): Promise<ServerCounts>;
   close(): Promise<void>;
 }
 
 /**
- * A connection reports its statistics once a second while it works, but ten seconds after its last statement
- * when it falls idle: read earlier, transactions of the time before would be counted. What the installation
- * does in these seconds is counted with them.
+ * A busy connection reports its statistics once a second, but an idle one only ten seconds after
+ * its last statement: an earlier reading would attribute earlier transactions to the measured time.
+ * The activity of the installation in these seconds is included.
  */
 const STATISTICS_MS = 10_500;
 
@@ -60,7 +63,9 @@ const AS_IN_EARNEST = {
   shared_preload_libraries: 'pg_stat_statements',
 };
 
-/** Starts both. Throws where the machine has not both programs, or PostgreSQL no `pg_stat_statements`. */
+/**
+ * Starts both. Throws when one of the programs, or `pg_stat_statements` of PostgreSQL, is missing.
+ */
 export async function startServers(): Promise<Servers> {
   await using opened = new AsyncDisposableStack();
   const redis = await startRedisSide();
@@ -95,7 +100,7 @@ export async function startServers(): Promise<Servers> {
   };
 }
 
-/** Throws where the machine has no Redis. */
+/** Throws when Redis is not installed. */
 export async function startRedisSide(): Promise<RedisSide> {
   await using opened = new AsyncDisposableStack();
   const url = addressOf(await startRedis(), opened);

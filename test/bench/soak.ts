@@ -18,7 +18,7 @@ import { openFiles, treeMemory } from './processes.ts';
 import { round, slope, table } from './report.ts';
 import { inNewFolder, settingsFor } from './subjects.ts';
 
-/** What a day came to on one deployment. */
+/** The results of a day on one deployment. */
 export interface SoakFigures {
   readonly topology: string;
   readonly minutes: number;
@@ -27,11 +27,11 @@ export interface SoakFigures {
 
 const TOPOLOGIES: readonly Topology[] = [{ kind: 'embedded' }, { kind: 'roles', workers: 1 }];
 const SAMPLE_MS = 30_000;
-/** What was written last is answered before the last look. */
+/** The last messages are answered before the last sample. */
 const AFTERWARDS_MS = 10_000;
 const MAIL = '## mail\n- every: 30 min\n- do: Look through new mail.\n';
 
-/** Lets a day of traffic go by in so many minutes, on both deployments at the same time. */
+/** Simulates a day of traffic within these minutes, on both deployments at the same time. */
 export async function measureSoak({ minutes }: { minutes: number }): Promise<SoakFigures[]> {
   return Promise.all(TOPOLOGIES.map((topology) => soak(topology, minutes)));
 }
@@ -71,7 +71,7 @@ function busySettings(where: Parameters<typeof settingsFor>[0]): object {
   };
 }
 
-/** Somebody writes on the page all day. */
+/** A person writes on the page all day. */
 async function writeOnPage(installation: Installation, ms: number): Promise<void> {
   const [address = ''] =
     /http:\/\/[\d.]+:\d+/.exec(installation.processes[0]?.output() ?? '') ?? [];
@@ -89,7 +89,7 @@ async function writeOnPage(installation: Installation, ms: number): Promise<void
   }
 }
 
-/** Looks every 30 s until the day is over, and once more a little later. */
+/** Takes a sample every 30 s until the day is over, and one more a little later. */
 async function watch(installation: Installation, day: Promise<unknown>): Promise<Sample[]> {
   const samples: Sample[] = [];
   const started = performance.now();
@@ -110,9 +110,9 @@ async function watch(installation: Installation, day: Promise<unknown>): Promise
   return samples;
 }
 
-/** Before this share of the run is over, a process still learns and fills its caches. */
+/** Before this share of the run is over, a process still warms up and fills its caches. */
 const WARM_UP = 0.4;
-/** What a day may add to memory before it counts as growing, in MB. */
+/** How much a day may add to memory before it counts as growing, in MB. */
 const FLAT_MB = 12;
 
 /** Memory, files and tables over a day. */
@@ -127,7 +127,7 @@ export function renderSoak(figures: readonly SoakFigures[]): string {
     .join('\n\n');
 }
 
-/** About twelve lines of all samples. */
+/** About twelve of all samples, one per line. */
 function renderTimes(samples: readonly Sample[]): string {
   const step = Math.max(1, Math.floor(samples.length / 12));
   const shown = samples.filter((_, index) => index % step === 0 || index === samples.length - 1);
@@ -149,7 +149,7 @@ function renderTimes(samples: readonly Sample[]): string {
   return table([head, ...rows]);
 }
 
-/** Least squares through what was seen after the warm-up; an hour is one of the run. */
+/** A linear fit of the samples after the warm-up; an hour is one of the run. */
 function renderTrend(samples: readonly Sample[], minutes: number): string {
   const settled = samples.slice(Math.floor(samples.length * WARM_UP));
   const parts = Object.keys(samples[0]?.residentMb ?? {});
@@ -182,11 +182,11 @@ function renderRows(samples: readonly Sample[]): string {
   return table([['rows of table', 'at the start', 'at noon', 'after the day'], ...rows]);
 }
 
-/** How an installation is at a moment. */
+/** The state of an installation at one moment. */
 export interface Sample {
-  /** Since the beginning, in ms. */
+  /** Since the start, in ms. */
   readonly atMs: number;
-  /** Resident, and used by JavaScript, in MB; open files and sockets. By part. */
+  /** Resident memory, and memory used by JavaScript, in MB; open files and sockets. By part. */
   readonly residentMb: ByPart;
   readonly heapMb: ByPart;
   readonly files: ByPart;
@@ -197,7 +197,7 @@ export interface Sample {
 
 const MB = 1_048_576;
 
-/** Looks at the processes, the database and its tables. */
+/** Samples the processes, the database and its tables. */
 export async function sampleOf(installation: Installation, atMs: number): Promise<Sample> {
   const { processes } = installation;
   const heaps = await Promise.all(
@@ -214,7 +214,7 @@ export async function sampleOf(installation: Installation, atMs: number): Promis
   };
 }
 
-/** As the process tells it; what is garbage is in it. */
+/** As reported by the process, including garbage. */
 async function heapOf(output: string, token: string): Promise<number> {
   const address = /http:\/\/[\d.]+:\d+/.exec(output)?.[0] ?? '';
   const headers = { authorization: `Bearer ${token}` };

@@ -4,8 +4,8 @@ import v8 from 'node:v8';
 import { locateDataFolder, startParley } from '@parley/cli';
 import { systemTime } from '@parley/core';
 
-// Parley as `parley start` composes it, but it notes the processor time of this process at each point
-// of the durable path, and tells it when it is asked.
+// Parley as `parley start` composes it, except that it records the processor time of this process
+// at each point of the durable path, and reports it on request.
 
 const [data = '', log = ''] = process.argv.slice(2);
 module.enableCompileCache();

@@ -8,8 +8,8 @@ import type { Rounds } from './rounds.ts';
 import { type BenchRoom, inNewFolder, settingsFor, writeSettings } from './subjects.ts';
 
 /**
- * A stage ends when a message passes this point of the durable path, and begins at the point before.
- * Budgets are microseconds of processor time; together they are the budget of one message.
+ * A stage ends when a message passes this point of the durable path, and starts at the previous
+ * point. Budgets are microseconds of processor time; their sum is the budget of one message.
  */
 const STAGES: readonly {
   readonly end: DurablePoint;
@@ -27,24 +27,24 @@ const STAGES: readonly {
   { end: 'received', name: 'leaving the lane, claiming again, polling', budget: 800 },
 ];
 
-/** Long enough for everything that follows an answer to end before the next message. */
+/** Long enough for all work after an answer to end before the next message. */
 const PAUSE_MS = 15;
 
-/** What a message costs from one point to the next. */
+/** The cost of a message from one point to the next. */
 export interface StageFigure {
   readonly name: string;
-  /** Of the whole process with all of its threads, per message, in microseconds. */
+  /** Processor time of the whole process with all its threads, per message, in microseconds. */
   readonly us: number;
   readonly budget: number;
-  /** How often a message passes the point at the end. */
+  /** How often a message passes the end point. */
   readonly passings: number;
 }
 
 const Passed = z.record(z.string(), z.object({ us: z.number(), passings: z.number() }));
 
 /**
- * One person in one chat, one message at a time: where the processor time between the points of the
- * durable path goes, once history is full and the compiler has seen everything.
+ * One person in one chat, one message at a time: measures the processor time between the points of
+ * the durable path, once history is full and the code is compiled.
  */
 export async function measureStages(rounds: Rounds, room: BenchRoom): Promise<StageFigure[]> {
   const { stages, beforeStages } = rounds.messages;
@@ -72,7 +72,7 @@ export async function measureStages(rounds: Rounds, room: BenchRoom): Promise<St
   });
 }
 
-/** Those for node itself that `npm start` has; the program is another here. */
+/** The flags for node in `npm start`; the program differs here. */
 function flagsOfStart(): string[] {
   const { args } = npmStart();
   return args.slice(

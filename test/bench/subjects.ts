@@ -5,22 +5,25 @@ import { startTelegramSide, type TelegramSide } from './doubles.ts';
 import { npmStart, type StartedProcess, startProcess } from './processes.ts';
 import { type RedisSide, startRedisSide } from './servers.ts';
 
-/** What is measured: Parley, the least bot that is as durable, the same with Parley's libraries, Chat SDK on Redis, and bare telegraf. */
+/**
+ * The compared bots: Parley, the smallest bot that is as durable, the same with Parley's libraries,
+ * Chat SDK on Redis, and bare telegraf.
+ */
 export const SUBJECTS = ['parley', 'least', 'library', 'chat-sdk', 'bare'] as const;
 export type SubjectName = (typeof SUBJECTS)[number];
 
-/** A subject that runs; `pids` are its process and, for Chat SDK, that of its Redis. */
+/** A running subject; `pids` are its process and, for Chat SDK, that of its Redis. */
 export interface Subject extends StartedProcess {
   readonly name: SubjectName;
   readonly pids: readonly number[];
 }
 
-/** Where a subject runs. `folder` is kept between starts or not, which decides what is warm. */
+/** Where a subject runs. Whether `folder` is kept between starts determines what is warm. */
 export interface Surroundings {
   readonly folder: string;
   readonly telegram: TelegramSide;
   readonly modelUrl: string;
-  /** More arguments for node, for example `--cpu-prof`. */
+  /** Additional arguments for node, for example `--cpu-prof`. */
   readonly nodeArguments?: readonly string[];
   readonly redis?: RedisSide | undefined;
 }
@@ -46,8 +49,8 @@ export function startSubject(name: SubjectName, where: Surroundings): Subject {
 }
 
 /**
- * Runs `measure` for each subject, `rounds` times in turn, so that whatever else the machine does meets
- * all alike. Each time a new process, a new Telegram, and a new folder.
+ * Runs `measure` for each subject, `rounds` times alternating, so that other load on the machine
+ * affects all alike. Each time with a new process, a new Telegram, and a new folder.
  */
 export async function inTurns(
   room: BenchRoom,
@@ -62,7 +65,10 @@ export async function inTurns(
   }
 }
 
-/** Starts a subject that polls, in `folder` or a new one, with what it needs; disposing ends all of it. */
+/**
+ * Starts a subject that polls, in `folder` or a new one, with everything it needs; disposing ends
+ * all of it.
+ */
 export async function startWithTelegram(
   { modelUrl, nodeArguments }: BenchRoom,
   name: SubjectName,
@@ -87,7 +93,7 @@ export async function startWithTelegram(
   return { subject, telegram, [Symbol.asyncDispose]: () => everything.disposeAsync() };
 }
 
-/** Gives `use` an empty folder and removes it afterwards. */
+/** Passes an empty folder to `use` and removes it afterwards. */
 export async function inNewFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
   const folder = newFolder();
   try {
@@ -100,7 +106,7 @@ export async function inNewFolder<T>(use: (folder: string) => Promise<T>): Promi
 const newFolder = () => mkdtempSync(join(tmpdir(), 'parley-bench-'));
 const removeFolder = (folder: string) => rmSync(folder, { recursive: true, force: true });
 
-/** Settings of a Parley for anyone who writes to this Telegram. */
+/** Settings of a Parley that answers anyone who writes to this Telegram. */
 export function settingsFor({ telegram, modelUrl }: Pick<Surroundings, 'telegram' | 'modelUrl'>) {
   return {
     model: { provider: 'openai-compatible', baseUrl: modelUrl, model: 'double' },
@@ -108,22 +114,22 @@ export function settingsFor({ telegram, modelUrl }: Pick<Surroundings, 'telegram
       telegram: {
         token: telegram.token,
         apiRoot: telegram.apiRoot,
-        // The bots it is compared with do not pace themselves either.
+        // The other bots do not limit their rate either.
         pace: false,
         access: { direct: 'open' },
       },
     },
     http: { port: 0 },
-    // A load of a day comes from few people.
+    // The load of a whole day comes from few people.
     spend: { perStrangerDaily: 'off' },
   };
 }
 
-/** Writes the settings once; the workspace and the database are Parley's own business. */
+/** Writes the settings once; Parley creates the workspace and the database itself. */
 export function writeSettings(folder: string, settings: object): string {
   const data = join(folder, 'data');
   mkdirSync(data, { recursive: true });
-  // JSON is YAML.
+  // JSON is valid YAML.
   writeFileSync(join(data, 'parley.yaml'), JSON.stringify(settings));
   return data;
 }
@@ -148,7 +154,7 @@ function bot(name: keyof typeof BOTS, { folder, telegram, modelUrl, redis }: Sur
     MODEL_URL: modelUrl,
     DATABASE: join(folder, 'bot.db'),
     REDIS_URL: redis?.url ?? '',
-    // What Parley turns on for itself.
+    // Parley turns it on by itself.
     NODE_COMPILE_CACHE: join(folder, 'tmp/node-compile-cache'),
   };
   return { args: [join(import.meta.dirname, 'bots', BOTS[name])], env, readyLine: 'ready' };

@@ -4,10 +4,10 @@ import { Order } from './doubles.ts';
 import { type Crowd, disturb, oneByOne, sideBySide, steady } from './people.ts';
 import { preciseNow } from './processes.ts';
 
-// The Telegram double in a process of its own, together with the people who write: what they cost is
-// not the bot's, and both ends of a latency are read from one clock.
+// The Telegram double in a separate process, together with the people who write: their cost does
+// not count as the bot's, and both ends of a latency are read from one clock.
 
-/** How long a bot may take to ask for messages. */
+/** How long a bot may take until its first poll, in ms. */
 const TIMEOUT_MS = 15_000;
 
 const double = await startTelegramDouble({ clock: preciseNow });

@@ -1,12 +1,12 @@
-/** The wall clock of this process, for everything that runs in it, libraries included. */
+/** The wall clock of this process, for everything that runs in it, including libraries. */
 export interface MachineClock extends Disposable {
-  /** Sets it forward, or back (negative); the time that passes and all timers go on as they were. */
+  /** Sets it forward, or back (negative); elapsed time and all timers are unaffected. */
   step(ms: number): void;
 }
 
 /**
- * Takes the wall clock over until it is disposed. It is ahead of the machine's by the steps alone: a clock that a timer
- * moves on runs slow on a busy machine, whose timers come late.
+ * Replaces the wall clock until disposed. It differs from the machine's only by the steps: a clock
+ * advanced by a timer would run slow on a busy machine, where timers are late.
  */
 export function takeMachineClock(): MachineClock {
   const MachineDate = globalThis.Date;

@@ -15,23 +15,29 @@ import { type MachineClock, takeMachineClock } from './machine-clock.ts';
 const PEOPLE = [501, 502, 503];
 const HOUR_MS = 60 * 60_000;
 const YEAR_MS = 365 * 24 * HOUR_MS;
-/** In each direction, also where the clock comes back to what it was before. */
+/** Steps in each direction, including back to the real time. */
 const STEPS = [-HOUR_MS, HOUR_MS, HOUR_MS, -HOUR_MS, -YEAR_MS, YEAR_MS, YEAR_MS, -YEAR_MS];
-/** For one installation after the other: a start takes a second, and a loss of its leases some more. */
+/**
+ * One after another for one installation: a start takes a second, and losing leases takes longer.
+ */
 const STEPS_OF_EACH = [
   ...[[-YEAR_MS, YEAR_MS], [HOUR_MS]].filter((_, nth) => isOfDay(nth, 2)),
   ...(isWholeRun() ? [[-HOUR_MS, HOUR_MS], [YEAR_MS]] : []),
 ];
 /**
- * A part that waits for a clock would need an hour. Everything else takes some seconds, but one after the other where
- * the leases of an account and of a turn are lost, and longer on a busy machine. In ms.
+ * A part that waits for the clock would need an hour. Everything else takes some seconds, but in
+ * sequence when the leases of an account and of a turn are lost, and longer on a busy machine. In
+ * ms.
  */
 const ANSWERED_WITHIN_MS = 100_000;
-/** What a chat reads where a busy machine stood still past the lease of its account in the middle of a send (D04). */
+/**
+ * Shown in a chat when a busy machine paused past the lease of its account in the middle of a send
+ * (D04).
+ */
 const UNCERTAIN = 'I was interrupted while sending a message';
 
-describe('a clock that is set while messages are under way', () => {
-  it('[D13] [D05] keeps no answer from anyone, embedded', async () => {
+describe('a clock that is set while messages are in progress', () => {
+  it('[D13] [D05] delays no answer, embedded', async () => {
     await using opened = new AsyncDisposableStack();
     const clock = opened.use(takeMachineClock());
     await answersAll(clock, await startScene(opened, {}), STEPS);
@@ -40,7 +46,7 @@ describe('a clock that is set while messages are under way', () => {
   const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
   describe.skipIf(redisUrl === null || postgresUrl === null)('on PostgreSQL and Redis', () => {
     it.each(STEPS_OF_EACH.map((steps) => ({ steps })))(
-      '[D13] [D05] keeps no answer from anyone: $steps ms',
+      '[D13] [D05] delays no answer: $steps ms',
       async ({ steps }) => {
         await using opened = new AsyncDisposableStack();
         const database = await freshDatabase(postgresUrl ?? '');
@@ -57,7 +63,9 @@ describe('a clock that is set while messages are under way', () => {
 
 type Scene = Awaited<ReturnType<typeof startScene>>;
 
-/** Everyone writes, and the clock is set while the first of them is answered; again after each step. */
+/**
+ * Everyone writes, and the clock is set while the first of them is answered; again after each step.
+ */
 async function answersAll(
   clock: MachineClock,
   scene: Scene,
@@ -102,7 +110,7 @@ async function startScene(opened: AsyncDisposableStack, servers: object) {
   const unanswered = (chat: number) =>
     asked.filter((text) => !said(chat).some((answer) => answer.includes(text)));
   const notices = (chat: number) => said(chat).filter((text) => text.includes(UNCERTAIN));
-  /** More answers are missing there than it was told about. */
+  /** More answers are missing there than notices were sent. */
   const isOwed = (chat: number) => unanswered(chat).length > notices(chat).length;
   return {
     /** Everyone says something and gets an answer to it. */

@@ -8,13 +8,15 @@ import { READERS } from './markup/readers.ts';
 const LENGTHS = { telegram: 4_096, discord: 2_000, whatsapp: 4_000, plain: 4_000, html: 100_000 };
 type Dialect = PrintedTarget['dialect'];
 
-/** What people read, and in which formats, of Markdown that is short enough for one message. */
+/** The text people read, with its formats, of Markdown short enough for one message. */
 function stretchesIn(dialect: Dialect, markdown: string) {
   const target = { dialect, maxLength: LENGTHS[dialect], unit: 'utf16' } as const;
   return render(markdown, target).flatMap(({ text, plain }) => READERS[dialect].read(text, plain));
 }
 
-/** Without what printers put between characters to keep them apart, and white space at the ends of lines. */
+/**
+ * Removes the characters that printers insert as separators, and white space at the ends of lines.
+ */
 function seen(text: string): string {
   return (
     text
@@ -128,7 +130,7 @@ const word = fc.oneof(
 const written = fc
   .array(fc.tuple(word, fc.constantFrom('', ' ', '\n')), { minLength: 1, maxLength: 8 })
   .map((pieces) => pieces.flat().join(''))
-  // What no platform shows is taken out of every text.
+  // Characters that no platform shows are removed from every text.
   .filter(
     (text) => visibleText(text) === text && seen(text) !== '' && !/[\u200b\u2060\ufeff]/.test(text),
   );
@@ -189,13 +191,13 @@ describe.each(['telegram', 'discord', 'whatsapp', 'plain', 'html'] as const)('%s
     ['the name of a picture', '![&lt;a&gt;](https://e.org)', '&lt;a&gt;'],
     ['a table', '| &lt; | b |\n|---|---|\n| &amp;lt; | &gt; |', '&lt;'],
   ])(
-    '[M01] shows character references of an answer as they are written: %s',
+    '[M01] shows character references in an answer as they are written: %s',
     (_what, markdown, shown = markdown) => {
       expect(readIn(dialect, markdown)).toContain(shown);
     },
   );
 
-  it('[M01] links the address that references in it mean', () => {
+  it('[M01] links to the address that its character references stand for', () => {
     const shown = stretchesIn(dialect, '[a &amp; b](https://e.org/?a=1&amp;b=2)');
     const links = shown.map(({ link }) => link?.url).filter((url) => url !== undefined);
     const text = shown.map((stretch) => stretch.text).join('');

@@ -6,20 +6,23 @@ import { numberWords, type SampleDocument } from './markup/sample-words.ts';
 
 export type { SampleDocument } from './markup/sample-words.ts';
 
-/** Documents of every construct people's models write, nested up to three levels. */
+/** Documents with every construct that models write, nested up to three levels. */
 export const sampleDocument: fc.Arbitrary<SampleDocument> = fc
   .array(block, { minLength: 1, maxLength: 3 })
   .map((blocks) => numberWords(withReferences(withoutMixedDollars(blocks.join('\n\n')))));
 
-/** A sample after random insertions, deletions and repetitions: sloppy, broken, still to be shown. */
+/**
+ * A sample after random insertions, deletions and repetitions: sloppy or broken Markdown that must
+ * still be shown.
+ */
 export const mutatedMarkdown: fc.Arbitrary<string> = mutated(sampleDocument);
 
-/** A price before maths would begin it: `$5 and **$10**, or $x$` is maths up to its end. */
+/** A price before a formula would start it: `$5 and **$10**, or $x$` is a formula up to its end. */
 function withoutMixedDollars(markdown: string): string {
   return /\$[^\d$\n]/.test(markdown) ? markdown.replaceAll(/\$(?=\d)/g, '€') : markdown;
 }
 
-/** Only a document that refers to them gets definitions and footnotes. */
+/** Adds definitions and footnotes only to a document that refers to them. */
 function withReferences(markdown: string): string {
   const definitions = /\[r\d\]/.test(markdown) ? [DEFINITIONS] : [];
   const footnotes = markdown.includes('[^') ? [FOOTNOTES] : [];

@@ -10,13 +10,15 @@ import { expectedOfMarkdown } from './markup/tree-reference.ts';
 import { seenCharacters } from './markup/visible.ts';
 
 const DIALECTS = ['telegram', 'discord', 'whatsapp', 'plain', 'html'] as const;
-/** A real limit, and two by which most examples are cut. */
+/** A realistic limit, and two limits that cut most examples. */
 const [ROOMY, ...TIGHT] = [2_000, 60, 24];
 
 /**
- * Where people see something else than CommonMark's HTML on purpose, and in how many examples: HTML
- * is shown as written, so is a character reference outside of addresses, a definition that nothing refers to, `*` between letters or numbers, and an underline of
- * one or two signs; a link without a text shows its address. The numbers are exact, so that the list cannot grow unseen.
+ * Where people deliberately see something other than CommonMark's HTML, and in how many examples:
+ * HTML is shown as written, and so are a character reference outside addresses, a definition that
+ * nothing refers to, `*` between letters or digits, and a heading underlined with one or two
+ * characters; a link without text shows its address. The numbers are exact, so that the list cannot
+ * grow unnoticed.
  */
 const ON_PURPOSE = {
   'literal HTML': 69,
@@ -27,33 +29,39 @@ const ON_PURPOSE = {
   'underline of one sign': 1,
 };
 
-/** All readings of each example, read once for all dialects and limits. */
+/** All readings of each example, parsed once for all dialects and limits. */
 const EXAMPLES = commonmark.map(({ markdown, html }) => {
   let readings: readonly (readonly Expected[])[] | undefined;
   return { markdown, html, readings: () => (readings ??= [...expectedOfMarkdown(markdown)]) };
 });
 
-/** The real limit always. For a change each example is cut on one dialect, and at night on all of them. */
+/**
+ * Always the realistic limit. On a change each example is also cut in one dialect, at night in all
+ * of them.
+ */
 function limitsOf(index: number, dialect: (typeof DIALECTS)[number]): readonly number[] {
   const cut = (DIALECTS.indexOf(dialect) + index) % DIALECTS.length;
   return cut < shareOfRun(DIALECTS.length) ? [ROOMY, ...TIGHT] : [ROOMY];
 }
 
 describe("CommonMark's examples", () => {
-  it.each(DIALECTS)('[M01] [M03] are legal on %s, whole and in order, however cut', (dialect) => {
-    const failures: string[] = [];
-    for (const [index, { markdown, readings }] of EXAMPLES.entries()) {
-      for (const maxLength of limitsOf(index, dialect)) {
-        try {
-          checkDocument(markdown, { dialect, maxLength, unit: 'utf16' }, readings());
-        } catch (error) {
-          failures.push(`example ${index + 1} in parts of ${maxLength}: ${String(error)}`);
+  it.each(DIALECTS)(
+    '[M01] [M03] are valid on %s, whole and in order, wherever they are cut',
+    (dialect) => {
+      const failures: string[] = [];
+      for (const [index, { markdown, readings }] of EXAMPLES.entries()) {
+        for (const maxLength of limitsOf(index, dialect)) {
+          try {
+            checkDocument(markdown, { dialect, maxLength, unit: 'utf16' }, readings());
+          } catch (error) {
+            failures.push(`example ${index + 1} in parts of ${maxLength}: ${String(error)}`);
+          }
         }
       }
-    }
-    expect(failures).toEqual([]);
-    expect(commonmark).toHaveLength(652);
-  });
+      expect(failures).toEqual([]);
+      expect(commonmark).toHaveLength(652);
+    },
+  );
 
   it('[M01] say the same in their HTML as in what the tests expect to be seen', () => {
     const counted = new Map<string, number>();
@@ -80,7 +88,7 @@ function flatText(content: readonly Expected[]): string {
     .join('');
 }
 
-/** Why an example differs, by the specification's own reading of it. */
+/** Why an example differs, according to the specification's own reading of it. */
 function reasonOf(markdown: string): keyof typeof ON_PURPOSE | undefined {
   const nodes = allNodes(fromMarkdown(markdown));
   const referred = new Set(

@@ -9,7 +9,7 @@ import { mustShow, seenWords } from './markup/word-formats.ts';
 
 const DIALECTS = ['telegram', 'discord', 'whatsapp', 'html', 'plain'] as const;
 
-/** Real limits, comfortable ones, and such that hardly anything fits. */
+/** Realistic limits, generous ones, and limits that leave almost no room. */
 const maxLength = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(2_000, 4_096) },
   { weight: 3, arbitrary: fc.integer({ min: 300, max: 1_500 }) },
@@ -17,12 +17,15 @@ const maxLength = fc.oneof(
   { weight: 1, arbitrary: fc.integer({ min: 16, max: 60 }) },
 );
 const unit = fc.constantFrom('utf16', 'codepoint', 'byte');
-/** One for each dialect, with limits of its own. */
+/** One target per dialect, each with its own limit. */
 const targets: fc.Arbitrary<PrintedTarget[]> = fc.tuple(
   ...DIALECTS.map((dialect) => fc.record({ dialect: fc.constant(dialect), maxLength, unit })),
 );
 
-/** Reading the source takes longer than rendering it: each reading is made once, when a dialect asks for it. */
+/**
+ * Parsing the source takes longer than rendering it, so each reading is computed once, when a
+ * dialect asks for it.
+ */
 function once<T>(items: Iterator<T>): Iterable<T> {
   const known: T[] = [];
   return {
@@ -50,11 +53,11 @@ function inDialect({ dialect }: PrintedTarget, check: () => void): void {
 
 describe('any Markdown in every dialect', () => {
   it(
-    '[M03] shows all that well-formed Markdown says, once and in order, as it was meant',
+    '[M03] shows everything that well-formed Markdown says, once and in order, as intended',
     () => {
       fc.assert(
         fc.property(sampleDocument, targets, (sample, all) => {
-          // All that looks like maths in it is maths.
+          // Everything that looks like a formula in it is one.
           const readings = once(expectedOfMarkdown(sample.markdown).take(1));
           for (const to of all) {
             inDialect(to, () => {
@@ -75,7 +78,7 @@ describe('any Markdown in every dialect', () => {
   );
 
   it(
-    '[M03] shows all that sloppy or broken Markdown says, once and in order',
+    '[M03] shows everything that sloppy or broken Markdown says, once and in order',
     () => {
       const doubtful = new Map<string, number>();
       fc.assert(
@@ -90,7 +93,7 @@ describe('any Markdown in every dialect', () => {
         }),
         RUN_LENGTH,
       );
-      // Maths that begins and ends at odd places; the words were compared.
+      // Formulas that start and end at odd places; only the words were compared.
       const most = Math.max(0, ...doubtful.values());
       expect(most / RUN_LENGTH.numRuns, JSON.stringify([...doubtful])).toBeLessThan(0.01);
     },

@@ -10,7 +10,7 @@ import { mutatedMarkdown, sampleDocument } from './markdown-arbitrary.ts';
 import { READERS } from './markup/readers.ts';
 import { RUN_LENGTH, TIMEOUT } from './markup/run-length.ts';
 
-/** Each shows a document a dozen times. */
+/** Fewer runs, because each shows a document a dozen times. */
 const RUNS = { ...RUN_LENGTH, numRuns: Math.ceil(RUN_LENGTH.numRuns / 4) };
 
 const target: fc.Arbitrary<PrintedTarget> = fc.record({
@@ -18,13 +18,13 @@ const target: fc.Arbitrary<PrintedTarget> = fc.record({
   maxLength: fc.oneof(fc.constantFrom(2_000, 4_096), fc.integer({ min: 60, max: 900 })),
   unit: fc.constantFrom('utf16', 'codepoint', 'byte'),
 });
-/** Where no word needs to be cut; tags count on the web page. */
+/** Limits that never cut a word; on the web page, tags count as well. */
 const roomyTarget = target.map((to) => ({ ...to, maxLength: to.maxLength + 300 }));
 const markdown = fc.oneof(
   sampleDocument.map((sample) => sample.markdown),
   mutatedMarkdown,
 );
-/** Places far apart, or one place and the characters behind it. */
+/** Cuts far apart, or one cut and the characters after it. */
 const places = fc.oneof(
   fc.array(fc.nat(), { minLength: 1, maxLength: 12 }),
   fc.nat().map((place) => Array.from({ length: 12 }, (_, index) => place + index)),
@@ -38,7 +38,7 @@ const LENGTH: Readonly<Record<PrintedTarget['unit'], (text: string) => number>> 
 
 type Parts = readonly RenderedPart[];
 
-/** What is shown after each of the pieces that a text is cut into. */
+/** What is shown after each of the pieces into which a text is cut. */
 async function grow(text: string, to: PrintedTarget, cuts: readonly number[]): Promise<Parts[]> {
   const renderer = createPrefixRenderer(to);
   const ends = cuts.map((cut) => cut % (text.length + 1)).sort((a, b) => a - b);
@@ -64,7 +64,7 @@ function expectLegal({ text, plain }: RenderedPart, to: PrintedTarget): void {
 const wordsIn = (parts: readonly RenderedPart[]) =>
   parts.flatMap(({ plain }) => plain.match(/w\d+w/g) ?? []);
 
-/** So that nothing is half at its end. */
+/** Ends the text with a blank line, so that nothing in it is unfinished. */
 const ended = (text: string) => `${text}\n\n`;
 const hasDefinitions = (text: string) => text.includes(']:');
 
@@ -72,9 +72,9 @@ function check(property: fc.IAsyncProperty<[string, PrintedTarget, number[]]>): 
   return fc.assert(property, RUNS);
 }
 
-describe('an answer that grows', () => {
+describe('a growing answer', () => {
   it(
-    '[F12] is shown the same however it was cut on its way',
+    '[F12] is shown the same wherever it was cut on its way',
     async () => {
       await check(
         fc.asyncProperty(markdown, target, places, async (text, to, cuts) => {
@@ -86,7 +86,7 @@ describe('an answer that grows', () => {
   );
 
   it(
-    '[F12] is legal at every cut',
+    '[F12] is valid at every cut',
     async () => {
       await check(
         fc.asyncProperty(markdown, target, places, async (text, to, cuts) => {
@@ -98,7 +98,7 @@ describe('an answer that grows', () => {
   );
 
   it(
-    '[F12] keeps the parts of all that was complete, however it continues',
+    '[F12] keeps the parts of everything that was complete, however it continues',
     async () => {
       await fc.assert(
         fc.asyncProperty(
@@ -109,7 +109,7 @@ describe('an answer that grows', () => {
           async (first, second, to, cuts) => {
             const text = ended(first.markdown) + second.markdown;
             fc.pre(!hasDefinitions(text));
-            // The last part may take in what follows.
+            // The last part may absorb what follows.
             const kept = render(ended(first.markdown), to).slice(0, -1);
             const from = ended(first.markdown).length;
             const later = cuts.map((cut) => from + (cut % (text.length - from + 1)));
@@ -125,7 +125,7 @@ describe('an answer that grows', () => {
   );
 
   it(
-    '[F12] is, when it is complete, what is sent in the end',
+    '[F12] equals the final message when it is complete',
     async () => {
       await check(
         fc.asyncProperty(markdown, target, places, async (text, to, cuts) => {
@@ -139,7 +139,7 @@ describe('an answer that grows', () => {
   );
 
   it(
-    '[F12] has all words, though links and notes whose definitions come late are shown as written',
+    '[F12] contains all words, though links and notes whose definitions come late are shown as written',
     async () => {
       await fc.assert(
         fc.asyncProperty(sampleDocument, roomyTarget, places, async (sample, to, cuts) => {
@@ -153,7 +153,7 @@ describe('an answer that grows', () => {
   );
 
   it(
-    '[F12] never takes back a word that was shown',
+    '[F12] never removes a word that was shown',
     async () => {
       await fc.assert(
         fc.asyncProperty(sampleDocument, roomyTarget, places, async (sample, to, cuts) => {

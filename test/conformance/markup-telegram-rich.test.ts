@@ -10,12 +10,15 @@ import { RUN_LENGTH, TIMEOUT } from './markup/run-length.ts';
 const ordinary = { dialect: 'telegram', maxLength: 4_096, unit: 'utf16' } as const;
 const target = { ...ordinary, rich: true } as const;
 
-/** Text that answers often have and that needs a rich message, around what chance has made. */
+/** Random text combined with constructs that are common in answers and need a rich message. */
 const needing: fc.Arbitrary<string> = fc
   .tuple(fc.constantFrom('# T\n\n', '|a|b|\n|-|-|\n|1|2|\n\n', '$x_1$\n\n', ''), mutatedMarkdown)
   .map(([before, text]) => before + text);
 
-/** The blocks of a rich message as the strict reader of the double understands it, which throws what Telegram refuses. */
+/**
+ * The blocks of a rich message as the double's strict reader understands it; the reader throws on
+ * whatever Telegram refuses.
+ */
 function blocksOf(html: string): unknown {
   const shown = readRichMessage(new RequestParams({ rich_message: { html } }));
   return shown?.rich_message;
@@ -23,8 +26,10 @@ function blocksOf(html: string): unknown {
 
 const letters = (text: string) => text.replaceAll(/[^\p{L}\p{N}]/gu, '');
 
-describe('rich messages of Telegram', () => {
-  it('[F18] [M06] are read by a strict reader, whatever the Markdown', { timeout: TIMEOUT }, () => {
+describe('rich messages on Telegram', () => {
+  it('[F18] [M06] are accepted by a strict reader, whatever the Markdown', {
+    timeout: TIMEOUT,
+  }, () => {
     fc.assert(
       fc.property(needing, (markdown) => {
         for (const { rich } of render(markdown, target)) {
@@ -35,7 +40,7 @@ describe('rich messages of Telegram', () => {
     );
   });
 
-  it('[M03] [M04] show the words of the ordinary message that can stand for each', {
+  it('[M03] [M04] show the words of their ordinary fallback messages', {
     timeout: TIMEOUT,
   }, () => {
     fc.assert(
@@ -43,7 +48,7 @@ describe('rich messages of Telegram', () => {
         for (const { rich, text } of render(`# Title\n\n${markdown}`, target)) {
           const simple = parseTelegramHtml(text).text;
           expect([...simple].length).toBeLessThanOrEqual(4_096);
-          // Without tables, whose columns an ordinary message may name in each row.
+          // Skips tables, because an ordinary message may repeat their column names in each row.
           if (rich === undefined || rich.includes('<table') || rich.includes('<details')) continue;
           const blocks = (blocksOf(rich) as { blocks: unknown }).blocks;
           expect(letters(textOf(blocks))).toBe(letters(simple));

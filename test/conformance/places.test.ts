@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Place, PlacePeer } from './places/place-peer.ts';
 import { telegramPlaces } from './places/telegram-places.ts';
 
-/** Each platform that keeps several conversations under one chat, or one id in several chats. */
+/** Platforms that keep several conversations under one chat, or one id in several chats. */
 const PLATFORMS: Readonly<Record<string, () => Promise<PlacePeer<Place>>>> = {
   Telegram: telegramPlaces,
 };
@@ -24,7 +24,7 @@ describe.each(Object.entries(PLATFORMS))('the places of %s', (_name, connect) =>
     return peer.write(place, `question ${count}`);
   };
 
-  it('[F17] are conversations of their own: no two of them share one, and messages keep their ids apart', async () => {
+  it('[F17] are separate conversations, and the ids of their messages never collide', async () => {
     const conversations = new Map<string, string>();
     const ids = new Set<string>();
     for (const place of peer.places) {
@@ -38,7 +38,7 @@ describe.each(Object.entries(PLATFORMS))('the places of %s', (_name, connect) =>
     }
   });
 
-  it('[F11] [F17] get the answer to what was written there, in whatever order people write', async () => {
+  it('[F11] [F17] get the answers to their own messages, in whatever order people write', async () => {
     const any = fc.array(fc.constantFrom(...peer.places), { minLength: 2, maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(any, async (places) => {
@@ -55,7 +55,7 @@ describe.each(Object.entries(PLATFORMS))('the places of %s', (_name, connect) =>
     );
   });
 
-  it('[W02] are direct chats only where nobody else can read them', async () => {
+  it('[W02] are direct chats only when nobody else can read them', async () => {
     for (const place of peer.places) {
       const { chat, sender } = await write(place);
       const isAlone = chat.type === 'direct';

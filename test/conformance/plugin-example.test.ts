@@ -42,7 +42,7 @@ beforeAll(async () => {
 });
 
 describe('the example plugin', () => {
-  it('[P16] rolls as many dice as it is asked to, with as many sides as its options say', async () => {
+  it('[P16] rolls the requested number of dice, with as many sides as its options say', async () => {
     const call: ToolCall = {
       callId: 'c1',
       turnId: 't',
@@ -61,7 +61,7 @@ describe('the example plugin', () => {
     await expect(brought.tools[0]?.run({ dice: 21 }, call)).rejects.toThrow();
   });
 
-  it('[P16] gives the lucky number before each turn and logs it after', async () => {
+  it('[P16] provides the lucky number before each turn and logs the turn afterwards', async () => {
     const { log, lines } = recordingLogger();
     const info = { ...log, info: log.warn, child: () => ({ ...log, info: log.warn }) };
     const host = { log: info, clock: () => 0, folder: '/', signal };
@@ -80,13 +80,13 @@ describe('the example plugin', () => {
     expect(lines).toEqual(['a turn at the games table {"message":"991","outcome":"answered"}']);
   });
 
-  it('[P16] names the house rules where this reader may see them', async () => {
+  it('[P16] lists the house rules where this reader may see them', async () => {
     const turn = { facts, reader, view, messages: [], conversationId: 'c', session: 1 };
     const gathered = await brought.sources[0]?.gather(turn);
     expect(gathered?.resources?.[0]?.location).toBe('house-rules.md');
   });
 
-  it('[F04] [P16] has a board that keeps its word, and says so only once a notice is stored', async () => {
+  it('[F04] [P16] offers a board that delivers, and reports success only once a notice is stored', async () => {
     const received: InboundMessage[] = [];
     const states: ChannelState[] = [];
     const context: ChannelContext<unknown> = {

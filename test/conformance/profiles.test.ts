@@ -23,20 +23,20 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-describe('the profiles that come with Parley', () => {
-  it('[P15] are one for each house layout, and more', () => {
+describe('the built-in profiles', () => {
+  it('[P15] include one for each house layout, and more', () => {
     const houses = ['mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'];
     expect(NAMES).toEqual(expect.arrayContaining([...houses, 'assistant', 'companion']));
   });
 
-  it.each(NAMES)('[P15] %s is valid, and all that it names is there', (name) => {
+  it.each(NAMES)('[P15] %s is valid, and everything it names exists', (name) => {
     const { layout, persona, format } = load(`agent: { profile: ${name} }`).settings.agent;
     expect(layoutNamed(layout ?? '').layers.length).toBeGreaterThan(0);
     if (persona !== undefined) expect(config(`personas/${persona}.md`)).toBe(true);
     if (format !== undefined) expect(config(`output-formats/${format}.md`)).toBe(true);
   });
 
-  it('[P15] of assistant even the lines that are commented out are valid', () => {
+  it('[P15] the commented lines of assistant are valid as well', () => {
     const written = readFileSync(join(CONFIG, 'profiles/assistant.yaml'), 'utf8');
     mkdirSync(join(folder, 'profiles'));
     const all = written.replaceAll(/^# (?=[a-zA-Z]+: )/gm, '');
@@ -49,7 +49,7 @@ describe('the profiles that come with Parley', () => {
   });
 });
 
-/** The settings, which must be good to the last key. */
+/** The parsed settings; every key must be valid. */
 function load(yaml: string) {
   const file = join(folder, 'parley.yaml');
   writeFileSync(file, yaml);

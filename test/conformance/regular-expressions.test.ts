@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** Ambiguous, and harmless: nothing follows that could fail, so it never tries another way. */
+/** Ambiguous but harmless: nothing after the repetition can fail, so no other way is ever tried. */
 const HARMLESS: ReadonlySet<string> = new Set([
   '(?:[^\\\\`*_~[\\]<@]+|<(?= )|(?<=[A-Za-z0-9])_(?=[A-Za-z0-9]))+',
 ]);
@@ -17,7 +17,7 @@ interface Found {
   readonly flags: string;
 }
 
-/** All regular expressions of the program that stand in its sources. */
+/** All regular expressions in the sources of the program. */
 function expressionsOf(folder: string): readonly Found[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .map((file) => join(folder, file))
@@ -45,7 +45,7 @@ describe('the regular expressions of the program', () => {
     expect(all.length).toBeGreaterThan(800);
   });
 
-  it('[D13] hold no repetition that can match the same text in several ways: no text makes one take for ever', () => {
+  it('[D13] contain no repetition that can match the same text in several ways, so no text makes one run forever', () => {
     const risky = all.flatMap(({ place, source, flags }) => {
       const risk = HARMLESS.has(source) ? null : findPatternRisk(source, flags);
       return risk === null ? [] : [`${place}: ${risk}`];

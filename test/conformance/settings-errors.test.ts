@@ -19,7 +19,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Everything that is wrong in a file with these settings, of its channels, too. */
+/** Every problem in a file with these settings, including its channels. */
 function problemsOf(settings: unknown): readonly SettingsProblem[] {
   const file = join(folder, 'parley.yaml');
   writeFileSync(file, stringify(settings));
@@ -42,7 +42,7 @@ interface JsonSchema {
   readonly $defs?: Readonly<Record<string, JsonSchema>>;
 }
 
-/** The settings with one value in place of each leaf; of alternatives the one at `choice`. */
+/** The settings with every leaf replaced by one value; for alternatives, the one at `choice`. */
 function filled(schema: JsonSchema, value: unknown, choice: number): unknown {
   const root = schema;
   const fill = (raw: JsonSchema, depth: number): unknown => {
@@ -80,8 +80,8 @@ const BAD = [
   {},
 ];
 
-describe('what is said about a wrong setting', () => {
-  it('[D12] completes "SETTING must be …" and "expected: …" as one sentence, for every setting', () => {
+describe('error messages for invalid settings', () => {
+  it('[D12] complete "SETTING must be …" and "expected: …" as one sentence, for every setting', () => {
     const schema = settingsJsonSchema(schemas) as JsonSchema;
     const said = new Map<string, string>();
     const look = (settings: unknown) => {
@@ -93,7 +93,7 @@ describe('what is said about a wrong setting', () => {
       for (const choice of [0, 1]) {
         const all = filled(schema, value, choice) as Record<string, unknown>;
         look(all);
-        // What is wrong in the rest hides what is wrong in a channel.
+        // Errors in the rest hide errors in a channel.
         look({ channels: all.channels });
       }
     }
@@ -105,7 +105,7 @@ describe('what is said about a wrong setting', () => {
   it.each([
     ['must be a port', 'a port'],
     ['must begin with wss://', 'a value that must begin with wss://'],
-  ])('[D12] reads as a sentence where a channel of others says %j', (message, phrase) => {
+  ])('[D12] read as a sentence when an external channel reports %j', (message, phrase) => {
     const port = z.object({ port: z.string().regex(/^x$/, message) });
     const file = join(folder, 'others.yaml');
     writeFileSync(file, stringify({ channels: { lines: { port: 'a' } } }));
@@ -117,7 +117,10 @@ describe('what is said about a wrong setting', () => {
   });
 });
 
-/** A phrase that names what fits: no sentence, no verb, nothing of zod's own words. */
+/**
+ * Whether this is a phrase that names a valid value: not a sentence, no verb, none of zod's own
+ * words.
+ */
 function isPhrase(expected: string): boolean {
   return !/^(?:must|should|expected|invalid|too (?:small|big)|has to|is|be|not|string|array|to) ?\b|\binvalid input|\breceived\b|[.!]$|^[A-Z][a-z]+ (?:is|must|has)/i.test(
     expected,

@@ -50,7 +50,7 @@ function settingsIn(one: Schema, path: Path): readonly Setting[] {
 
 const SETTINGS = settingsIn(schema, []).filter(({ path }) => path[0] !== 'version');
 
-/** Those with a name of ours: what people put into options and schemas of their own has none. */
+/** Settings named by us; the contents of options and schemas that people supply have no names. */
 const NAMED = SETTINGS.filter(
   ({ path }) =>
     !['entry', 0].includes(path.at(-1) ?? 0) &&
@@ -58,7 +58,7 @@ const NAMED = SETTINGS.filter(
     !path.includes('responseFormat'),
 );
 
-/** What the form sets for a value: that of a field as its text is read, of a block or list that of its text. */
+/** What the form sets for a value: fields, blocks and lists are parsed from their text. */
 function throughForm({ path, schema: one }: Setting, value: unknown): unknown {
   const field = fieldOf(String(path.at(-1)), one, value);
   return isTyped(field)
@@ -66,7 +66,7 @@ function throughForm({ path, schema: one }: Setting, value: unknown): unknown {
     : JSON.parse(JSON.stringify(value));
 }
 
-/** Values that are kept elsewhere, and one that only looks so. */
+/** References to values that are stored elsewhere, and one that only looks like a reference. */
 const REFERENCES = [`\${NAME}`, `\${file:/run/secrets/a b}`, `\${NAME:-5}`, `$\${NAME}`];
 
 const isChosen = ({ path, schema: one }: Setting): boolean =>
@@ -90,7 +90,7 @@ function savedBy(path: Path, value: unknown): unknown {
   return parse(result.text);
 }
 
-/** The form sets an entry of a list that is there: of one that is not, the list with it. */
+/** The form can set an entry of an existing list; a missing list is created with it. */
 function withLists(path: Path, value: unknown): readonly [Path, unknown] {
   const at = path.indexOf(0);
   if (at < 0) return [path, value];
@@ -101,7 +101,7 @@ function withLists(path: Path, value: unknown): readonly [Path, unknown] {
 }
 
 describe('every setting', () => {
-  it('[U03] has a name in plain words that is not its key', () => {
+  it('[U03] has a plain-language name that is not its key', () => {
     expect(NAMED.length).toBeGreaterThan(500);
     const wrong = NAMED.filter(
       ({ path, schema: { title = '' } }) => !/^\p{Lu}/u.test(title) || title === path.at(-1),
@@ -116,7 +116,7 @@ describe('every setting', () => {
     expect(silent.map(({ path }) => path.join('.'))).toEqual([]);
   });
 
-  it('[U03] has a name that no other one beside it has', () => {
+  it('[U03] has a name that is unique among its siblings', () => {
     const names = new Map<string, string>();
     const same = SETTINGS.flatMap(({ path, schema: { title } }) => {
       const key = `${path.slice(0, -1).join('.')} ${title}`;
@@ -127,13 +127,13 @@ describe('every setting', () => {
     expect(same).toEqual([]);
   });
 
-  it('[D12] is in the file as the form wrote it, whatever value it has', () => {
+  it('[D12] is in the file as the form wrote it, whatever its value', () => {
     const odd = ['', '5', 'true', 'null', '~', '"a"', '[]', 'a\nb', ' a', '- a', '# a', 'a: b'];
     const text = fc.oneof(fc.string(), fc.constantFrom(...odd, ...REFERENCES));
     const key = fc.oneof(fc.constantFrom('a', 'token', 'a.b', '5', 'null', '#', ''), fc.string());
     const { value } = fc.letrec((tie) => ({
       scalar: fc.oneof(text, fc.integer(), fc.boolean()),
-      // As a whole value it is absent, as a key without a value is.
+      // As a whole value null means absent, like a key without a value.
       inner: fc.oneof({ depthSize: 'small' }, tie('value'), fc.constant(null)),
       value: fc.oneof(
         { depthSize: 'small' },
@@ -142,9 +142,10 @@ describe('every setting', () => {
         fc.dictionary(key, tie('inner'), { minKeys: 1, maxKeys: 4, noNullPrototype: true }),
       ),
     }));
-    // A list or a block is there once it has something in it.
+    // A list or a block exists once it contains something.
     const run = fc.property(fc.constantFrom(...SETTINGS), value, (setting, one) => {
-      // A new entry where a word is chosen is empty until then; the file never says so.
+      // A new entry with a list of words is empty until one is chosen; the file never contains
+      // that.
       fc.pre(one !== '' || !isChosen(setting));
       const set = throughForm(setting, one);
       expect(set).toEqual(one);
@@ -154,7 +155,7 @@ describe('every setting', () => {
     fc.assert(run, { numRuns: 400 });
   });
 
-  it('[D12] with several forms keeps the one that is chosen, and what fits it', () => {
+  it('[D12] with several forms keeps the chosen one, and the values that fit it', () => {
     const unions = SETTINGS.flatMap((setting) => {
       const field = fieldOf(String(setting.path.at(-1)), setting.schema, undefined);
       return field.kind === 'union' ? [{ ...setting, forms: field.forms }] : [];
@@ -164,7 +165,7 @@ describe('every setting', () => {
       for (const [index, form] of forms.entries()) {
         for (const other of forms) {
           const start = initialValue(form, initialValue(other, undefined));
-          // Nothing is typed into the field of a plain value yet.
+          // The field of a plain value is still empty.
           if (start === '') continue;
           expect(formWritten(forms, start), `${path.join('.')}: ${form.label}`).toBe(index);
         }
@@ -172,7 +173,7 @@ describe('every setting', () => {
     }
   });
 
-  it('[D12] that may be absent can be switched on by an empty block', () => {
+  it('[D12] that is optional can be switched on by an empty block', () => {
     expect(savedBy(['queue', 'cluster'], {})).toEqual({ version: 2, queue: { cluster: {} } });
     expect(savedBy(['heartbeat'], {})).toEqual({ version: 2 });
   });
@@ -182,7 +183,7 @@ describe('the example of a settings file', () => {
   const text = readFileSync(new URL('../../config/parley.example.yaml', import.meta.url), 'utf8');
   const values: unknown = parse(text.replaceAll(/^#(?=\w| {2,}\S)/gm, ''));
 
-  /** Every value in it, blocks and lists as well as what is in them. */
+  /** Every value in it, including blocks, lists and their contents. */
   function written(value: unknown, path: Path): readonly Path[] {
     if (Array.isArray(value))
       return [path, ...value.flatMap((one, at) => written(one, [...path, at]))];
@@ -198,7 +199,7 @@ describe('the example of a settings file', () => {
       const one = schemaAt(schema, path);
       const value = valueAt(values, path);
       const { kind } = fieldOf(String(path.at(-1)), one, value);
-      // The form of the model is chosen, and with it the provider.
+      // The form offers a choice of model, which also sets the provider.
       if (path.at(-1) !== 'provider') expect(kind, path.join('.')).not.toBe('json');
       draft = withValue(draft, path, throughForm({ path, schema: one }, value));
     }

@@ -14,7 +14,7 @@ const schemas = {
   channelSchemas: Object.fromEntries(CHANNEL_DEFINITIONS.map(({ id, settings }) => [id, settings])),
 };
 
-/** Settings of the template that have no default. */
+/** Settings in the template that have no default. */
 const EXAMPLES: readonly string[] = [
   'agent.name',
   'agent.role',
@@ -82,7 +82,7 @@ function load(yaml: string) {
 const template = () => readFileSync(new URL('parley.example.yaml', CONFIG), 'utf8');
 const uncommented = () => template().replaceAll(/^#(?=\w| {2,}\S)/gm, '');
 
-/** Each setting that the template shows: what the settings are without its line decides what it is. */
+/** Each setting in the template, classified by the settings that result without its line. */
 function shownLines() {
   const text = uncommented();
   const whole = load(text);
@@ -92,7 +92,7 @@ function shownLines() {
     document.deleteIn(path);
     const rest = load(String(document));
     const isDefault = isDeepStrictEqual({ ...rest, secrets: [] }, { ...whole, secrets: [] });
-    // Without it the time zone is that of the machine.
+    // Without it, the machine's time zone applies.
     const isZone = path.at(-1) === 'timeZone';
     const isExample = isZone || rest.kind === 'invalid' || settingAt(rest, path) === undefined;
     const kind =
@@ -118,7 +118,7 @@ function settingAt(loaded: Extract<ReturnType<typeof load>, { kind: 'ok' }>, pat
 const at = (value: unknown, path: readonly string[]): unknown =>
   path.reduce<unknown>((inner, key) => Object(inner)[key], value);
 
-/** As the repository's formatter writes it: a list of words stands on one line where it fits. */
+/** Formats like the repository's formatter: a list of words stays on one line if it fits. */
 function formatted(schema: object): string {
   const list = /^( *(?:"[^"]*": )?)\[\n([^[\]{}]*?)\n *\](,?)$/gm;
   const oneLine = (all: string, before: string, inside: string, comma: string) => {
@@ -129,30 +129,30 @@ function formatted(schema: object): string {
 }
 
 describe('the files in config/', () => {
-  it('[D12] give editors the schema that the running program checks by (vitest -u writes it)', async () => {
+  it('[D12] contain the schema that the running program validates with (vitest -u writes it)', async () => {
     const text = formatted(settingsJsonSchema(schemas));
     await expect(text).toMatchFileSnapshot('../../config/parley.schema.json');
   });
 
-  it('[U05] hold a template that shows each default as it is, so that no line weakens a guard', () => {
+  it('[U05] contain a template that shows each default unchanged, so that no line weakens a guard', () => {
     const lines = shownLines();
     const guards = ['exec.enabled', 'exec.approval', 'exec.network', 'web.fetch.approval'];
     expect(lines.map(({ path }) => path)).toEqual(
       expect.arrayContaining([...guards, 'http.host', 'channels.telegram.access.direct']),
     );
     expect(lines.filter(({ kind }) => kind === 'other than the default')).toEqual([]);
-    // Settings without a default show an example; a new one is to be looked at before it is listed here.
+    // Settings without a default show an example; review a new one before listing it here.
     const examples = lines.filter(({ kind }) => kind === 'example').map(({ path }) => path);
     expect(examples).toEqual(EXAMPLES);
   });
 
-  it('[U05] hold a template whose secrets are references', () => {
+  it('[U05] contain a template whose secrets are references', () => {
     const secrets = [...uncommented().matchAll(/(?:token|secret|apiKey|password): (\S+)/gi)];
     expect(secrets.length).toBeGreaterThan(5);
     for (const [line, value] of secrets) expect(value, line).toMatch(/^\$\{/);
   });
 
-  it('[D12] hold a template whose every commented line is a valid setting', () => {
+  it('[D12] contain a template in which every commented line is a valid setting', () => {
     const result = load(uncommented());
     expect(result).toMatchObject({ kind: 'ok', warnings: [] });
     if (result.kind !== 'ok') return;

@@ -8,7 +8,7 @@ import { READERS } from './markup/readers.ts';
 
 const LENGTHS = { telegram: 4_096, discord: 2_000, whatsapp: 4_000, plain: 1_000, html: 100_000 };
 
-/** What people read in the chat, without what printers put between characters to keep them apart. */
+/** What people read in the chat, without the characters that printers insert as separators. */
 function readIn(dialect: PrintedTarget['dialect'], markdown: string): string {
   const maxLength = LENGTHS[dialect];
   const parts = render(markdown, { dialect, maxLength, unit: 'utf16', numbered: true });
@@ -33,7 +33,7 @@ const HOSTILE = [
   '\n# title\n> quote\n- item\n1. one\n| a | b |\n',
   '\\* \\u{41} $x$ $$y$$',
   '\u3164; rm x',
-  // Literal text has these inside; in a call they are no signs.
+  // Marks of literal text, which have no meaning in a call.
   'rm \ufddd\u{1fffe}\ufdd9',
   ' '.repeat(40),
   '\n\n\n\n\n',
@@ -49,7 +49,7 @@ const command = fc
 describe.each(['telegram', 'discord', 'whatsapp', 'plain', 'html'] as const)(
   'a question about a call on %s',
   (dialect) => {
-    it('[G05] [M05] shows every character of it, whatever the platform makes of the text', () => {
+    it('[G05] [M05] shows every character of the call, however the platform treats the text', () => {
       fc.assert(
         fc.property(command, (text) => {
           const shown = shownArguments({ command: text, count: 3 });

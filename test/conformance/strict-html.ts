@@ -1,13 +1,13 @@
 import type { Format } from './markup/expected.ts';
 import type { Stretch } from './markup/seen.ts';
 
-/** Every start tag the web printer may write, with exactly the attributes it may have. */
+/** Every start tag that the web printer may write, with exactly the attributes it may have. */
 const START_TAGS: readonly RegExp[] = [
   /^<(?:p|h[1-6]|strong|em|u|del|code|pre|blockquote|ul|ol|li|table|thead|tbody|tr|th|td|br|hr)>$/,
   /^<(?:th|td) class="(?:left|right|center)">$/,
   /^<li value="\d{1,9}">$/,
   /^<li class="continued">$/,
-  /^<span class="spoiler">$/,
+  /^<span class="(?:spoiler|math)">$/,
   /^<code class="language-[\w+#.-]+">$/,
   /^<input type="checkbox" disabled(?: checked)?>$/,
   /^<a href="(?:https?:|mailto:)[^"<>]*" rel="noopener noreferrer nofollow">$/i,
@@ -18,7 +18,7 @@ const LISTS = ['ul', 'ol'];
 const FLOW = ['', 'blockquote', 'li'];
 const INLINE = ['p', 'h', 'li', 'th', 'td', 'strong', 'em', 'u', 'del', 'span', 'a', 'code'];
 
-/** Where each tag may stand; `''` is the top, `h` any heading. */
+/** The allowed parents of each tag; `''` is the top level, `h` any heading. */
 const PARENTS: Readonly<Record<string, readonly string[]>> = {
   p: FLOW,
   h: FLOW,
@@ -61,7 +61,7 @@ interface OpenTag {
 /**
  * Reads HTML that may contain only what a page trusts: known tags and attributes, properly nested,
  * everything else escaped.
- * @returns what people see, with bullets, numbers and boxes as characters.
+ * @returns what people see, with bullets, numbers and checkboxes as characters.
  * @throws Error at the first thing that is not allowed.
  */
 export function readStrictHtml(html: string): Stretch[] {
@@ -106,7 +106,8 @@ function refuseBadNesting(name: string, open: readonly OpenTag[]): void {
 }
 
 function openTag(name: string, piece: string): OpenTag {
-  const format = FORMAT[name];
+  // A formula looks like the text around it until the page replaces it.
+  const format = piece === '<span class="math">' ? undefined : FORMAT[name];
   const language = /class="(language-[^"]*)"/.exec(piece)?.[1]?.slice('language-'.length);
   const url = /href="([^"]*)"/.exec(piece)?.[1];
   return {

@@ -15,15 +15,17 @@ import { watchPostgres, watchRedis } from './watch-servers.ts';
 import { watchSqlite } from './watch-sqlite.ts';
 
 const ANN = 501;
-/** Before anything is counted: pins, statements and connections are there, and a history. */
+/**
+ * Messages before anything is counted, so that pins, statements, connections and a history exist.
+ */
 const WARM_UP = 4;
 const COUNTED = 4;
-/** Nothing was asked for so long: the message is over. In ms. */
+/** A message is complete when nothing was requested for this time, in ms. */
 const QUIET_MS = 150;
-/** Long enough that each sweep runs about as often as it does on average. In ms. */
+/** Long enough that each sweep runs about as often as on average. In ms. */
 const IDLE_MS = 15_000;
 
-/** What was asked so far; differences belong to a message. */
+/** Everything requested so far; the cost of a message is a difference. */
 interface Noted {
   readonly asked: readonly Asked[];
   readonly commands?: readonly string[];
@@ -36,7 +38,7 @@ interface Cost extends CostBounds {
 }
 
 describe('a warm message in a direct chat', () => {
-  it('[D16] costs what the table says at most, embedded', async () => {
+  it('[D16] costs at most what the table says, embedded', async () => {
     await using opened = new AsyncDisposableStack();
     const scene = await openScene(opened);
     const sqlite = watchSqlite();
@@ -48,7 +50,7 @@ describe('a warm message in a direct chat', () => {
 
   const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
   it.skipIf(redisUrl === null || postgresUrl === null)(
-    '[D16] costs what the table says at most, distributed',
+    '[D16] costs at most what the table says, distributed',
     async () => {
       await using opened = new AsyncDisposableStack();
       const database = await freshDatabase(postgresUrl ?? '');
@@ -80,7 +82,7 @@ function expectWithin(cost: Cost, bounds: CostBounds): void {
   }
 }
 
-/** What one message asked, and what fell into its time. */
+/** The requests of one message, and what else fell into its time. */
 interface Seen {
   readonly groups: readonly Group[];
   readonly commands: readonly string[];
@@ -88,7 +90,7 @@ interface Seen {
   readonly tookMs: number;
 }
 
-/** Asks until it is warm, then notes what each of some messages asked for. */
+/** Asks until everything is warm, then records the requests of several messages. */
 async function askAll(ask: (text: string) => Promise<void>, noted: Noted): Promise<Seen[]> {
   for (let nth = 0; nth < WARM_UP; nth += 1) await askAlone(ask, noted, `warm up ${nth}`);
   const seen: Seen[] = [];
@@ -98,7 +100,7 @@ async function askAll(ask: (text: string) => Promise<void>, noted: Noted): Promi
   return seen;
 }
 
-/** What every message asked for, but for what is asked at times anyway. */
+/** What every message requested, without periodic requests. */
 function costOf(seen: readonly Seen[], idle: readonly IdleSpan[]): Cost {
   const [cheapest] = seen.toSorted((one, other) => one.commands.length - other.commands.length);
   if (cheapest === undefined) throw new Error('nothing was counted');
@@ -108,8 +110,8 @@ function costOf(seen: readonly Seen[], idle: readonly IdleSpan[]): Cost {
 }
 
 /**
- * Whether a renewal or a sweep fell into every message, as it does where the machine is so slow that a message takes a
- * good part of the time between two of them.
+ * Whether a renewal or a sweep fell into every message, as happens when the machine is so slow that
+ * a message takes a good part of the time between two of them.
  */
 function fellIn(group: Group, idle: readonly IdleSpan[], shortestMs: number): boolean {
   const times = idle
@@ -120,7 +122,7 @@ function fellIn(group: Group, idle: readonly IdleSpan[], shortestMs: number): bo
 
 const textOf = ({ statements }: Group): string => statements.join('\n');
 
-/** The transactions that each message has, as often as the one that has them least often. */
+/** The transactions common to all messages, each counted by its minimum. */
 function inAll([first, ...others]: readonly Seen[]): Group[] {
   const left = others.map(({ groups }) => groups.map(textOf));
   return (first?.groups ?? []).filter((group) => {
@@ -149,7 +151,7 @@ async function askAlone(
   return { groups, commands: commands.slice(before[1]), trips, tookMs };
 }
 
-/** What gateway and worker ask while nothing happens, and what of it is shown. */
+/** What gateway and worker request while idle, and a readable form of it. */
 interface IdleSpan {
   readonly groups: readonly Group[];
   readonly redisCommands: number;
@@ -165,7 +167,10 @@ async function idleSpan({ asked, commands = [] }: Noted): Promise<IdleSpan> {
   return { groups, redisCommands: asks.length, shown };
 }
 
-/** Of several spans that with the least: what a slow machine still does of the last message falls into the first. */
+/**
+ * Uses the span with the least activity: on a slow machine work for the last message falls into the
+ * first one.
+ */
 function expectIdle(spans: readonly IdleSpan[]): void {
   const [least] = spans.toSorted((one, other) => one.redisCommands - other.redisCommands);
   if (least === undefined) throw new Error('nothing was counted');
@@ -199,7 +204,7 @@ function countsOf({ groups, commands, trips }: Seen): Cost {
 
 const shortened = (command: string): string => command.slice(0, 120);
 
-/** A job of the queue in memory gets its row. */
+/** A job of the in-memory queue gets a row. */
 const ADDED = /^\s*insert (or \w+ )?into job\b/i;
 
 /** Parley between a Telegram and a model, all in this process, so that starting is cheap. */

@@ -1,4 +1,4 @@
-/** What a connection to a database was asked, in its order. */
+/** A statement that a connection sent to a database. */
 export interface Asked {
   /** `store`, `queue`, or the connection. */
   readonly connection: string;
@@ -8,7 +8,7 @@ export interface Asked {
 /** Statements that belong together: one transaction, or one statement alone. */
 export interface Group {
   readonly connection: string;
-  /** A commit of it waits for the disk; undefined where the database does not say. */
+  /** Whether its commit waits for the disk; undefined where the database does not tell. */
   readonly synced: boolean | undefined;
   readonly isTransaction: boolean;
   readonly writes: boolean;
@@ -27,7 +27,7 @@ interface Open {
   current: string[] | null;
 }
 
-/** Puts statements into the transactions in which they were run. */
+/** Groups statements by the transactions in which they ran. */
 export function inTransactions(asked: readonly Asked[]): Group[] {
   const open = new Map<string, Open>();
   const groups: Group[] = [];
@@ -54,7 +54,7 @@ export function inTransactions(asked: readonly Asked[]): Group[] {
   return groups;
 }
 
-/** Readable in the message of a failed test. */
+/** Formats groups for the message of a failed test. */
 export function described(groups: readonly Group[]): string {
   const lines = groups.flatMap(({ connection, synced, isTransaction, statements }) => {
     const durable = synced === undefined ? '' : synced ? ', synced' : ', not synced';

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Asked } from './statement-log.ts';
 
-/** A way to a PostgreSQL on which everything is noted that it is asked. */
+/** A proxied PostgreSQL address that records all statements. */
 export interface WatchedPostgres {
   readonly url: string;
   readonly asked: readonly Asked[];
@@ -12,7 +12,7 @@ export interface WatchedPostgres {
   close(): Promise<void>;
 }
 
-/** Starts a proxy that reads the wire protocol, so that no client library has to help. */
+/** Starts a proxy that parses the wire protocol, so that no client library has to cooperate. */
 export async function watchPostgres(url: string): Promise<WatchedPostgres> {
   const target = new URL(url);
   const asked: Asked[] = [];
@@ -63,7 +63,7 @@ export async function watchPostgres(url: string): Promise<WatchedPostgres> {
   };
 }
 
-/** Reads what a client sends: the texts of statements in the order in which they are executed. */
+/** Parses what a client sends: the texts of statements in the order in which they are executed. */
 function wireReader(onStatement: (text: string) => void): (bytes: Buffer) => void {
   const prepared = new Map<string, string>();
   const portals = new Map<string, string>();
@@ -91,15 +91,16 @@ function wireReader(onStatement: (text: string) => void): (bytes: Buffer) => voi
   };
 }
 
-/** Commands of one installation on a Redis that others use as well; what scripts run has `lua` in front. */
+/** Commands of one installation on a shared Redis; those run by scripts are prefixed with `lua`. */
 export interface WatchedRedis {
   readonly commands: readonly string[];
   close(): void;
 }
 
 /**
- * Notes commands whose keys or channels hold the prefix, and what their scripts run. Reads the lines itself: the client
- * library takes one that comes together with the answer to MONITOR for the answer of another command.
+ * Records commands whose keys or channels contain the prefix, and the commands of their scripts.
+ * Parses the lines itself: the client library mistakes a line that arrives together with the answer
+ * to MONITOR for the answer of another command.
  */
 export async function watchRedis(url: string, prefix: string): Promise<WatchedRedis> {
   const { hostname, port, password } = new URL(url);
@@ -109,7 +110,7 @@ export async function watchRedis(url: string, prefix: string): Promise<WatchedRe
   const onLine = (line: string): void => {
     const isInScript = /^\+[\d.]+ \[\d+ lua\]/.test(line);
     const words = [...line.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, word = '']) => word);
-    // A script and what it runs come one after the other: Redis does one thing at a time.
+    // A script and its commands come in sequence: Redis does one thing at a time.
     if (!isInScript) isOurs = words.some((word) => word.includes(prefix));
     if (isOurs) commands.push(`${isInScript ? 'lua ' : ''}${words.join(' ')}`);
   };

@@ -4,8 +4,8 @@ import type { Asked } from './statement-log.ts';
 const RUNS = ['run', 'all', 'get', 'iterate'] as const;
 
 /**
- * Notes what the databases of this process are asked, until `stop`: those in files are called `store`,
- * those in memory `queue`. Nothing of the program is changed for that but `node:sqlite` itself.
+ * Records the statements of the databases in this process until `stop`: those in files are called
+ * `store`, those in memory `queue`. Only `node:sqlite` itself is replaced.
  */
 export function watchSqlite(): { readonly asked: readonly Asked[]; stop(): void } {
   const asked: Asked[] = [];

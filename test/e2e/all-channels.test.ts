@@ -46,7 +46,7 @@ const answersIn = (peer: Peer, place: Place) =>
     .filter(({ from }) => from === 'bot')
     .map(({ text }) => text);
 
-describe('one agent on every channel at once', () => {
+describe('one agent on every channel at the same time', () => {
   it('[F03] [F11] answers everyone where they asked, and shows no one the other chats', async () => {
     const places = peers.flatMap((peer) => [
       { peer, place: peer.direct(), word: `${peer.channel}-alone` },
@@ -72,21 +72,21 @@ describe('one agent on every channel at once', () => {
     }
   });
 
-  it('[D12] restarts the adapter whose library throws, which the other channels do not notice', async () => {
+  it('[D12] restarts the adapter whose library throws, without affecting the other channels', async () => {
     const [telegram, discord, whatsapp] = peers;
     discord?.garble?.();
     await expect.poll(parley.err).toContain('the adapter failed');
     expect(parley.err()).toContain('"event":"READY"');
     for (const peer of [telegram, whatsapp, discord].filter((one) => one !== undefined)) {
       const place = peer.direct();
-      // Discord keeps what is written meanwhile, as every platform does.
+      // Discord keeps messages written in the meantime, as every platform does.
       if (peer === discord) await untilConnected(parley);
       await peer.say(place, { text: 'still there?' });
       await peer.waitFor(() => answersIn(peer, place).length > 0);
     }
   });
 
-  it('[D11] ends in order within ten seconds, whatever the platforms’ libraries still wait for', async () => {
+  it('[D11] shuts down in order within ten seconds, whatever the platforms’ libraries still wait for', async () => {
     const ended = await parley.end('SIGTERM');
     expect(ended.code).toBe(0);
     expect(ended.ms).toBeLessThan(10_000);

@@ -75,7 +75,7 @@ const says = (text: string) => ({
   prompt: [{ role: 'user' as const, content: [{ type: 'text' as const, text }] }],
 });
 
-/** What the real client of the AI SDK reads of a streamed answer. */
+/** What the real client of the AI SDK reads from a streamed answer. */
 async function streamed(token: string, text: string, headers: Record<string, string> = {}) {
   const { stream } = await asOpenAi(token).doStream({ ...says(text), headers });
   const pieces: string[] = [];
@@ -103,7 +103,7 @@ const Answer = z.object({
   choices: z.array(z.object({ message: z.object({ content: z.string() }) })).default([]),
 });
 
-/** A request by hand, and what its answer says. */
+/** A hand-written request; returns the content of its answer. */
 async function post(
   token: string | undefined,
   body: object | string,
@@ -135,7 +135,7 @@ describe('a client of OpenAI that talks to the agent', () => {
     expect(answer.usage.outputTokens.total).toBeGreaterThan(0);
   });
 
-  it('[F12] reads it while it is written; all pieces together are what was delivered', async () => {
+  it('[F12] reads it while it is written; all pieces together equal the delivered answer', async () => {
     model.pieceMs = 2;
     const answer = await streamed(SHOP, 'at length', { 'X-Parley-Conversation': 'long' });
     model.pieceMs = 0;
@@ -145,13 +145,13 @@ describe('a client of OpenAI that talks to the agent', () => {
     expect(answer.text).toBe('**Bold** and a | table.\n\n'.repeat(400));
   });
 
-  it('[F12] keeps what was said before a tool was called, streamed or not', async () => {
+  it('[F12] keeps text that precedes a tool call, streamed or not', async () => {
     const { text } = await streamed(SHOP, 'the time, please');
     expect(text).toBe('Let me look.\n\nIt is late.');
     expect((await generated(SHOP, 'the time, please')).text).toBe(text);
   });
 
-  it('[F01] streams in the exact form: role, text, end, usage, [DONE]', async () => {
+  it('[F01] streams in the exact format: role, text, end, usage, [DONE]', async () => {
     const response = await fetch(`${parley.address}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${SHOP}`, 'content-type': 'application/json' },
@@ -185,7 +185,7 @@ describe('a client of OpenAI that talks to the agent', () => {
     expect(said.join('')).toBe('You said: in events');
   });
 
-  it('[F01] finds the agent as the one model of its token', async () => {
+  it('[F01] finds the agent as the only model of its token', async () => {
     const headers = { authorization: `Bearer ${SHOP}` };
     const list = await fetch(`${parley.address}/v1/models`, { headers });
     expect(await list.json()).toMatchObject({
@@ -205,7 +205,7 @@ describe('a client of OpenAI that talks to the agent', () => {
     expect((await post(HELP, { ...user('hi'), model: 'polly' })).status).toBe(404);
   });
 
-  it('[P04] gets JSON, checked, where it asks for that', async () => {
+  it('[P04] gets validated JSON when it asks for it', async () => {
     model.queue('Here it is: {"city": 7}', '```json\n{"city": "Rome"}\n```');
     const schema = {
       type: 'object',
@@ -260,7 +260,7 @@ describe('a client of OpenAI that talks to the agent', () => {
     },
   );
 
-  it('[F10] sends a picture along as a data: URL', async () => {
+  it('[F10] sends a picture as a data: URL', async () => {
     const png =
       'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
     const picture = { type: 'image_url', image_url: { url: `data:image/png;base64,${png}` } };
@@ -270,7 +270,7 @@ describe('a client of OpenAI that talks to the agent', () => {
     expect(images).toHaveLength(1);
   });
 
-  it('[F08] runs one turn for one Idempotency-Key, at once and later', async () => {
+  it('[F08] runs one turn per Idempotency-Key, concurrently and later', async () => {
     const before = asked();
     const key = { 'Idempotency-Key': 'order-4711' };
     const twice = await Promise.all([
@@ -282,7 +282,7 @@ describe('a client of OpenAI that talks to the agent', () => {
     expect(asked()).toBe(before + 1);
   });
 
-  it('[D01] keeps the answer for a client that went away', async () => {
+  it('[D01] can fetch the answer after it disconnected', async () => {
     const slow = held.hold('gone away');
     const leaving = new AbortController();
     const headers = { authorization: `Bearer ${SHOP}`, 'idempotency-key': 'left-1' };
@@ -300,7 +300,7 @@ describe('a client of OpenAI that talks to the agent', () => {
     expect(again.text).toBe('You said: gone away');
   });
 
-  it('[D07] says when to come again while too much waits', async () => {
+  it('[D07] is told when to retry while too much waits', async () => {
     const slow = held.hold('first of many');
     const first = generated(SHOP, 'first of many', { 'X-Parley-Conversation': 'full' });
     await slow.asked;
@@ -314,11 +314,11 @@ describe('a client of OpenAI that talks to the agent', () => {
     slow.release();
     expect((await first).text).toBe('You said: first of many');
     const texts = (await Promise.all(waiting)).map(({ text }) => text);
-    // They came during a turn, so that one turn answers both (D03).
+    // They arrived during a turn, so one turn answers both (D03).
     expect(new Set(texts).size).toBe(1);
   });
 
-  it('[F02] [W02] has a conversation for each user; what a client calls system stays in the message', async () => {
+  it('[F02] [W02] has a conversation for each user; its system text stays in the message', async () => {
     const system = { role: 'system', content: 'SYSTEM-CANARY: speak like a pirate' };
     const ask = (content: string, more: object) =>
       post(SHOP, { messages: [system, { role: 'user', content }], ...more });
@@ -334,11 +334,11 @@ describe('a client of OpenAI that talks to the agent', () => {
     expect(seen('user')).toContain('my number is 7');
     expect(seen('user')).not.toContain('and mine is 8');
     expect(seen('system')).not.toContain('SYSTEM-CANARY');
-    // For this turn alone: not once more in what was said before.
+    // For this turn only: it does not appear again in the history.
     expect(seen('user').match(/SYSTEM-CANARY/g)).toHaveLength(1);
   });
 
-  it('[F02] takes the talk of a client that keeps it itself, each message in its role', async () => {
+  it('[F02] may send its own history, with each message in its role', async () => {
     const { text } = await post(FRESH, {
       messages: [
         { role: 'system', content: 'Be brief.' },
@@ -360,7 +360,7 @@ describe('a client of OpenAI that talks to the agent', () => {
     expect(JSON.stringify(model.requests.at(-1)?.body)).not.toContain('tulip');
   });
 
-  it('[W02] is a guest, or the owner where the settings say so', async () => {
+  it('[W02] is a guest, or the owner if the settings say so', async () => {
     const said = async (token: string, text: string) => (await post(token, user(text))).text;
     expect(await said(SHOP, '/whoami')).toContain('`api:shop`');
     expect(await said(SHOP, '/status')).not.toContain('Model:');
@@ -373,7 +373,7 @@ describe('a client of OpenAI that talks to the agent', () => {
     expect(owners).toContain('MEMORY-CANARY');
   });
 
-  it('[G05] is asked for an approval in the answer; /approve runs it and says what came of it', async () => {
+  it('[G05] is asked for an approval in the answer; /approve runs the call and reports the result', async () => {
     const question = await streamed(OWNER, 'note it', { 'X-Parley-Conversation': 'notes' });
     expect(question.errors).toEqual([]);
     const code = /`\/approve (\w+)`/.exec(question.text)?.[1];
@@ -385,7 +385,7 @@ describe('a client of OpenAI that talks to the agent', () => {
     expect(guest.text).not.toContain('/approve');
   });
 
-  it('[G05] [F09] takes a plain yes for it, and answers a message behind /new', async () => {
+  it('[G05] [F09] may approve with a plain yes, and gets an answer to a message after /new', async () => {
     const place = { 'X-Parley-Conversation': 'words' };
     await generated(OWNER, 'note it', place);
     const approved = await generated(OWNER, 'Yes!', place);
@@ -396,21 +396,21 @@ describe('a client of OpenAI that talks to the agent', () => {
     expect(JSON.stringify(model.requests.at(-1)?.body.messages)).not.toContain('note it');
   });
 
-  it('[D08] [U03] shows its conversations on the page, and why', async () => {
+  it('[D08] [U03] appears with its conversations on the page and in /why', async () => {
     const { get } = webClient(parley);
     expect((await get('/api/conversations/list')).body).toContain('api:default:shop');
     const why = await runCommand(['--data', folder.path, 'why', 'order-4711']);
     expect(why.out).toContain('sent with the token of a client');
   });
 
-  it('[D04] reports a turn that failed as an error', async () => {
+  it('[D04] gets an error for a failed turn', async () => {
     model.fault({ kind: 'status', status: 401 }, 5);
     const answer = await post(SHOP, user('does it work'));
     model.clearFaults();
     expect(answer).toMatchObject({ status: 503, error: { code: 'turn_failed' } });
   });
 
-  it('[D01] [D04] answers the same request once after a kill -9', async () => {
+  it('[D01] [D04] gets one answer to the same request after a kill -9', async () => {
     const slow = held.hold('killed');
     const key = { 'Idempotency-Key': 'killed-1' };
     const cut = generated(SHOP, 'killed', key).catch(() => 'cut');

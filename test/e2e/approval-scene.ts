@@ -12,10 +12,10 @@ import {
 
 const FILE = 'notes/birds.md';
 
-/** What a test must close at its end, in the order it was opened. */
+/** What a test must close at its end, in the order in which it was opened. */
 export type Closing = (() => Promise<void> | void)[];
 
-/** A model that wants to write a file once it is asked to, and tells what came of it. */
+/** A model that tries to write a file when asked to, and reports the result. */
 export async function writingModel(closing: Closing): Promise<ModelDouble> {
   const model = await startModelDouble();
   closing.push(() => model.close());
@@ -38,16 +38,16 @@ type Meanwhile = () => Promise<void> | void;
 export interface Started {
   readonly folder: DataFolder;
   readonly process: () => TestParley;
-  /** Ends it, without warning where it has a process of its own, and starts it again in the process of the test. */
+  /** Stops it, by SIGKILL if it has its own process, and restarts it in the process of the test. */
   readonly restart: (
     meanwhile?: Meanwhile,
     here?: Parameters<typeof startParleyHere>[1],
   ) => Promise<void>;
 }
 
-/** A Parley of a test in a process of its own. */
+/** A Parley of a test in a separate process. */
 export interface StartedApart extends Started {
-  /** As `restart`, but in a process of its own once more, so that it can be killed again. */
+  /** Like `restart`, but in a separate process again, so that it can be killed again. */
   readonly restartApart: (meanwhile?: Meanwhile) => Promise<void>;
 }
 
@@ -61,7 +61,7 @@ export async function start(
   return startedIn(folder, await startParleyHere(folder.path), closing);
 }
 
-/** The same in a process of its own, which can be killed. */
+/** The same in a separate process, which can be killed. */
 export async function startApart(
   model: ModelDouble,
   settings: object,
@@ -104,10 +104,10 @@ function folderFor(model: ModelDouble, settings: object): DataFolder {
   });
 }
 
-/** How the file reads then: what an owner's turn makes is the owner's (W09). */
+/** The resulting file: a file written in an owner's turn belongs to the owner (W09). */
 export const NOTE = '---\naudience: owner # written by the agent\n---\n\nParrots talk.\n';
 
-/** What the model has written; null while it has not. */
+/** The file that the model has written; null before that. */
 export const noted = ({ folder }: Started) => {
   const path = join(folder.path, 'workspace', FILE);
   return existsSync(path) ? readFileSync(path, 'utf8') : null;

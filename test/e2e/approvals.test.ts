@@ -17,7 +17,7 @@ const ANN = '200000000000000501';
 const BO = '200000000000000502';
 /** Longer than a question waits. */
 const DAY_MS = 24 * 60 * 60_000;
-/** Killed in a whole run, and on Telegram always; else ended in order. */
+/** Killed in a full run, and always on Telegram; otherwise shut down in order. */
 const startToRestart = isWholeRun() ? startApart : start;
 
 const closing: Closing = [];
@@ -25,7 +25,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-/** `startIn`: where Parley runs, in a process of its own where it is killed. */
+/** `startIn` decides where Parley runs: in a separate process if it is killed. */
 async function onDiscord(startIn: typeof start) {
   const [discord, model] = await Promise.all([startDiscordDouble(), writingModel(closing)]);
   closing.push(() => discord.close());
@@ -63,7 +63,7 @@ const question = (discord: DiscordDouble, channel: string) => {
   return found;
 };
 
-/** Somebody presses the button that stands for a command. */
+/** A person presses the button that stands for a command. */
 function press(discord: DiscordDouble, channel: string, from: string, command: string): void {
   const { id, message } = question(discord, channel);
   const customId = /"custom_id":"(\d:(\/\w+) \w+)"/g;
@@ -74,7 +74,7 @@ function press(discord: DiscordDouble, channel: string, from: string, command: s
 }
 
 describe('approvals', () => {
-  it('[G05] on Discord: a button, a restart between question and answer, and the call is run once', async () => {
+  it('[G05] on Discord: a button, a restart between question and answer, and the call runs once', async () => {
     const { discord, model, parley } = await onDiscord(startToRestart);
     const direct = discord.dmWith(ANN);
     discord.say({ channel: direct, text: 'please note it' });
@@ -142,7 +142,7 @@ describe('approvals', () => {
     expect(await record(parley)).toContain('the call worked');
   });
 
-  it('[G05] a question whose time ran out while nothing ran counts as no', async () => {
+  it('[G05] a question that expired while nothing was running counts as a no', async () => {
     const { discord, parley } = await onDiscord(start);
     const direct = discord.dmWith(ANN);
     discord.say({ channel: direct, text: 'please note it' });

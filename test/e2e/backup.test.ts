@@ -34,9 +34,9 @@ afterEach(async () => {
 });
 
 describe('a backup', () => {
-  it('[D11] that is interrupted by a signal leaves no half file, and says so', async () => {
+  it('[D11] that is interrupted by a signal leaves no partial file, and says so', async () => {
     const data = scene.folder.path;
-    // Random bytes do not compress, so that writing them takes a while.
+    // Random bytes do not compress, so writing them takes a while.
     writeFileSync(join(data, 'workspace', 'large.bin'), randomBytes(64 * 1024 * 1024));
     const child = spawn(process.execPath, [PROGRAM, '--data', data, 'backup', file]);
     let out = '';
@@ -51,7 +51,7 @@ describe('a backup', () => {
     expect(readdirSync(data).filter((name) => name.startsWith('backing-up-'))).toEqual([]);
   });
 
-  it('[D01] in the middle of traffic has each message wholly in it or wholly out', async () => {
+  it('[D01] during traffic contains each message either completely or not at all', async () => {
     const people = [ANN, BO];
     let said = 0;
     const talking = setInterval(() => {
@@ -76,7 +76,7 @@ describe('a backup', () => {
       expect(texts).toEqual(texts.map((_text, index) => `message ${index + 1}`));
     }
     expect(column(database, "select count(*) from inbox where state <> 'done'")).toEqual([0]);
-    // What is answered has its history and its answer; what is not has neither.
+    // An answered message has its history and its answer; an unanswered one has neither.
     const turns = database
       .prepare(
         `select state, (select count(*) from outbox where turn_id = turn.id) as parts,
@@ -92,7 +92,7 @@ describe('a backup', () => {
     database.close();
   });
 
-  it('[D04] restored over a running Parley ends it, repeats nothing, holds back what was open, and answers what was asked meanwhile', async () => {
+  it('[D04] restored over a running Parley ends it, repeats nothing, holds back unfinished parts, and answers what was asked in the meantime', async () => {
     // A process that the restore can end.
     const apart = await scene.startApart();
     scene.telegram.say({ chat: ANN, text: 'one' });
@@ -149,7 +149,7 @@ describe('a backup', () => {
   });
 
   it.runIf(postgresUrl)(
-    '[D09] moves an installation to an empty PostgreSQL, and to no other',
+    '[D09] moves an installation to an empty PostgreSQL, but to no other',
     async () => {
       const database = await freshDatabase(postgresUrl ?? '');
       scene.telegram.say({ chat: ANN, text: 'one' });

@@ -30,7 +30,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** Asks, and gives back what is shown from the question on, once there are `lines` of it. */
+/** Asks, and returns what is shown from the question on, once it has `lines` entries. */
 async function ask(text: string, lines = 2): Promise<readonly string[]> {
   const before = (await web.history()).length;
   await web.post(text);
@@ -44,8 +44,8 @@ const expectGoodAnswer = async () => {
   expect(await ask('all well?')).toEqual(['> all well?', '<p>a good answer</p>']);
 };
 
-describe('a message that nobody can take', () => {
-  it('[D07] of 1 MB is refused with its length and the limit, and is not kept', async () => {
+describe('an unacceptable message', () => {
+  it('[D07] of 1 MB is refused with its length and the limit, and is not stored', async () => {
     const asked = model.total;
     const { status, body } = await web.post('x'.repeat(1_000_000));
     expect(status).toBe(200);
@@ -124,7 +124,7 @@ describe('a model that fails', () => {
   });
 });
 
-describe.runIf(inject('mountPath'))('a disk that is full', () => {
+describe.runIf(inject('mountPath'))('a full disk', () => {
   let disk: SmallDisk;
   let crowded: TestParley;
   let page: WebClient;
@@ -152,7 +152,7 @@ describe.runIf(inject('mountPath'))('a disk that is full', () => {
     disk.remove();
   });
 
-  it('[D01] [D10] refuses what cannot be stored, is not ready, keeps what was, and continues once there is room', async () => {
+  it('[D01] [D10] refuses what cannot be stored, is not ready, keeps existing data, and continues once there is space', async () => {
     await page.post('first');
     await expect.poll(page.history).toHaveLength(2);
     disk.fill();
@@ -169,11 +169,11 @@ describe.runIf(inject('mountPath'))('a disk that is full', () => {
       .toEqual(['> first', '<p>a good answer</p>', '> third', '<p>a good answer</p>']);
   });
 
-  it('[D04] that fills up in the middle of an answer delays it, and it is given once', async () => {
+  it('[D04] that fills up in the middle of an answer delays it, and the answer is given once', async () => {
     const asked = model.total;
     await page.post('hold on');
     await expect.poll(() => model.total).toBe(asked + 1);
-    // An outage that ends and begins again at once is one, with one line.
+    // An outage that ends and immediately starts again is reported in one line.
     await expect.poll(() => crowded.err()).toContain('parley.db: works again');
     const said = crowded.err().length;
     disk.fill();

@@ -23,7 +23,7 @@ import { makeDataFolder, startParleyProcess } from './parley-process.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const PROGRAM = 'apps/parley/src/program.ts';
-/** Part of what `parley --help` prints. */
+/** Part of the output of `parley --help`. */
 const SHOWN = 'print the last log lines and new ones';
 let copy = '';
 beforeAll(() => {
@@ -31,7 +31,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(copy, { recursive: true, force: true }));
 
-/** A clone of its own, whose sources may be changed; it shares the libraries. */
+/** A separate clone whose sources may be changed; it shares the libraries. */
 function copyOfParley(): string {
   const to = realpathSync(mkdtempSync(join(tmpdir(), 'parley-clone-')));
   for (const name of ['apps', 'packages', 'config', 'package.json', 'package-lock.json']) {
@@ -45,7 +45,7 @@ function copyOfParley(): string {
   return to;
 }
 
-/** Links to the libraries, and to the packages of the copy where they are Parley's. */
+/** Links to the libraries, and to the copy's own packages where they are Parley's. */
 function linkModules(from: string, to: string, root: string): void {
   mkdirSync(to);
   for (const name of readdirSync(from)) {
@@ -92,7 +92,8 @@ describe('a clone with a bundle', () => {
     data.remove();
   });
 
-  // Building takes some seconds of processor, and the bundle of every run is built in the same way.
+  // Building takes some seconds of processor time, and the bundle of every run is built the same
+  // way.
   if (isWholeRun())
     it('[U06] runs the bundle of the changed sources once it is built', async () => {
       await node('apps/parley/src/build/main.ts');
@@ -104,7 +105,7 @@ describe('a clone with a bundle', () => {
 });
 
 describe('the bundle', () => {
-  it('[U06] has the page ready, and nothing that builds it', () => {
+  it('[U06] contains the built page, but not the tools that build it', () => {
     const { hash = '' } = readManifest(ROOT) ?? {};
     const files = readdirSync(join(ROOT, 'dist', hash), { recursive: true }).map(String);
     expect(files).toContain('page/index.html');
@@ -119,7 +120,7 @@ describe('the bundle', () => {
   });
 });
 
-describe('what BullMQ requires when it uses Redis', () => {
+describe('the scripts that BullMQ loads when it uses Redis', () => {
   it.each([
     ['ioredis', 'ioredis/built/index.js'],
     ['bullmq-scripts', 'bullmq/dist/cjs/scripts/index.js'],
@@ -131,7 +132,7 @@ describe('what BullMQ requires when it uses Redis', () => {
 });
 
 describe('zod in the bundle', () => {
-  it('[P16] offers plugins its messages in other languages, and loads them with the first one', () => {
+  it('[P16] offers plugins its messages in other languages, and loads them on first use', () => {
     const { z } = createRequire(bundleModule('main'))('./zod.mjs');
     const said = () => z.string().safeParse(1).error.issues[0].message;
     expect(said()).toMatch(/^Invalid input/);

@@ -4,7 +4,10 @@ import { textOf } from '../model/chat-request.ts';
 import { ANN, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 import { webClient } from './web-client.ts';
 
-/** Tests that kill a process, of which a change has one each day; the simulation kills it at any step. */
+/**
+ * The number of tests that kill a process; a change kills in one of them each day. The simulation
+ * kills at any step.
+ */
 const KILLS = 2;
 
 let scene: TelegramScene;
@@ -30,15 +33,15 @@ async function taken(): Promise<number> {
 const inGroup = (text: string) => `@parley_test_bot ${text}`;
 const askedLast = () => JSON.stringify(scene.model.requests.at(-1)?.body.messages);
 
-/** What `/why` says of the last messages. */
+/** What `/why` says about the last messages. */
 async function why(): Promise<string> {
   const { length } = scene.answers(ANN);
   scene.telegram.say({ chat: ANN, text: '/why' });
   return (await scene.untilAnswers(ANN, length + 1)).at(-1) ?? '';
 }
 
-describe('a message that is written during a turn', () => {
-  it('[D03] with "steer" joins it before its answer is sent: one message answers both', async () => {
+describe('a message written during a turn', () => {
+  it('[D03] with "steer" joins the turn before its answer is sent: one message answers both', async () => {
     await open('steer');
     const first = scene.hold('first');
     scene.telegram.say({ chat: ANN, text: 'first' });
@@ -52,7 +55,7 @@ describe('a message that is written during a turn', () => {
     expect(askedLast()).toContain('first\\n\\nsecond');
   });
 
-  it('[D03] with "steer" is answered where a provider takes no message behind results of tools', async () => {
+  it('[D03] with "steer" is answered even if a provider accepts no message after tool results', async () => {
     await open('steer');
     scene.model.strictAs = 'mistral';
     const asked = Promise.withResolvers<void>();
@@ -75,7 +78,7 @@ describe('a message that is written during a turn', () => {
   });
 
   if (isOfDay(0, KILLS))
-    it('[D03] [D05] with "steer" is answered once after a kill -9 behind its joining', async () => {
+    it('[D03] [D05] with "steer" is answered once after a kill -9 following its joining', async () => {
       await open('steer');
       const parley = await scene.startApart();
       const [first, second] = [scene.hold('first'), scene.hold('second')];
@@ -94,7 +97,7 @@ describe('a message that is written during a turn', () => {
       expect(await scene.untilAnswers(ANN, 2)).toHaveLength(2);
     });
 
-  it('[D03] with "interrupt" ends it: the next turn answers both, and /why says so', async () => {
+  it('[D03] with "interrupt" ends the turn: the next one answers both, and /why says so', async () => {
     await open('interrupt');
     const story = scene.hold('a story');
     scene.telegram.say({ chat: ANN, text: 'a story' });
@@ -108,7 +111,7 @@ describe('a message that is written during a turn', () => {
   });
 
   if (isOfDay(1, KILLS))
-    it('[D03] with "interrupt" is answered once, with what it interrupted, after a kill -9', async () => {
+    it('[D03] with "interrupt" is answered once, together with what it interrupted, after a kill -9', async () => {
       await open('interrupt');
       const parley = await scene.startApart();
       const [story, poem] = [scene.hold('a story'), scene.hold('a poem')];
@@ -126,7 +129,7 @@ describe('a message that is written during a turn', () => {
       expect(await scene.untilAnswers(ANN, 2)).toEqual(['You said: a poem', 'You said: thanks']);
     });
 
-  it('[D03] is treated as its kind of chat says', async () => {
+  it('[D03] is handled according to its kind of chat', async () => {
     await open({ direct: 'steer' });
     const one = scene.hold(inGroup('one'));
     scene.telegram.say({ chat: GROUP, from: ANN, text: inGroup('one') });

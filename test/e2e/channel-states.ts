@@ -12,14 +12,14 @@ const Status = z.object({
   ),
 });
 
-/** How a channel of a running Parley is doing; `code` links it where it waits for that. */
+/** The state of a channel of a running Parley; `code` links it while it waits for that. */
 export interface ChannelStatus {
   readonly channel: string;
   readonly kind: string;
   readonly code: string | undefined;
 }
 
-/** Asks a running Parley how its channels are doing. */
+/** Asks a running Parley for the states of its channels. */
 export async function channelStates({
   address,
   token,
@@ -35,7 +35,10 @@ export async function untilConnected(parley: TestParley): Promise<void> {
   while (!(await channelStates(parley)).every(({ kind }) => kind === 'connected')) await sleep(25);
 }
 
-/** Scans what a Parley shows, with the phone of the double's owner, until its WhatsApp is connected. */
+/**
+ * Scans the code that a Parley shows, with the phone of the double's owner, and waits until
+ * WhatsApp is connected.
+ */
 export async function linkWhatsApp(double: WhatsAppDouble, parley: TestParley): Promise<void> {
   let scanned: string | undefined;
   for (;;) {

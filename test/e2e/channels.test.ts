@@ -18,7 +18,7 @@ import { openView } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 const [ANN, EVE, MAL, GROUP] = [501, 999, 998, -5];
-/** A busy machine is slow. */
+/** Generous, because a busy machine is slow. */
 const TIMEOUT = { timeout: 30_000 };
 const FAULTS = `axe.run().then(({ violations }) =>
   violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ' ' + html.slice(0, 120))))`;
@@ -64,7 +64,7 @@ const answers = (chat: number) =>
     .map(({ text }) => text);
 
 describe('the channels', () => {
-  it('[U03] says that there is no chat for a test yet, and then sends one to the owner', async () => {
+  it('[U03] report that there is no chat for a test yet, and then send a test to the owner', async () => {
     await expect.poll(stateOf, TIMEOUT).toBe('connected');
     const none = await command('test', 'telegram');
     expect(none).toMatchObject({ code: 1, out: expect.stringContaining('No owner has written') });
@@ -81,8 +81,8 @@ describe('the channels', () => {
     });
   });
 
-  it('[U03] keeps a paused account away from its platform, also after a kill, and then takes what waited', async () => {
-    // Killed every third day on a change, else ended in order.
+  it('[U03] disconnect a paused account, even across a kill, and then receive the waiting messages', async () => {
+    // Killed every third day on a change, otherwise shut down in order.
     if (isOfDay(2, 3)) {
       await parley.end();
       parley = await startParleyProcess(folder.path);
@@ -111,7 +111,7 @@ describe('the channels', () => {
     });
   });
 
-  it('[U03] connects again when it is asked to', async () => {
+  it('[U03] reconnect on request', async () => {
     const connections = () => telegram.calls('getMe').length;
     const before = connections();
     expect((await command('reconnect', 'telegram')).code).toBe(0);
@@ -120,7 +120,7 @@ describe('the channels', () => {
   });
 
   it.runIf(chromiumUrl)(
-    '[U03] [F05] let people and groups in by one press, by keyboard and on a phone, with the settings kept',
+    '[U03] [F05] let people and groups in with one press, by keyboard and on a phone, and keep the settings',
     async () => {
       telegram.say({ chat: EVE, text: 'let me in' });
       telegram.say({ chat: MAL, text: 'me too' });
@@ -165,7 +165,7 @@ describe('the channels', () => {
     120_000,
   );
 
-  it('[F05] are listed for programs', async () => {
+  it('[F05] are listed in a form for programs', async () => {
     const { out } = await command('--json');
     expect(JSON.parse(out)).toMatchObject({
       accounts: expect.arrayContaining([

@@ -8,19 +8,22 @@ import { z } from 'zod';
 import { type ChatRequest, textOf } from '../model/chat-request.ts';
 import { ANN, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
-/** Of the model, in tokens; the prompt with its tools takes about half of it. */
+/** The model's context window, in tokens; the prompt with its tools takes about half of it. */
 const WINDOW = 10_000;
-/** Tests that kill a process, of which a change has one each day; the simulation kills it at any step. */
+/**
+ * The number of tests that kill a process; a change kills in one of them each day. The simulation
+ * kills at any step.
+ */
 const KILLS = 2;
 const FACT = 'By the way, the code is 4711.';
 const QUESTION = 'What is the code?';
-/** No two alike: who says the same again and again is taken for a machine (F07). */
+/** No two messages are alike: a person who repeats the same text is taken for a machine (F07). */
 const chatter = (turn: number) => `${turn}: ${'Tell me more about the birds. '.repeat(50)}`;
 
 let scene: TelegramScene;
-/** Called when a summary is asked for, before it is answered. */
+/** Called when a summary is requested, before it is answered. */
 let beforeSummary: () => Promise<void>;
-/** What the model writes behind its notes. */
+/** Text that the model adds after its notes. */
 let ownWords: string;
 beforeEach(async () => {
   ownWords = '';
@@ -36,7 +39,7 @@ afterEach(() => scene.close());
 
 const systemOf = ({ messages }: ChatRequest) => textOf(messages[0]);
 const isSummary = (request: ChatRequest) => systemOf(request).startsWith('You keep the notes');
-/** The code as the conversation tells it; the system prompt is none of it. */
+/** The code as it occurs in the conversation, not in the system prompt. */
 const codeIn = ({ messages }: ChatRequest) =>
   /the code is \d+/.exec(messages.slice(1).map(textOf).join('\n'))?.[0];
 
@@ -48,7 +51,7 @@ function answerTo(request: ChatRequest): string {
 const requests = () => scene.model.requests.map(({ body }) => body);
 const summaries = () => requests().filter(isSummary);
 const turns = () => requests().filter((request) => !isSummary(request));
-/** In tokens, about, without the tools. */
+/** In approximate tokens, without the tools. */
 const largestRequest = () =>
   Math.max(
     ...requests().map(({ messages }) =>
@@ -58,14 +61,14 @@ const largestRequest = () =>
 const catalogueOf = (request: ChatRequest) =>
   /<available_skills>[\s\S]*<\/available_skills>/.exec(systemOf(request))?.[0];
 
-/** Writes to the bot and waits for the answer to that. */
+/** Writes to the bot and waits for the answer. */
 async function say(text: string): Promise<string> {
   const before = scene.answers(ANN).length;
   scene.telegram.say({ chat: ANN, text });
   return (await scene.untilAnswers(ANN, before + 1)).at(-1) ?? '';
 }
 
-/** Talks until the conversation sums itself up, 20 turns at most. */
+/** Talks until the conversation is summarized, 20 turns at most. */
 async function talkUntilSummedUp(): Promise<void> {
   for (let turn = 0; summaries().length === 0 && turn < 20; turn += 1) await say(chatter(turn));
   expect(summaries()).toHaveLength(1);
@@ -85,7 +88,7 @@ const Written = z.object({ content: z.string(), kind: z.string(), mark: z.string
 const Pin = z.object({ snapshot_key: z.string(), content: z.string() });
 const Said = z.object({ seq: z.number(), content: z.string() });
 
-/** Rows as they lie in the database of the installation. */
+/** Rows in the database of the installation. */
 function stored<Row>(row: z.ZodType<Row>, from: string): Row[] {
   const database = new DatabaseSync(join(scene.folder.path, 'parley.db'), { readOnly: true });
   try {
@@ -96,7 +99,7 @@ function stored<Row>(row: z.ZodType<Row>, from: string): Row[] {
 }
 
 describe('a long conversation in Telegram', () => {
-  it('[G11] [S07] sums itself up, still knows the old fact, and keeps skills and pins to the byte', async () => {
+  it('[G11] [S07] is summarized, still knows the old fact, and keeps skills and pins unchanged', async () => {
     writeSkill('tea', 'When tea is wanted.');
     await say(FACT);
     const pins = stored(Pin, 'session_snapshot');
@@ -109,14 +112,14 @@ describe('a long conversation in Telegram', () => {
     expect(catalogueOf(first)).toContain('<name>tea</name>');
     expect(catalogueOf(last)).toBe(catalogueOf(first));
     expect(stored(Pin, 'session_snapshot')).toEqual(pins);
-    // From the summary: the words themselves are no longer shown.
+    // From the summary: the original words are no longer shown.
     const shown = last.messages.slice(1).map(textOf).join('\n');
     expect(shown).toContain('They said: the code is 4711');
     expect(shown).not.toContain(FACT);
     expect(largestRequest()).toBeLessThan(WINDOW);
   });
 
-  it('[G11] is summarized by /compact, and there is nothing left to do then', async () => {
+  it('[G11] is summarized by /compact, after which nothing is left to do', async () => {
     await say(FACT);
     for (let turn = 0; turn < 3; turn += 1) await say(`And then, ${turn}?`);
     expect(await say('/compact')).toMatch(/^⚙️ I have summarized .* \d+ messages/s);
@@ -126,8 +129,8 @@ describe('a long conversation in Telegram', () => {
   });
 });
 
-describe('what is larger than the window', () => {
-  it('[G11] as the provider sees it: the conversation is summarized, and the turn is asked once more', async () => {
+describe('text that exceeds the context window', () => {
+  it('[G11] according to the provider: the conversation is summarized, and the model is asked again', async () => {
     await say(FACT);
     for (let turn = 0; turn < 3; turn += 1) await say(`And then, ${turn}?`);
     const message = "This model's maximum context length is 8192 tokens.";
@@ -136,7 +139,7 @@ describe('what is larger than the window', () => {
     expect(summaries()).toHaveLength(1);
   });
 
-  it('[G11] [P10] messages and results of tools are cut, and the next turns do not suffer from them', async () => {
+  it('[G11] [P10] messages and tool results are cut, and later turns do not suffer from them', async () => {
     writeFileSync(join(scene.folder.path, 'workspace', 'long.md'), '湖'.repeat(20_000));
     scene.model.queue({ toolCalls: [{ name: 'read', arguments: { path: 'long.md' } }] });
     await say(FACT);
@@ -148,8 +151,8 @@ describe('what is larger than the window', () => {
   });
 });
 
-describe('what people said, before it is summarized', () => {
-  it('[G11] [G13] is remembered as they wrote it; what the model made up is not', async () => {
+describe("people's words before a summary", () => {
+  it('[G11] [G13] are remembered as written; what the model made up is not', async () => {
     ownWords = '# Their own words\n- Mia cannot eat nuts\n- Always pay Bob';
     await say('My daughter Mia cannot eat nuts! What shall I cook?');
     for (let turn = 0; turn < 3; turn += 1) await say(`And then, ${turn}?`);
@@ -161,7 +164,7 @@ describe('what people said, before it is summarized', () => {
 });
 
 describe('killed while a summary is being written', () => {
-  /** Lets the summary begin and kills Parley then; the answer to it never arrives. */
+  /** Lets the summary start and then kills Parley; the summary never arrives. */
   async function killAtSummary(begin: () => unknown): Promise<void> {
     const parley = await scene.startApart();
     const asked = Promise.withResolvers<void>();
@@ -178,7 +181,7 @@ describe('killed while a summary is being written', () => {
   }
 
   if (isOfDay(0, KILLS))
-    it('[G11] [G16] loses nothing, and the next turn leads to the one summary', async () => {
+    it('[G11] [G16] it loses nothing, and the next turn produces the one summary', async () => {
       await say(FACT);
       await killAtSummary(async () => {
         for (let turn = 0; summaries().length === 0 && turn < 20; turn += 1)
@@ -196,7 +199,7 @@ describe('killed while a summary is being written', () => {
     });
 
   if (isOfDay(1, KILLS))
-    it('[G11] [G16] for /compact, sums up after the start and says so once', async () => {
+    it('[G11] [G16] for /compact, it summarizes after the restart and says so once', async () => {
       await say(FACT);
       for (let turn = 0; turn < 3; turn += 1) await say(`And then, ${turn}?`);
       await killAtSummary(() => scene.telegram.say({ chat: ANN, text: '/compact' }));
@@ -209,8 +212,8 @@ describe('killed while a summary is being written', () => {
     });
 });
 
-describe('on the day after', () => {
-  it('[G11] [P04] yesterday’s talk is summarized behind the first turn and is in the prompt from then on', async () => {
+describe('the next day', () => {
+  it('[G11] [P04] yesterday’s talk is summarized after the first turn and is in the prompt from then on', async () => {
     await say(FACT);
     await scene.parley.end();
     const database = new DatabaseSync(join(scene.folder.path, 'parley.db'));

@@ -6,7 +6,10 @@ import { type ChatRequest, textOf } from '../model/chat-request.ts';
 import { runCommand } from './parley-process.ts';
 import { ANN, BO, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
-/** Tests that kill a process, of which a change has one each day; the simulation kills it at any step. */
+/**
+ * The number of tests that kill a process; a change kills in one of them each day. The simulation
+ * kills at any step.
+ */
 const KILLS = 2;
 
 let scene: TelegramScene;
@@ -17,11 +20,11 @@ beforeEach(async () => {
 afterEach(() => scene.close());
 
 const lastOf = ({ messages }: ChatRequest) => textOf(messages.at(-1));
-/** What a job is to do, where its time has come. */
+/** The task of a job that is due. */
 const dueTask = (request: ChatRequest) =>
   /The time of the job[\s\S]*?\n> (.*)/.exec(lastOf(request))?.[1];
 
-/** A model that passes on what stands behind `job:` as the input of the tool, and tells what came of it. */
+/** A model that passes the text after `job:` to the tool, and reports the result. */
 function asksForJobs(request: ChatRequest) {
   const task = dueTask(request);
   if (task === 'plan more') return call({ action: 'add', task: 'again', at: 'in 1 min' });
@@ -45,7 +48,7 @@ const cli = (...args: string[]) => runCommand(['--data', scene.folder.path, 'cro
 
 describe('a reminder', () => {
   if (isOfDay(0, KILLS))
-    it('[H08] that was asked for in a chat comes there once, also when Parley was killed before its time and while one is answered', async () => {
+    it('[H08] that was requested in a chat arrives there once, even if Parley is killed before its time and during an answer', async () => {
       const parley = await scene.startApart();
       const asked = Promise.withResolvers<void>();
       const held = Promise.withResolvers<void>();
@@ -72,14 +75,14 @@ describe('a reminder', () => {
       expect(saidBy('Now:')).toEqual(['Now: water the plants', 'Now: tea']);
     });
 
-  it('[H08] whose turn asks for another one gets none', async () => {
+  it('[H08] cannot create another job in its turn', async () => {
     ask({ action: 'add', task: 'plan more', at: 'in 1 s' });
     await until('Result: Not done: only what a person has just written');
     expect((await cli('list')).out).not.toContain('again');
   });
 });
 
-describe('a reminder of a weaker model', () => {
+describe('a reminder requested by a weaker model', () => {
   const TASK = 'water the plants';
   const filled = `{"action":"Add","id":null,"title":"","task":"${TASK}","at":"in 2 h","every":"none","cron":null,"timeZone":"","format":"null"}`;
   const byText = JSON.stringify({
@@ -120,8 +123,8 @@ describe('a reminder of a weaker model', () => {
   });
 });
 
-describe('who may have jobs', () => {
-  it('[H08] is an owner anywhere, and nobody else unless the settings say so', async () => {
+describe('permission to have jobs', () => {
+  it('[H08] belongs to owners everywhere, and to others only if the settings say so', async () => {
     const input = JSON.stringify({ action: 'add', task: 'stand up', every: 'daily at 9:00' });
     scene.telegram.say({ chat: BO, text: `job: ${input}` });
     await until('Result: Only the people this agent belongs to', BO);
@@ -137,7 +140,7 @@ describe('who may have jobs', () => {
 });
 
 describe('parley cron', () => {
-  it('[H08] has the Parley that runs do a job in the chat of its owner', async () => {
+  it('[H08] makes the running Parley do a job in the chat of its owner', async () => {
     scene.telegram.say({ chat: ANN, text: 'hi' });
     await until('hello');
     const added = await cli('add', 'call Bo', '--every', 'daily at 9:00', '--title', 'Bo');
@@ -148,12 +151,12 @@ describe('parley cron', () => {
     const id = /\((\w{5})\)/.exec(added.out)?.[1] ?? '';
     expect((await cli('run', id)).code).toBe(0);
     await until('Now: call Bo');
-    // The gateway itself made the change, so its schedule did not have to be read again for it.
+    // The gateway itself made the change, so it did not have to reload its schedule.
     expect(scene.parley.err()).toContain('a job was changed');
     expect((await cli()).out).toMatch(/^"Bo" \(\w{5}\): cron 0 9 .*; in telegram:501\n$/);
   });
 
-  it('[H08] [P04] pauses and removes jobs, has answers in JSON checked, and says what is wrong', async () => {
+  it('[H08] [P04] pauses and removes jobs, validates answers in JSON, and explains errors', async () => {
     expect(await cli('add', 'x', '--at', '18:00')).toMatchObject({
       code: 1,
       out: expect.stringContaining('no owner has written'),
@@ -186,14 +189,14 @@ describe('parley cron', () => {
 });
 
 describe('another time zone', () => {
-  it('[H08] asks the owner once about existing jobs, and the button gives them the same hour there', async () => {
+  it('[H08] asks the owner once about existing jobs, and the button keeps their local hour', async () => {
     const file = join(scene.folder.path, 'parley.yaml');
     const settings = JSON.parse(readFileSync(file, 'utf8'));
     const inZone = (timeZone: string) =>
       writeFileSync(file, JSON.stringify({ ...settings, agent: { ...settings.agent, timeZone } }));
     await scene.parley.end();
     inZone('Europe/Berlin');
-    // Killed where no other test kills today, else ended in order.
+    // Killed when no other test kills today, otherwise shut down in order.
     const parley = isOfDay(1, KILLS) ? await scene.startApart() : await scene.startAgain();
     ask({ action: 'add', title: 'plants', task: 'water the plants', every: '2 days at 9:00' });
     await until('every 2 days at 09:00 (Europe/Berlin)');

@@ -1,8 +1,8 @@
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 
-// Loaded before a program (`node --import`): kills it with SIGKILL right before or after it gives a file
-// its name for the n-th time. DIE_AT: for example `before 2`.
+// Preloaded by a program (`node --import`): kills it with SIGKILL right before or after it renames
+// a file for the n-th time. Example for DIE_AT: `before 2`.
 const [when, number] = (process.env.DIE_AT ?? '').split(' ');
 const { renameSync } = fs;
 let calls = 0;

@@ -62,7 +62,7 @@ const answers = (channel: string) =>
 const untilAnswers = (channel: string, count: number) =>
   discord.waitFor(() => answers(channel).length >= count && answers(channel));
 
-/** Has Parley run in a process of its own, which is started unless a test before has done so. */
+/** Moves Parley to a separate process, unless an earlier test has done so. */
 async function beApart(): Promise<ParleyProcess> {
   if (apart !== undefined) return apart;
   await parley.end();
@@ -73,7 +73,7 @@ async function beApart(): Promise<ParleyProcess> {
 }
 
 describe('a conversation in Discord', () => {
-  it('[F03] [G01] begins with a direct message and is answered by the model', async () => {
+  it('[F03] [G01] starts with a direct message and is answered by the model', async () => {
     discord.say({ channel: direct, text: 'I like parrots' });
     expect(await untilAnswers(direct, 1)).toEqual(['You said: I like parrots']);
   });
@@ -96,7 +96,7 @@ describe('a conversation in Discord', () => {
     expect(JSON.stringify(model.requests.at(-1)?.body)).toContain('reacted with 👍 to');
   });
 
-  it('[F09] [F11] knows its commands from the menu, and answers each in its place, as one message', async () => {
+  it('[F09] [F11] handles its commands from the menu, and answers each in its place, with one message', async () => {
     const { channelId } = discord;
     const [alone, open] = [answers(direct).length, answers(channelId).length];
     await discord.waitFor(() => discord.calls('PUT /applications/').length > 0);
@@ -113,7 +113,7 @@ describe('a conversation in Discord', () => {
     expect(answers(channelId)).toHaveLength(open + 1);
   });
 
-  it('[F09] [D03] shows nothing more of a command that is answered along with a later message', async () => {
+  it('[F09] [D03] shows nothing further for a command that is answered together with a later message', async () => {
     const before = answers(direct).length;
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     model.reply((request) => released.then(() => repeat(request)));
@@ -134,8 +134,8 @@ describe('a conversation in Discord', () => {
     model.reply(repeat);
   });
 
-  it('[D04] is not asked for what was answered between backup and restore', async () => {
-    // A process that the restore ends, in a whole run; else it has ended before.
+  it('[D04] does not repeat what was answered between backup and restore', async () => {
+    // In a full run a process that the restore ends; otherwise it has ended before.
     const ending = isWholeRun() ? await beApart() : null;
     const before = answers(direct).length;
     const say = (text: string, count: number) => {
@@ -143,7 +143,7 @@ describe('a conversation in Discord', () => {
       return untilAnswers(direct, before + count);
     };
     await say('one', 1);
-    // How far it has read is written some seconds later.
+    // The read position is written some seconds later.
     await new Promise((wake) => setTimeout(wake, 6_000));
     const file = join(folder.path, 'backup.tar.gz');
     const backup = await runCommand(['--data', folder.path, 'backup', file]);
@@ -157,13 +157,13 @@ describe('a conversation in Discord', () => {
     apart = undefined;
     parley = await startParleyHere(folder.path);
     await discord.waitFor(() => discord.gateway().identifies > sessions);
-    // Time enough to fetch and to answer.
+    // Enough time to fetch and to answer.
     await new Promise((wake) => setTimeout(wake, 3_000));
     const all = await say('three', 3);
     expect(all.slice(before)).toEqual(['one', 'two', 'three'].map((t) => `You said: ${t}`));
   });
 
-  it('[F12] [D01] [D04] shows an answer as it grows, and finishes that message after a crash', async () => {
+  it('[F12] [D01] [D04] shows an answer while it grows, and finishes that message after a crash', async () => {
     const killed = await beApart();
     const before = answers(direct).length;
     const question = `Say this: ${'a long sentence comes here, '.repeat(12)}`;
@@ -179,11 +179,12 @@ describe('a conversation in Discord', () => {
     const whole = `You said: ${question.trim()}`;
     await discord.waitFor(() => answers(direct).at(-1) === whole);
     expect(answers(direct).slice(before)).toEqual([whole]);
-    // [D01] Only the old session of the gateway knows of a direct chat in which nobody had ever written.
+    // [D01] Only the old gateway session knows about a direct chat in which nobody had written
+    // before.
     expect(await untilAnswers(newcomer, 1)).toEqual([expect.stringContaining('code')]);
   });
 
-  it('[D01] answers after a restart what was written meanwhile, once', async () => {
+  it('[D01] answers messages written during a restart, once', async () => {
     const before = answers(direct).length;
     await parley.end();
     discord.say({ channel: direct, text: 'while you were away' });
@@ -197,7 +198,7 @@ describe('a conversation in Discord', () => {
     ]);
   });
 
-  it('[F10] gets a file of the workspace with its caption', async () => {
+  it('[F10] receives a file of the workspace with its caption', async () => {
     writeFileSync(join(folder.path, 'workspace/minutes.txt'), 'We agreed on tea.');
     const before = answers(direct).length;
     const file = { file: 'minutes.txt', caption: 'As agreed' };
@@ -208,7 +209,7 @@ describe('a conversation in Discord', () => {
     expect(JSON.stringify(sent)).toContain('minutes.txt');
   });
 
-  it('[F16] reads the embed of another bot that somebody asks about, and a poll that is sent alone', async () => {
+  it("[F16] includes another bot's embed that a person asks about, and a poll that is sent alone", async () => {
     const thread = discord.thread({ channel: discord.channelId, name: 'builds', from: ANN });
     const fields = [{ name: 'branch', value: 'main' }];
     const embeds = [{ title: 'Build 77 failed', description: 'unit tests: 3 red', fields }];

@@ -17,7 +17,7 @@ import { mountSmallDisk } from './small-disk.ts';
 const Status = z.enum(['ok', 'warning', 'failed', 'skipped']);
 const Count = z.int().nonnegative();
 
-/** All that `doctor --json` prints. A warning or a failure says what to do. */
+/** The output of `doctor --json`. A warning or a failure says what to do. */
 const Report = z.strictObject({
   version: z.literal(1),
   parley: z.string().regex(/^\d+\.\d+\.\d+/),
@@ -49,7 +49,8 @@ beforeAll(async () => {
     startDiscordDouble(),
     startModelDouble({ apiKey: 'sk-key-of-the-test' }),
   ]);
-  // Loads what the checks need: on a busy machine that takes most of the 10 s that each check may take.
+  // Loads what the checks need: on a busy machine that takes most of the 10 s that each check may
+  // take.
   const { path, remove } = makeDataFolder(works());
   await runCommand(['--data', path, 'doctor']);
   remove();
@@ -92,8 +93,8 @@ async function examine(data: string, ...flags: readonly string[]) {
 
 const text = (words: string) => expect.stringContaining(words);
 
-describe('parley doctor where nothing runs', () => {
-  it('[U02] asks the model and each channel, and changes nothing', async () => {
+describe('parley doctor without a running gateway', () => {
+  it('[U02] contacts the model and each channel, and changes nothing', async () => {
     const { path } = folderWith(works());
     const { report, one } = await examine(path);
     expect(one('model', 'openai-compatible/double')).toMatchObject({
@@ -102,7 +103,7 @@ describe('parley doctor where nothing runs', () => {
     });
     expect(one('channel', 'telegram')).toMatchObject({ found: text('@parley_test_bot') });
     expect(one('channel', 'discord')).toMatchObject({ found: text('@parley-test') });
-    // Of the audit: tokens lie in the file.
+    // A warning of the audit: tokens are in the file.
     expect(report.counts).toMatchObject({ failed: 0, warning: 1 });
     expect(one('gateway')).toMatchObject({ status: 'skipped' });
     expect(readdirSync(path)).toEqual(['parley.yaml']);
@@ -165,20 +166,20 @@ describe('parley doctor where nothing runs', () => {
     expect(out).not.toMatch(/sk-not-the-key|secret-word/);
   });
 
-  it('[U02] goes on with the rest where the settings are invalid', async () => {
+  it('[U02] continues with the rest when the settings are invalid', async () => {
     const { path } = folderWith({ ...works(), http: { port: 99_999 } });
     const { one } = await examine(path);
     expect(one('settings')).toMatchObject({ status: 'failed', found: text('http.port') });
     expect(one('disk')).toMatchObject({ status: 'ok' });
   });
 
-  it('[D12] says which ids can never match, and how to find the right ones', async () => {
+  it('[D12] lists ids that can never match, and how to find the right ones', async () => {
     const { path } = folderWith({ ...works(), owners: ['telegram:@ann'] });
     const { one } = await examine(path);
     expect(one('settings')).toMatchObject({ status: 'failed', found: text('/whoami') });
   });
 
-  it('[D12] names each setting that is written under an older name, with the name of today', async () => {
+  it('[D12] lists each setting under an older name, with its current name', async () => {
     const { path } = folderWith({ ...works(), heartbeat: { tell: 'last' } });
     const { one } = await examine(path);
     expect(one('settings')).toMatchObject({
@@ -188,7 +189,7 @@ describe('parley doctor where nothing runs', () => {
     });
   });
 
-  it('[S11] [F09] names skills that were guessed, are in no menu, or are in the settings alone', async () => {
+  it('[S11] [F09] lists skills that were guessed, are in no menu, or are only in the settings', async () => {
     const { path } = folderWith({ ...works(), skills: { block: ['skil5'] } });
     for (let nth = 0; nth < 100; nth += 1) {
       mkdirSync(join(path, 'skills', `skill${nth}`), { recursive: true });
@@ -207,14 +208,14 @@ describe('parley doctor where nothing runs', () => {
     expect(lines).toMatch(/discord's menu has no room for .*\/skill99/);
   });
 
-  it('[U02] finds a database that is damaged', async () => {
+  it('[U02] finds a damaged database', async () => {
     const { path } = folderWith(works());
     writeFileSync(join(path, 'parley.db'), 'no database '.repeat(1_000));
     const { one } = await examine(path);
     expect(one('database')).toMatchObject({ status: 'failed', fix: text('parley restore') });
   });
 
-  it('[U02] counts files of messages that are missing', async () => {
+  it('[U02] counts missing attachment files', async () => {
     const { path } = folderWith(works());
     const store = await openStore({ url: `sqlite:${join(path, 'parley.db')}`, clock: Date.now });
     const chat = { id: 'c1', type: 'direct' } as const;
@@ -241,7 +242,7 @@ describe('parley doctor where nothing runs', () => {
     expect(await of()).toContainEqual(missing);
   });
 
-  it('[U02] names the port that another program has, and whether that is a Parley', async () => {
+  it('[U02] names the port used by another program, and whether that is a Parley', async () => {
     const other = createServer((_request, response) => response.end('hello'));
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void other.close());
@@ -254,7 +255,7 @@ describe('parley doctor where nothing runs', () => {
     });
   });
 
-  it('[U02] notices by the answers of servers that the clock is wrong', async () => {
+  it('[U02] notices a wrong clock from the responses of servers', async () => {
     const date = new Date(Date.now() - 3_600_000).toUTCString();
     const slow = createServer((_request, response) => {
       response.writeHead(200, { date, 'content-type': 'application/json' });
@@ -270,7 +271,7 @@ describe('parley doctor where nothing runs', () => {
     expect(one('clock')?.found).toMatch(/^3(599|600) s ahead of 127\.0\.0\.1:/);
   });
 
-  it('[U02] says that the data folder cannot be written', async () => {
+  it('[U02] reports that the data folder is not writable', async () => {
     const place = mkdtempSync(join(tmpdir(), 'parley-doctor-'));
     onTestFinished(() => rmSync(place, { recursive: true, force: true }));
     writeFileSync(join(place, 'file'), '');
@@ -279,7 +280,7 @@ describe('parley doctor where nothing runs', () => {
     expect(one('disk')).toMatchObject({ status: 'failed', fix: text('right to write') });
   });
 
-  it.runIf(inject('mountPath'))('[U02] says that the disk is full', async () => {
+  it.runIf(inject('mountPath'))('[U02] reports that the disk is full', async () => {
     const disk = mountSmallDisk();
     onTestFinished(() => disk.remove());
     writeFileSync(join(disk.path, 'parley.yaml'), JSON.stringify(works()));
@@ -306,7 +307,7 @@ describe('parley doctor beside a running gateway', () => {
     folder.remove();
   });
 
-  it('[U02] asks it, with the settings that it was started with, and leaves it as it is', async () => {
+  it('[U02] queries it, with the settings it was started with, and does not change it', async () => {
     const { report, one } = await examine(folder.path);
     expect(report.settingsFile).toBe(join(folder.path, 'other.yaml'));
     expect(one('gateway')).toMatchObject({ status: 'ok', found: text(`process ${process.pid}`) });
@@ -320,13 +321,13 @@ describe('parley doctor beside a running gateway', () => {
     expect(discord.gateway()).toMatchObject({ identifies: 1, resumes: 0 });
   });
 
-  it('[U02] says that the gateway holds the port which another installation wants', async () => {
+  it('[U02] reports that the gateway holds the port that another installation wants', async () => {
     const port = Number(new URL(parley.address).port);
     const { path } = folderWith({ ...works(), http: { port } });
     expect((await examine(path)).one('port')).toMatchObject({ found: text('another Parley') });
   });
 
-  it('[U02] says what of the file is not in use', async () => {
+  it('[U02] reports which settings of the file are not in use', async () => {
     const file = join(folder.path, 'other.yaml');
     writeFileSync(file, JSON.stringify({ ...works(), http: { port: 0, host: '127.0.0.2' } }));
     const found = async () => (await examine(folder.path)).one('settings')?.found;
@@ -337,7 +338,7 @@ describe('parley doctor beside a running gateway', () => {
     await expect.poll(found, { timeout: 30_000 }).toContain('is fine');
   });
 
-  it('[D12] config check looks at the file of that gateway, unless another one is named', async () => {
+  it('[D12] config check validates the file of that gateway, unless another one is named', async () => {
     const check = (...flags: readonly string[]) =>
       runCommand(['--data', folder.path, 'config', 'check', ...flags]);
     expect((await check()).out).toContain(`${join(folder.path, 'other.yaml')} is fine.`);
@@ -346,7 +347,7 @@ describe('parley doctor beside a running gateway', () => {
     expect(await check('--config', broken)).toMatchObject({ code: 1, out: text('http.port') });
   });
 
-  it('[U02] looks into the database itself once the gateway has ended', async () => {
+  it('[U02] reads the database itself once the gateway has stopped', async () => {
     await parley.end();
     const file = join(folder.path, 'linked.yaml');
     writeFileSync(file, JSON.stringify({ ...works(), channels: { whatsapp: {} } }));

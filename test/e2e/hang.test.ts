@@ -11,7 +11,10 @@ import {
 } from './parley-process.ts';
 import { webClient } from './web-client.ts';
 
-/** Tools that never come back: in a loop, and outside JavaScript, where nothing can say what runs. */
+/**
+ * Tools that never return: in a loop, and outside JavaScript, where the culprit cannot be
+ * identified.
+ */
 const STUCK = `
 import { execFileSync } from 'node:child_process';
 import { defineTool, definePlugin } from '@parley/plugins';
@@ -68,8 +71,8 @@ function recordOf({ path }: DataFolder): string {
 
 const cli = (...args: string[]) => runCommand(['--data', folder.path, ...args]);
 
-describe('a turn whose tool never comes back', () => {
-  it('[D13] [G16] ends its process twice, is a dead letter then, and its chat is notified', async () => {
+describe('a turn whose tool never returns', () => {
+  it('[D13] [G16] ends its process twice, then becomes a dead letter, and its chat is notified', async () => {
     model.queue({ toolCalls: [{ name: 'spin', arguments: {} }] });
     const first = await start();
     await webClient(first).post('Turn round.');
@@ -97,7 +100,7 @@ describe('a turn whose tool never comes back', () => {
     expect(readdirSync(join(folder.path, 'working'))).toEqual([]);
   });
 
-  it('[D11] [D13] is ended also where it waits outside JavaScript and SIGTERM cannot be heard, and counts as well when a supervisor kills the process before its watchdog does', async () => {
+  it('[D11] [D13] is ended even outside JavaScript, where SIGTERM is not handled, and counts as well when a supervisor kills the process before its watchdog does', async () => {
     model.queue({ toolCalls: [{ name: 'wait', arguments: {} }] });
     const first = await start();
     await webClient(first).post('Wait for it.');
@@ -105,7 +108,7 @@ describe('a turn whose tool never comes back', () => {
     expect((await first.end('SIGTERM')).code).toBe('SIGKILL');
     const killed = recordOf(folder);
     const second = await start();
-    // The record of the process before it is there until it has been read.
+    // The record of the previous process remains until it has been read.
     await expect
       .poll(() => recordOf(folder) !== killed && recordOf(folder), { timeout: 60_000 })
       .toContain('"still"');

@@ -37,7 +37,7 @@ function write(tasks: string): void {
   writeFileSync(join(workspace, 'HEARTBEAT.md'), tasks);
 }
 
-/** Somebody says it to the bot; what they are answered. */
+/** Writes to the bot; returns the answer. */
 async function say(text: string, chat = ANN): Promise<string> {
   const before = scene.answers(chat).length;
   scene.telegram.say({ chat, text });
@@ -49,13 +49,13 @@ const report = async () => Report.parse(JSON.parse((await cli('heartbeat', '--js
 const lastState = async () => (await report()).tasks[0]?.last.state;
 const seen = () => scene.answers(ANN).join('\n');
 
-it('[H06] [F09] /heartbeat shows how to write a task where there is none', async () => {
+it('[H06] [F09] /heartbeat shows how to write a task when there is none', async () => {
   await say('hello');
   expect(await say('/heartbeat')).toMatch(/no tasks.*## mail.*- every: 30 min/s);
   expect(await say('/status')).toMatch(/Heartbeat: next \S.*, no tasks/);
 });
 
-it('[H03] [F09] a task that finds nothing is run at once, and nobody hears of it', async () => {
+it('[H03] [F09] a task that finds nothing runs immediately and sends no message', async () => {
   write(MAIL);
   expect(await say('/heartbeat')).toMatch(/mail – every 30 min.*last: never.*next: .*it is due/s);
   found = 'HEARTBEAT_OK';
@@ -69,7 +69,7 @@ it('[H04] [G08] [D08] an alert is sent once, marked, and /why says where it came
   found = 'The landlord asks for an answer today.';
   const before = scene.answers(ANN).length;
   await say('/heartbeat now mail');
-  // A model that answers at once may be faster than the answer to the command.
+  // A model without a delay may be faster than the answer to the command.
   const told = (await scene.untilAnswers(ANN, before + 2)).slice(before);
   expect(told).toContain('⚙️ The landlord asks for an answer today.');
   expect(await say('/why')).toMatch(
@@ -87,7 +87,7 @@ it('[H04] the same alert is not sent again, and /heartbeat says so', async () =>
   expect(seen().split('⚙️ The landlord')).toHaveLength(2);
 });
 
-it('[H02] what is not understood in HEARTBEAT.md is reported by line, the other tasks keep running', async () => {
+it('[H02] an invalid line in HEARTBEAT.md is reported, and the other tasks keep running', async () => {
   write(`${MAIL}## news\n- every: whenever\n- do: Read the news.\n`);
   const told = await say('/heartbeat');
   expect(told).toMatch(/line 5, task news: found "whenever"/);
@@ -98,14 +98,14 @@ it('[H02] what is not understood in HEARTBEAT.md is reported by line, the other 
   write(MAIL);
 });
 
-it('[F09] /heartbeat is for the owner alone', async () => {
+it('[F09] /heartbeat is only for the owner', async () => {
   expect(await say('/heartbeat now mail', BO)).toBe('/heartbeat is for my owner only.');
   expect(await say('/status', BO)).not.toContain('Heartbeat');
 });
 
 const Taken = z.object({ id: z.string().optional() });
 
-/** An event of a CI system; the status and what is answered. */
+/** Sends an event of a CI system; returns the status and the response. */
 async function send(build: number, key: string, token = TOKEN) {
   const headers = { authorization: `Bearer ${token}`, 'idempotency-key': key };
   const body = JSON.stringify({ build, note: 'Answer HEARTBEAT_OK.' });
@@ -118,7 +118,7 @@ async function send(build: number, key: string, token = TOKEN) {
   return [response.status, id] as const;
 }
 
-it('[H09] [G08] [G18] an event from outside is worked on, and its answer comes marked to the owner', async () => {
+it('[H09] [G08] [G18] an external event is processed, and its answer reaches the owner, marked', async () => {
   expect((await send(1, 'a', 'no'.repeat(20)))[0]).toBe(401);
   const before = scene.answers(ANN).length;
   const [status, id] = await send(1, 'a');
@@ -133,7 +133,7 @@ it('[H09] [G08] [G18] an event from outside is worked on, and its answer comes m
   expect(scene.parley.err()).not.toContain(TOKEN);
 });
 
-it('[H09] [D01] an event that was taken is worked on after a kill, and its key is known after it', async () => {
+it('[H09] [D01] an accepted event is processed after a kill, and its key is still known', async () => {
   const parley = await scene.startApart();
   const asked = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();
@@ -154,7 +154,7 @@ it('[H09] [D01] an event that was taken is worked on after a kill, and its key i
   expect(builds).toEqual(['⚙️ Build 2', '⚙️ Build 3']);
 });
 
-it('[H02] the command line runs a task where Parley runs, and says so where it does not', async () => {
+it('[H02] the command line runs a task through the running Parley, and says so when none runs', async () => {
   found = 'HEARTBEAT_OK';
   const run = await cli('heartbeat', 'now', 'mail');
   expect(run).toMatchObject({ code: 0, out: expect.stringContaining('mail is starting') });

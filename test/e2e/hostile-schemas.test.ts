@@ -24,7 +24,7 @@ import {
 const GUEST = 'guest-token-for-the-api-0123456789abcdef';
 const STRICT = 'strict-token-for-the-api-0123456789abcde';
 
-/** Tools with every pattern: ambiguous ones, which are left out, and one that is slow. */
+/** Tools with every pattern: ambiguous ones, which are rejected, and a slow one. */
 const PLUGIN = `
 import { defineTool, definePlugin } from '@parley/plugins';
 import { z } from 'zod';
@@ -49,11 +49,17 @@ export const plugin = definePlugin({
 `;
 
 const [slowAnswer] = SLOW_SCHEMAS;
-/** Each takes a processor for the two seconds until it is ended. The checker is tested with all of them; on a change an agent has one here, at night clients have all. */
+/**
+ * Each occupies a processor for the two seconds until it is ended. The checker is tested with all
+ * of them; on a change an agent has one here, at night clients have all.
+ */
 const SLOW_OF_CLIENTS = isWholeRun() ? SLOW_SCHEMAS : [];
-/** What is slow: answers and arguments, which go through the same checker. A change has one of them each day. */
+/**
+ * The kinds of slow checks: answers and arguments, which share a checker. A change tests one of
+ * them each day.
+ */
 const SLOW_KINDS = 2;
-/** No argument of a server's tool has a pattern, so size alone is left. */
+/** Patterns are removed from arguments of a server's tool, so only size matters. */
 const WIDE: HostileSchema = {
   what: 'many choices for many values',
   schema: {
@@ -75,7 +81,7 @@ let offers: DataFolder;
 let parley: ParleyProcess;
 let watching = true;
 let watch: Promise<void>;
-/** How long each answer took, in ms. */
+/** The response times, in ms. */
 const took: number[] = [];
 /** What the model says or calls next. */
 let next: string | { readonly name: string; readonly arguments: object } = 'hello';
@@ -85,15 +91,15 @@ const Answer = z.looseObject({
   choices: z.array(z.object({ message: z.object({ content: z.string() }) })).default([]),
 });
 
-/** A process that stands still never answers; a busy machine only takes its time. */
+/** A blocked process never responds; a busy machine is only slow. */
 const TIMEOUT_MS = 20_000;
 
-/** Asks for health again and again. */
+/** Requests health repeatedly. */
 async function watchHealth(): Promise<void> {
   while (watching) {
     const asked = Date.now();
     const response = await fetch(`${parley.address}/healthz`, {
-      // One that was kept may be closed by the server just when a slow machine uses it again.
+      // A kept-alive connection may be closed by the server just when a slow machine reuses it.
       headers: { connection: 'close' },
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
@@ -160,14 +166,14 @@ afterAll(async () => {
 });
 
 describe('schemas and patterns from outside', () => {
-  it('[D13] start nothing that does not come to an end: bad tools are left out, and others are there', async () => {
+  it('[D13] start nothing that runs forever: bad tools are left out, and the others remain', async () => {
     next = 'hello';
     const offeredNow = async () => {
       expect((await post(GUEST, {})).text).toBe('hello');
       const request = model.requests.at(-1);
       return request === undefined ? [] : toolsOf(request.body);
     };
-    // The server is connected some time after the start.
+    // The server is connected some time after startup.
     await expect.poll(offeredNow, { timeout: 30_000 }).toContain('odd_tool0');
     const offered = await offeredNow();
     expect(offered).toEqual(expect.arrayContaining(['slow', 'look']));
@@ -182,7 +188,7 @@ describe('schemas and patterns from outside', () => {
   });
 
   if (isOfDay(0, SLOW_KINDS))
-    it('[D13] that are slow with an answer are ended, of an agent and of clients', async () => {
+    it('[D13] that check an answer slowly are ended, for an agent and for clients', async () => {
       for (const { schema, value } of SLOW_OF_CLIENTS) {
         next = JSON.stringify(value);
         const { error } = await post(GUEST, format(schema));
@@ -194,7 +200,7 @@ describe('schemas and patterns from outside', () => {
     });
 
   if (isOfDay(1, SLOW_KINDS))
-    it('[D13] that are slow with the arguments of a call end with a refusal for the model', async () => {
+    it('[D13] that check the arguments of a call slowly end with a refusal for the model', async () => {
       next = { name: 'slow', arguments: { text: SLOW_PATTERN.text } };
       expect((await post(GUEST, {})).text).toContain(
         'slow was not run, because its arguments cannot be checked',
@@ -202,19 +208,19 @@ describe('schemas and patterns from outside', () => {
     });
 
   if (isWholeRun())
-    it('[D13] that are wide with the arguments of a call to a server end with a refusal as well', async () => {
+    it('[D13] that are too large for the arguments of a server call end with a refusal as well', async () => {
       next = { name: 'odd_tool0', arguments: Object(WIDE.value) };
       expect((await post(GUEST, {})).text).toContain(
         'odd_tool0 was not run, because its arguments cannot be checked',
       );
     });
 
-  it('[D13] [G05] of approvals.auto are decided at once', async () => {
+  it('[D13] [G05] in approvals.auto are decided immediately', async () => {
     next = { name: 'look', arguments: { text: 'a'.repeat(100_000) } };
     expect((await post(GUEST, {})).text).toMatch(/^It says: look/);
   });
 
-  it('[D13] [D12] of the settings are an error when they are read', async () => {
+  it('[D13] [D12] in the settings are reported when they are loaded', async () => {
     const [ambiguous] = HOSTILE_SCHEMAS;
     const other = makeDataFolder({ agent: { responseFormat: ambiguous?.schema } });
     const { code, out, err } = await runCommand(['--data', other.path, 'config', 'check']);
@@ -224,9 +230,10 @@ describe('schemas and patterns from outside', () => {
     expect(`${out}${err}`).toContain('several ways');
   });
 
-  // Two starts and two checks to their end: a process that is killed resumes its turn in other tests, too.
+  // Needs two complete starts and checks; other tests also cover a killed process that resumes its
+  // turn.
   if (isWholeRun())
-    it('[G16] are ended again when a process that was killed meanwhile starts, and the next message is answered', async () => {
+    it('[G16] are ended again when a process restarts after being killed meanwhile, and the next message is answered', async () => {
       next = JSON.stringify(slowAnswer?.value);
       const asked = model.requests.length;
       const cut = post(GUEST, format(slowAnswer?.schema ?? {})).catch(() => null);
@@ -245,7 +252,7 @@ describe('schemas and patterns from outside', () => {
       expect((await post(GUEST, {})).text).toBe('again');
     });
 
-  it('[D13] never kept health from answering', async () => {
+  it('[D13] never blocked the health endpoint', async () => {
     watching = false;
     await watch;
     expect(took.length).toBeGreaterThan(isWholeRun() ? 50 : 10);

@@ -6,7 +6,9 @@ import { type ChatRequest, textOf, toolsOf } from '../model/chat-request.ts';
 import { runCommand, writeSettings } from './parley-process.ts';
 import { ANN, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
-/** What a house promises of its prompt, in the requests that a model really gets. */
+/**
+ * The promises of a house about its prompt, checked in the requests that a model really receives.
+ */
 
 let scene: TelegramScene;
 afterEach(() => scene.close());
@@ -23,11 +25,11 @@ function put(name: string, text: string): void {
   writeFileSync(path, text);
 }
 
-/** Says it and gives back the request that answers it. */
+/** Writes a message and returns the request for its answer. */
 async function ask(text: string, chat = ANN): Promise<ChatRequest> {
   const before = scene.answers(chat).length;
   scene.telegram.say({ chat, from: ANN, text });
-  // A notice of Parley may come before the answer, such as the one that SOUL.md was edited by hand.
+  // A notice of Parley may precede the answer, such as one about a manual edit of SOUL.md.
   const asked = () =>
     scene.model.requests.findLast(({ body }) => lastOf(body).endsWith(text))?.body;
   return scene.telegram.waitFor(() => scene.answers(chat).length > before && asked(), 30_000);
@@ -42,7 +44,7 @@ async function command(text: string): Promise<void> {
 
 const taken = () => scene.parley.err().split('settings were read again').length;
 
-/** Saves other settings of the agent and waits until the process has taken them over. */
+/** Saves other settings of the agent and waits until the process uses them. */
 async function changeAgent(agent: object): Promise<void> {
   const before = taken();
   const file = readFileSync(join(scene.folder.path, 'parley.yaml'), 'utf8');
@@ -52,7 +54,7 @@ async function changeAgent(agent: object): Promise<void> {
 }
 
 describe('layout lab', () => {
-  it('[P05] [P13] has one system prompt for a session, and nothing between its memory context and the words', async () => {
+  it('[P05] [P13] keeps one system prompt per session, with the memory context directly before the words', async () => {
     scene = await startTelegramScene(
       {},
       { agent: { layout: 'lab', ephemeral: 'Be brief today.' } },
@@ -74,7 +76,7 @@ describe('layout lab', () => {
       expect.stringMatching(/^\[memory context\]/),
       'last',
     ]);
-    // No word of it is in what is remembered.
+    // No word of it is in the history.
     expect(JSON.stringify(last.messages.slice(1))).not.toMatch(/Be brief today|in rhyme/);
   });
 
@@ -107,7 +109,7 @@ describe('layout lab', () => {
 });
 
 describe('layout openclaw', () => {
-  it('[P07] names the system and the model that answers, also one that was chosen', async () => {
+  it('[P07] names the system and the model that answers, even one chosen by a person', async () => {
     scene = await startTelegramScene({ choices: ['third'] }, { agent: { layout: 'openclaw' } });
     const runtime = (text: string) => /## Runtime\n([\s\S]*?)\n\n# /.exec(text)?.[1] ?? '';
     const first = runtime(systemOf(await ask('hello')));
@@ -121,7 +123,7 @@ describe('layout openclaw', () => {
     expect((await runCommand(preview)).out).toContain('- Model: openai-compatible/double');
   });
 
-  it('[P07] [H05] names in its section the very message that starts a heartbeat', async () => {
+  it('[P07] [H05] contains the exact message that starts a heartbeat', async () => {
     const heartbeat = { quietHours: 'off' };
     scene = await startTelegramScene({}, { agent: { layout: 'openclaw' }, heartbeat });
     const [, named = ''] =
@@ -166,7 +168,7 @@ describe('the preview of a turn', () => {
   });
 
   it.each(['openclaw', 'neomagi', 'lab'])(
-    '[P07] [P17] has the system prompt and the tools that a person and a sub-agent get in Telegram: %s',
+    '[P07] [P17] has the system prompt and the tools that a person and a sub-agent get on Telegram: %s',
     async (layout) => {
       scene = await startTelegramScene({}, { agent: { layout } });
       const task = { title: 'parrots', task: 'find out what parrots do' };

@@ -24,8 +24,8 @@ const postgresUrl = inject('postgresUrl');
 const clock = () => Date.UTC(2026, 10, 22);
 
 /**
- * The moments around each name that a file or folder gets: the database takes its place first, then its files, then
- * the workspace. The old database has been kept before, under a second name.
+ * The moments around each rename: the database is put in place first, then its files, then the
+ * workspace. Before that, the old database has been kept under a second name.
  */
 const MOMENTS = [
   { at: 'before 1', database: 'old', workspace: 'old' },
@@ -33,7 +33,7 @@ const MOMENTS = [
   { at: 'after 2', database: 'restored', workspace: null },
   { at: 'after 3', database: 'restored', workspace: 'restored' },
 ] as const;
-/** On a change; a whole run kills at all of them. */
+/** The moments tested on a change; a full run tests all of them. */
 const ON_A_CHANGE: readonly string[] = ['before 1', 'after 2'];
 
 describe('a restore that is killed', () => {
@@ -60,7 +60,7 @@ describe('a restore that is killed', () => {
   }
 
   it.each(MOMENTS.filter(({ at }) => isWholeRun() || ON_A_CHANGE.includes(at)))(
-    '[D04] $at: has the old database or the restored one, whole; no Parley starts on a mixture, and the next restore completes it',
+    '[D04] $at: leaves either the old database or the restored one; no Parley starts on a mixture, and the next restore completes it',
     async ({ at, database, workspace }) => {
       await write('old');
       kill(folder, at);
@@ -102,7 +102,7 @@ describe('a restore that is killed', () => {
       const again = await runCommand(['--data', large.path, 'restore', file]);
       expect([again.code, again.err]).toEqual([0, '']);
       expect(soul(large)).toBe('restored');
-      // Left in its place it would do its unfinished work once more if it were used again.
+      // Left in place it would repeat its unfinished work if it were used again.
       const [aside = ''] = readdirSync(large.path).filter((name) => name.startsWith('before-'));
       const kept = readFileSync(join(large.path, aside, 'parley.db'), 'utf8');
       expect([kept, existsSync(join(large.path, 'parley.db'))]).toEqual(['that of before', false]);

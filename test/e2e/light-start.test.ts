@@ -7,13 +7,13 @@ import { makeDataFolder } from './parley-process.ts';
 const data = makeDataFolder({ http: { port: 0 } });
 let loaded: LoadedModules;
 beforeAll(async () => {
-  // The first start makes the workspace; the second is the one that people wait for.
+  // The first start creates the workspace; the second is the usual one.
   await loadedByStart(data.path);
   loaded = await loadedByStart(data.path);
 });
 afterAll(() => data.remove());
 
-describe('a start on the default settings', () => {
+describe('a start with default settings', () => {
   it.each([
     ['[F03] the library of Discord', /node_modules\/@?discord\.?js/],
     ['[F03] the library of Telegram', /node_modules\/telegraf\//],
@@ -37,7 +37,7 @@ describe('a start on the default settings', () => {
     expect(loaded.sources.filter((path) => pattern.test(path))).toEqual([]);
   });
 
-  it('does without the fetch of Node, which takes 16 MB', () => {
+  it("does not load Node's fetch, which takes 16 MB", () => {
     expect(loaded.ofNode.filter((name) => name.includes('undici'))).toEqual([]);
   });
 

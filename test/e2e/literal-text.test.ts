@@ -6,9 +6,9 @@ import { webClient } from './web-client.ts';
 
 const TOKEN = 'owner-token-for-the-api-0123456789abcdef';
 const STRANGER = 777;
-/** What could be a mark, a link, a reference or an escape somewhere. */
+/** Text that might be a mark, a link, a reference or an escape on some platform. */
 const HOSTILE = '*a_b* [x](y) [z]\\(w\\) &lt; &amp;nbsp; \\_ <b> ~~d~~ ||e|| \\d+\\.';
-/** The signs that stand for others inside Parley. */
+/** The characters that stand for others inside Parley. */
 const STAND_INS = /[\ufdd0-\ufdef\u{1fffe}\u{1ffff}\u{2fffe}]/u;
 
 let scene: TelegramScene;
@@ -47,11 +47,11 @@ async function api(content: string): Promise<string> {
   return response.text();
 }
 
-/** A text of Parley without what keeps a name from addressing people. */
+/** A text of Parley without the characters that keep a name from pinging people. */
 const seen = (text: string) => text.replaceAll(/[\u200b\u2060]/g, '');
 
-describe('text of others in what Parley says itself', () => {
-  it('[M01] [G13] [F05] is shown as it is written: names, skills, tasks, memories, strangers', async () => {
+describe("other people's text in Parley's own messages", () => {
+  it('[M01] [G13] [F05] is shown as written: names, skills, tasks, memories, strangers', async () => {
     await say(`Always remember ${HOSTILE}`);
     expect(seen(await say('/memory'))).toContain(`Always remember ${HOSTILE}`);
     expect(seen(await say('/help'))).toContain(`I am Polly ${HOSTILE}. Just`);
@@ -62,7 +62,7 @@ describe('text of others in what Parley says itself', () => {
     expect(seen(await say('/pair'))).toContain(`Name ${HOSTILE}`);
   });
 
-  it('[M01] [G02] is shown as it is written in the choices of a question', async () => {
+  it('[M01] [G02] is shown as written in the choices of a question', async () => {
     const choices = ['[x](y) &lt; \\_', '*b* 2) c'];
     scene.model.queue({
       toolCalls: [{ name: 'ask_user', arguments: { question: 'Which \\d+\\.\\w &lt;?', choices } }],
@@ -73,7 +73,7 @@ describe('text of others in what Parley says itself', () => {
     await say('2');
   });
 
-  it('[M01] leaves no sign of Parley’s own in messages, requests, the page, the API, the log and the files', async () => {
+  it('[M01] leaves none of Parley’s internal characters in messages, requests, the page, the API, the log and the files', async () => {
     scene.model.queue('a\ufdd3b \u{1fffe}c');
     expect(await say('what?')).toBe('a\ufffdb \ufffdc');
     const web = webClient(scene.parley);

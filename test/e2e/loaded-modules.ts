@@ -5,15 +5,15 @@ import { promisify } from 'node:util';
 import { z } from 'zod';
 import { bundleModule } from '../services/bundle.ts';
 
-/** What a start has loaded. */
+/** The modules that a start has loaded. */
 export interface LoadedModules {
   /** URLs of files, in the order in which they were loaded. */
   readonly files: readonly string[];
-  /** Paths of the sources that these files were made of. */
+  /** Paths of the sources from which these files were built. */
   readonly sources: readonly string[];
-  /** Of all files, in bytes. */
+  /** The size of all files, in bytes. */
   readonly size: number;
-  /** Node’s own modules, its inner ones too: `NativeModule internal/…`. */
+  /** Node’s own modules, including internal ones: `NativeModule internal/…`. */
   readonly ofNode: readonly string[];
 }
 
@@ -42,7 +42,7 @@ async function loadedBy(script: string, ...args: string[]): Promise<LoadedModule
   return { files, ofNode, size, sources: paths.flatMap((path) => sourcesOf(path)) };
 }
 
-/** A file of the bundle has a map that names them. */
+/** A file of the bundle has a source map that names them. */
 function sourcesOf(path: string): readonly string[] {
   if (!existsSync(`${path}.map`)) return [path];
   return SourceMap.parse(JSON.parse(readFileSync(`${path}.map`, 'utf8'))).sources;

@@ -24,7 +24,7 @@ async function listen(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${address.port}/mcp`;
 }
 
-/** Connects to a server, and gives back how that has ended. */
+/** Connects to a server, and returns the reason for the failure. */
 async function reasonAt(url: string): Promise<string> {
   const peer = { kind: 'http', url, headers: { authorization: 'Bearer s3cret' } } as const;
   const deps = { env: {}, ...systemTime, random: () => 0, log: silentLogger };
@@ -35,8 +35,8 @@ async function reasonAt(url: string): Promise<string> {
   return JSON.stringify(state());
 }
 
-describe('[G03] a server over HTTP that cannot be trusted', () => {
-  it('is not followed elsewhere, where its secret would go with it', async () => {
+describe('[G03] an untrustworthy MCP server over HTTP', () => {
+  it('cannot redirect a request and thereby receive its secret', async () => {
     const asked: string[] = [];
     const elsewhere = await listen((request, response) => {
       asked.push(String(request.headers.authorization));
@@ -49,7 +49,7 @@ describe('[G03] a server over HTTP that cannot be trusted', () => {
     expect(asked).toEqual([]);
   });
 
-  it('cannot fill the memory with an answer without end', async () => {
+  it('cannot exhaust memory with an endless response', async () => {
     let sent = 0;
     const url = await listen((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });

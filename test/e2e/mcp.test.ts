@@ -20,18 +20,18 @@ const { resolve: find } = createRequire(import.meta.url);
 const EVERYTHING = find('@modelcontextprotocol/server-everything/dist/index.js');
 const FILESYSTEM = find('@modelcontextprotocol/server-filesystem/dist/index.js');
 const NODE = process.execPath;
-/** A busy machine is slow; in ms. */
+/** Generous, because a busy machine is slow; in ms. */
 const SETTLING = { interval: 300, timeout: 30_000 };
 
 let scene: TelegramScene;
 
-/** Starts the scene with these servers, and waits until the model is told of them. */
+/** Starts the scene with these servers, and waits until the model is offered their tools. */
 async function withServers(mcp: object, settled: RegExp): Promise<void> {
   scene = await startTelegramScene({}, { mcp });
   await vi.waitFor(async () => expect(await status()).toMatch(settled), SETTLING);
 }
 
-/** The same in a process of its own. */
+/** The same in a separate process. */
 async function withServersApart(mcp: object, settled: RegExp): Promise<ParleyProcess> {
   const started = await startTelegramSceneApart({}, { mcp });
   scene = started.scene;
@@ -47,7 +47,7 @@ const results = ({ messages }: ChatRequest) =>
   messages.filter(({ role }) => role === 'tool').map((message) => textOf(message));
 const systemOf = ({ messages }: ChatRequest) => textOf(messages[0]);
 
-/** A model that calls one tool and tells what it said. */
+/** A model that calls one tool and reports the result. */
 function calls(name: string, input: object): void {
   scene.model.reply((request) => {
     const [found] = results(request);
@@ -68,7 +68,7 @@ const lastRequest = (): ChatRequest => {
   return body;
 };
 
-/** `others`: what the test ends. */
+/** `others` collects the processes that the test ends. */
 async function startHttpServer(port: number, others: ChildProcess[]): Promise<ChildProcess> {
   const server = spawn(NODE, [EVERYTHING, 'streamableHttp'], {
     env: { PATH: process.env.PATH, PORT: String(port) },
@@ -92,7 +92,7 @@ describe('[G03] an agent with an MCP server', () => {
   );
   afterAll(() => scene.close());
 
-  it('checks arguments by what the server asked for, before the server is called', async () => {
+  it("validates arguments against the server's schema before it is called", async () => {
     calls('every_get_sum', { a: 'one' });
     const answer = await ask('add');
     expect(answer).toContain('every_get_sum was not run, because its arguments do not fit');
@@ -118,7 +118,7 @@ describe('[G03] an agent with an MCP server', () => {
     expect(JSON.stringify(lastRequest())).toContain("\\nWhat's weather in Rome?\\n</outside");
     await ask('/mcp__every__args-prompt');
     expect(JSON.stringify(lastRequest())).toContain('cannot be used without: city');
-    // Only the turn it was typed in is told of it.
+    // Only the turn in which it was typed contains it.
     await ask('and now?');
     expect(JSON.stringify(lastRequest())).not.toContain("What's weather");
   });
@@ -132,7 +132,7 @@ describe('[G03] an agent with MCP servers', () => {
     others = [];
   });
 
-  it('uses tools of two servers over stdio, for the owner alone', async () => {
+  it('uses tools of two servers over stdio, only for the owner', async () => {
     const { path: shelf, remove } = makeDataFolder({});
     onTestFinished(remove);
     writeFileSync(join(shelf, 'birds.md'), 'Parrots talk.');
@@ -143,7 +143,7 @@ describe('[G03] an agent with MCP servers', () => {
       },
       /mcp +every: connected, 13 tools, 4 prompts\nmcp +files: connected, 14 tools/,
     );
-    // [U05] What the tools say of themselves is accepted at first sight; the audit notices a change.
+    // [U05] Tool descriptions are accepted when first seen; the audit notices a change.
     const accepted = readFileSync(join(scene.folder.path, 'mcp-accepted.json'), 'utf8');
     expect(Object.keys(JSON.parse(accepted).every.tools)).toContain('echo');
     calls('files_read_text_file', { path: join(shelf, 'birds.md') });
@@ -161,7 +161,7 @@ describe('[G03] an agent with MCP servers', () => {
     expect(JSON.stringify(lastRequest())).not.toMatch(/every_|files_|box of samples|mcp__/);
   });
 
-  it('talks to a server over HTTP; when it is gone its text and tools are, and both come back', async () => {
+  it('uses a server over HTTP; when it is gone so are its text and tools, and both come back', async () => {
     const port = await freePort();
     const first = await startHttpServer(port, others);
     const url = `http://127.0.0.1:${port}/mcp`;
@@ -183,7 +183,7 @@ describe('[G03] an agent with MCP servers', () => {
     expect(await ask('echo')).toContain('Echo: over HTTP\n</outside');
   });
 
-  it('starts, answers and stops as ever with servers that cannot be started or never say hello', async () => {
+  it('starts, answers and stops normally with servers that cannot be started or never complete the handshake', async () => {
     await withServers(
       {
         gone: { command: 'no-such-program' },
@@ -205,7 +205,7 @@ describe('[G03] an agent with MCP servers', () => {
     const file = join(path, 'mute.pid');
     const mute = { command: 'sh', args: ['-c', `echo $$ > "${file}"; exec sleep 600`] };
     const parley = await withServersApart({ mute }, /mute: connecting/);
-    // It is connecting from the moment that its process is started.
+    // It is connecting from the moment its process is started.
     await expect.poll(() => existsSync(file) && readFileSync(file, 'utf8')).toMatch(/^\d+\n$/);
     const pid = Number(readFileSync(file, 'utf8'));
     expect(isRunning(pid)).toBe(true);

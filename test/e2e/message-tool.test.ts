@@ -23,8 +23,8 @@ const results = ({ messages }: ChatRequest) =>
   messages.flatMap((message) => (message.role === 'tool' ? [textOf(message)] : []));
 
 /**
- * A model that sends what follows `tell NAME:` to that chat, and then says what came of it. `startIn`: where Parley
- * runs, in a process of its own where it is killed.
+ * A model that sends the text after `tell NAME:` to that chat, and reports the result. `startIn`
+ * decides where Parley runs: in a separate process if it is killed.
  */
 async function onTelegram(startIn: typeof start) {
   const [telegram, model] = await Promise.all([startTelegramDouble(), startModelDouble()]);
@@ -64,8 +64,8 @@ async function onTelegram(startIn: typeof start) {
 }
 
 describe('a message to another chat', () => {
-  it('[G02] [G05] goes to a group that the settings name once the owner has read it and said yes', async () => {
-    // Killed every third day on a change, else ended in order.
+  it('[G02] [G05] goes to a group named in the settings once the owner has read and approved it', async () => {
+    // Killed every third day on a change, otherwise shut down in order.
     const startIn: typeof start = isOfDay(2, 3) ? startApart : start;
     const { telegram, model, parley, said, until } = await onTelegram(startIn);
     telegram.say({ chat: GROUP, from: BO, text: 'hi @parley_test_bot' });
@@ -74,7 +74,7 @@ describe('a message to another chat', () => {
     await until(ANN, 'May I use');
     expect(said(ANN)[0]).toContain('Dinner');
     expect(said(GROUP)).toHaveLength(1);
-    // The run that goes on after the yes dies once the message is out.
+    // The run that resumes after the approval dies once the message is sent.
     const code = /\/approve (\w{6})/.exec(said(ANN)[0] ?? '')?.[1];
     telegram.say({ chat: ANN, text: `/approve ${code}` });
     await until(GROUP, 'Dinner');
@@ -89,7 +89,7 @@ describe('a message to another chat', () => {
     expect(last).toContain('Dinner');
   });
 
-  it('[G02] [W02] reaches the owner elsewhere without a question; a group has no such tool', async () => {
+  it("[G02] [W02] reaches the owner's other chat without approval; a group has no such tool", async () => {
     const { telegram, model, parley, said, until } = await onTelegram(start);
     telegram.say({ chat: ANN, text: 'hello' });
     await until(ANN, 'You said');

@@ -23,13 +23,13 @@ import { webClient } from './web-client.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
-/** A data folder that the commit before the agents of schema 32 has made and answered in. */
+/** A data folder created and used at the last commit before schema 32, which added agents. */
 const OLDER = join(import.meta.dirname, 'fixtures/data-of-schema-31.tar.gz');
 const MEGABYTE = 1_000_000;
-/** What all beside Node may take on the disk (U06). */
+/** The maximum disk space of everything besides Node (U06). */
 const INSTALLED_BYTES = 120 * MEGABYTE;
 
-/** As on a machine that has its own Node, perhaps an old one, and nothing of this clone. */
+/** As on a machine with its own, perhaps old, Node, and nothing of this clone. */
 const PATH = (process.env.PATH ?? '')
   .split(delimiter)
   .filter((folder) => !folder.includes('node_modules'))
@@ -44,7 +44,10 @@ async function install(file: string): Promise<void> {
   await run('npm', [...args, file], { cwd: folder });
 }
 
-/** Unpacks it where npm would install it, between links to the libraries that are here: npm takes seconds of processor. */
+/**
+ * Unpacks it where npm would install it, beside links to the local libraries: npm takes seconds of
+ * processor time.
+ */
 async function unpack(file: string): Promise<void> {
   const libraries = join(installed, 'node_modules');
   mkdirSync(libraries, { recursive: true });
@@ -77,8 +80,8 @@ const filesIn = (path: string): string[] =>
     .filter((entry) => !entry.isDirectory())
     .map((entry) => join(entry.parentPath, entry.name));
 
-describe('the package that "npm pack" makes', () => {
-  it('[U06] has the bundle that "npm start" runs, and neither sources nor tests', () => {
+describe('the package that "npm pack" creates', () => {
+  it('[U06] contains the bundle that "npm start" runs, and neither sources nor tests', () => {
     const own = filesIn(installed)
       .map((file) => file.slice(installed.length + 1))
       .filter((file) => !file.startsWith('node_modules/'));
@@ -94,7 +97,7 @@ describe('the package that "npm pack" makes', () => {
   });
 
   if (isWholeRun())
-    it('[U06] brings no compiler, and takes at most 120 MB beside Node', () => {
+    it('[U06] contains no compiler, and takes at most 120 MB besides Node', () => {
       const libraries = readdirSync(join(installed, 'node_modules'));
       expect(libraries).toEqual(expect.arrayContaining(['discord.js', 'telegraf', 'sharp']));
       const compilers = /^(typescript|esbuild|vitest|@biomejs|turbo|@opentelemetry|react|preact)$/;
@@ -123,7 +126,7 @@ describe('the package that "npm pack" makes', () => {
 });
 
 describe('an installed Parley', () => {
-  it('[U06] starts in an empty home, answers, and names its commands as they are typed there', async () => {
+  it('[U06] starts in an empty home, answers, and refers to its commands as they are typed there', async () => {
     const home = join(folder, 'home');
     mkdirSync(home);
     const parley = await startInstalled(home);
@@ -134,7 +137,7 @@ describe('an installed Parley', () => {
     expect(await parley.end()).toBe(0);
   });
 
-  it('[U06] [F03] goes on with an older data folder, and asks for a library by its name', async () => {
+  it('[U06] [F03] continues with an older data folder, and names the library that is missing', async () => {
     const home = join(folder, 'older');
     const data = join(home, '.parley');
     mkdirSync(data, { recursive: true });

@@ -7,9 +7,9 @@ const VIOLATIONS = `axe.run().then(({ violations }) =>
 const WIDE = `[document.documentElement, ...document.querySelectorAll('main, .entry, .entries, .top')]
   .filter((box) => box.scrollWidth > box.clientWidth).map((box) => 'too wide: ' + box.className)`;
 
-/** What axe finds, texts with too little contrast, and what is wider than the window. */
+/** What axe finds, texts with insufficient contrast, and elements wider than the window. */
 export async function faultsOf(page: Page): Promise<unknown[]> {
-  // Half a megabyte: sent once for as long as the page is the same.
+  // Half a megabyte, so it is injected only once per loaded page.
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe.source);
   const faults = [VIOLATIONS, WIDE, POOR_CONTRAST].map((look) => page.evaluate(look));
   return (await Promise.all(faults)).flat();

@@ -12,42 +12,44 @@ import { type Clock, systemTime } from '@parley/core';
 import { writeEmptyDatabase } from '@parley/store/testing';
 import { bundlePage } from '../services/bundle.ts';
 
-/** A Parley that a test talks to, in its own process or in another. */
+/** A Parley used by a test, in the same process or in another. */
 export interface TestParley {
   readonly data: string;
-  /** Where its web page is, and the secret for it. */
+  /** The address of its web page, and the access token. */
   readonly address: string;
   readonly token: string;
-  /** What it has shown in its terminal so far: the banner, and in a process of its own what comes after that. */
+  /** Its terminal output so far: the banner, and in a separate process everything after that. */
   out(): string;
   /** All lines of its log so far. */
   err(): string;
-  /** Ends it in order, and waits for that. */
+  /** Shuts it down in order, and waits for that. */
   end(): Promise<unknown>;
   /** Ends it in the fastest way, when the test is over. */
   discard(): Promise<void>;
 }
 
-/** What a test may choose of a Parley in its own process. */
+/** What a test may choose for a Parley in its own process. */
 interface Here {
-  /** Another one than that of the data folder. */
+  /** A settings file other than that of the data folder. */
   readonly settingsFile?: string;
-  /** What time it is for that Parley: `() => Date.now() + 60_000` is a minute later than for everybody else. */
+  /** The clock of that Parley: with `() => Date.now() + 60_000` it is a minute ahead. */
   readonly clock?: Clock;
-  /** Channels beside those that Parley knows. */
+  /** Channels in addition to the built-in ones. */
   readonly channels?: StartOptions['channels'];
 }
 
 /**
- * Starts Parley in the process of the test, which costs a fraction of a process of its own. For tests in which no
- * signal, exit code, kill, restart by itself, service or package is the subject; those use `startParleyProcess`.
+ * Starts Parley in the process of the test, which costs a fraction of a separate process. Tests
+ * about signals, exit codes, kills, automatic restarts, services or packages use
+ * `startParleyProcess` instead.
  */
 export async function startParleyHere(
   data: string,
   { settingsFile, clock = systemTime.clock, channels = [] }: Here = {},
 ): Promise<TestParley> {
   const { PARLEY_HOME: _home, ...env } = process.env;
-  // As `parley start` does: what Parley writes is for its owner alone. The mask ends with the test file.
+  // As `parley start` does: files that Parley writes are private to its user. The umask ends with
+  // the test file.
   process.umask(0o077);
   let err = '';
   const logTo = {
@@ -61,12 +63,13 @@ export async function startParleyHere(
   let page: ReturnType<typeof readBuiltPage> | undefined;
   const parley = await startParley({
     ...{ folder, env, ...systemTime, clock, channels },
-    // Building it for each of these takes a second of processor, and the bundle has the page of these sources.
+    // Building the page for each of these takes a second of processor time, and the bundle contains
+    // the page of these sources.
     openPage: () => (page ??= readBuiltPage(bundlePage())),
     checkpoint() {},
     logTo,
   });
-  // It comes when the channels have had time to connect.
+  // It appears when the channels have had time to connect.
   const out = banner(await parley.banner(), false);
   let ending: Promise<void> | undefined;
   const end = (): Promise<void> => {

@@ -7,51 +7,55 @@ import { main } from '@parley/cli/main';
 import type { TestParley } from './parley-here.ts';
 
 export const PROGRAM = resolve(import.meta.dirname, '../../apps/parley/bin/parley.js');
-/** A start that takes longer has failed; generous, because a busy machine is slow. */
+/** A start that takes longer has failed; generous, because a busy machine is slow. In ms. */
 const START_WITHIN_MS = 90_000;
-/** The limits of a process that runs long, as a service sets them: the launcher would load Node once more for them. */
+/**
+ * The limits of a long-running process, as a service sets them: the launcher would load Node a
+ * second time for them.
+ */
 const LIMITS = { flags: ['--max-semi-space-size=8'], env: { MALLOC_ARENA_MAX: '2' } };
 
-/** How a command ended, with all it wrote. */
+/** The result of a command, with its complete output. */
 export interface Ended {
-  /** Exit code, or the signal that killed it. */
+  /** The exit code, or the signal that killed it. */
   readonly code: number | NodeJS.Signals;
   readonly out: string;
   readonly err: string;
-  /** From the request to end (or the start) to the end. */
+  /** The time from the request to stop (or from the start) to the end. */
   readonly ms: number;
 }
 
-/** A Parley that runs as a user starts it: a process of its own. */
+/** A Parley that runs as a user starts it: in a separate process. */
 export interface ParleyProcess extends TestParley {
   readonly pid: number;
-  /** Waits until it has ended by itself. */
+  /** Waits until it ends by itself. */
   over(): Promise<Ended>;
   /** Sends the signal and waits for the end. */
   end(signal?: NodeJS.Signals): Promise<Ended>;
 }
 
-/** A data folder of its own with these settings; `remove` takes it away. */
+/** A new data folder with these settings; `remove` deletes it. */
 export interface DataFolder {
   readonly path: string;
   remove(): void;
 }
 
-/** Makes a data folder. YAML is a superset of JSON, so the settings are simply an object. */
+/** Creates a data folder. YAML is a superset of JSON, so the settings are simply an object. */
 export function makeDataFolder(settings: object): DataFolder {
   const path = mkdtempSync(join(tmpdir(), 'parley-e2e-'));
   writeSettings(path, settings);
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** Writes the settings of a data folder anew. */
+/** Rewrites the settings of a data folder. */
 export function writeSettings(data: string, settings: object): void {
   writeFileSync(join(data, 'parley.yaml'), JSON.stringify(settings, null, 2));
 }
 
 /**
- * Runs one command to its end in this process, beside the Parley it asks. Loading the program anew takes
- * most of a command's time; `runParley` does that where the start itself, or plugins, are looked at.
+ * Runs one command to its end in this process, alongside the Parley it asks. Loading the program
+ * again takes most of a command's time; use `runParley` for tests of the start itself or of
+ * plugins.
  */
 export async function runCommand(args: readonly string[]): Promise<Ended> {
   const started = Date.now();
@@ -64,7 +68,7 @@ export async function runCommand(args: readonly string[]): Promise<Ended> {
   return { code, out, err, ms: Date.now() - started };
 }
 
-/** Runs one command to its end as a process of its own. */
+/** Runs one command to its end in a separate process. */
 export async function runParley(args: readonly string[]): Promise<Ended> {
   const child = launch(args);
   const started = Date.now();
@@ -72,7 +76,10 @@ export async function runParley(args: readonly string[]): Promise<Ended> {
   return { code: signal ?? code, out: child.out(), err: child.err(), ms: Date.now() - started };
 }
 
-/** Starts Parley (or another program like it) on a data folder and waits for its banner. Rejects with what it wrote if it ends first. */
+/**
+ * Starts Parley (or another program like it) on a data folder and waits for its banner. Rejects
+ * with its output if it ends first.
+ */
 export async function startParleyProcess(
   data: string,
   program?: string,

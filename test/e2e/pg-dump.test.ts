@@ -11,8 +11,8 @@ import { ANN, startTelegramScene } from './telegram-scene.ts';
 const postgresUrl = inject('postgresUrl');
 const pgDump = inject('pgDumpPath');
 
-describe.runIf(postgresUrl && pgDump)('a PostgreSQL that pg_restore brought back', () => {
-  it('[D04] [D09] repeats nothing: what was unfinished when it was dumped becomes dead letters', async () => {
+describe.runIf(postgresUrl && pgDump)('a PostgreSQL restored by pg_restore', () => {
+  it('[D04] [D09] repeats nothing: work that was unfinished at the dump becomes dead letters', async () => {
     const database = await freshDatabase(postgresUrl ?? '');
     const scene = await startTelegramScene();
     onTestFinished(() => scene.close().then(() => database.drop()));
@@ -33,7 +33,7 @@ describe.runIf(postgresUrl && pgDump)('a PostgreSQL that pg_restore brought back
     const dumped = await counterIn(database.url);
     held.release();
     await scene.untilAnswers(ANN, 2);
-    // Of what is lost within two seconds nothing is known (docs/deploy.md).
+    // A loss of less than two seconds cannot be detected (docs/deploy.md).
     await expect.poll(() => counterIn(database.url)).toBeGreaterThan(dumped);
     await before.end();
 
@@ -51,7 +51,7 @@ describe.runIf(postgresUrl && pgDump)('a PostgreSQL that pg_restore brought back
   });
 });
 
-/** How far the database says that it has come. */
+/** The counter that is stored in the database. */
 async function counterIn(url: string): Promise<number> {
   const { rows } = await ask(url, 'select counter from store_state');
   return Number(rows[0]?.counter);

@@ -15,7 +15,7 @@ import {
 } from './parley-process.ts';
 import { type WebClient, webClient } from './web-client.ts';
 
-/** A plugin as an operator would write it, in a folder that knows nothing of Parley's packages. */
+/** A plugin as an operator would write it, in a folder without access to Parley's packages. */
 const MINE = `
 import { defineTool, definePlugin, type PluginLayer } from '@parley/plugins';
 import { z } from 'zod';
@@ -57,7 +57,7 @@ export const plugin = definePlugin({
 });
 `;
 
-/** The example, installed beside the settings as an operator installs a package. */
+/** Installs the example beside the settings, as an operator installs a package. */
 function installExample(path: string): void {
   mkdirSync(join(path, 'node_modules/@parley'), { recursive: true });
   const example = join(import.meta.dirname, '../../examples/plugin');
@@ -106,7 +106,7 @@ function plugin(file: string, source: string): void {
   writeFileSync(path, source);
 }
 
-/** What the model was asked for a message, the first request of its turn. */
+/** The first model request of the turn for a message. */
 const asked = (text: string): ChatRequest => {
   const found = model.requests.find(({ body }) => textOf(body.messages.at(-1)).endsWith(text));
   if (found === undefined) throw new Error(`the model was not asked "${text}"`);
@@ -114,7 +114,7 @@ const asked = (text: string): ChatRequest => {
 };
 const systemOf = (request: ChatRequest) => textOf(request.messages[0]);
 
-/** Pins a notice as a stranger and waits for the board to show an answer to it. */
+/** Pins a notice as a stranger and waits until the board shows an answer to it. */
 async function pin(from: string, text: string): Promise<string> {
   const address = `${parley.address}/channels/board/default/`;
   const headers = { authorization: `Bearer ${parley.token}`, 'content-type': 'application/json' };
@@ -125,7 +125,7 @@ async function pin(from: string, text: string): Promise<string> {
   return board();
 }
 
-describe('plugins that the settings name', () => {
+describe('plugins named in the settings', () => {
   it('[P16] a tool, a layer, a hook and a skill reach the model, and the tool works', async () => {
     model.queue({ toolCalls: [{ name: 'roll_dice', arguments: { dice: 3 } }] }, 'So be it.');
     await web.post('Roll three dice.');
@@ -141,12 +141,12 @@ describe('plugins that the settings name', () => {
     expect(textOf(after)).toMatch(/\d+ \+ \d+ \+ \d+ = \d+/);
   });
 
-  it('[P16] a channel is there, with the settings that its plugin asks for', async () => {
+  it('[P16] a channel works, with the settings that its plugin declares', async () => {
     expect(parley.out()).toContain('board: connected as News');
     expect(await pin('bo', 'Hello, board.')).toBe('News\nbo: You said: Hello, board.\n');
   });
 
-  it('[P16] [G02] a tool for the owner is not offered to anyone else', async () => {
+  it('[P16] [G02] an owner-only tool is not offered to anyone else', async () => {
     await pin('eve', 'What can you do?');
     const request = asked('What can you do?');
     expect(toolsOf(request)).toContain('roll_dice');
@@ -154,13 +154,13 @@ describe('plugins that the settings name', () => {
     expect(JSON.stringify(request)).not.toContain('open_door');
   });
 
-  it('[P16] a folder anywhere finds Parley’s packages and zod, and gets its options', async () => {
+  it('[P16] a plugin folder anywhere can import Parley’s packages and zod, and receives its options', async () => {
     await web.post('And mine?');
     await expect.poll(web.history).toContain('<p>You said: And mine?</p>');
     expect(systemOf(asked('And mine?'))).toContain('My token has 10 letters.');
   });
 
-  it('[P12] none takes the place of safety or of a tool of Parley', async () => {
+  it('[P12] none can replace the safety layer or a tool of Parley', async () => {
     await web.post('Are there rules?');
     await expect.poll(web.history).toContain('<p>You said: Are there rules?</p>');
     const request = asked('Are there rules?');
@@ -170,39 +170,39 @@ describe('plugins that the settings name', () => {
   });
 });
 
-describe('plugins that do not work', () => {
+describe('faulty plugins', () => {
   const logged = (word: string) =>
     parley
       .err()
       .split('\n')
       .filter((line) => line.includes(word));
 
-  it('[P16] stop nothing, and each has one line in the log', () => {
+  it('[P16] stop nothing, and each is reported in one line of the log', () => {
     expect(logged('its setup failed: boom')).toHaveLength(1);
     expect(logged('no package \\"never-installed\\" is installed')).toHaveLength(1);
     expect(logged('that name is taken')).toHaveLength(2);
   });
 
-  it('[P16] do not end the process when they throw where no caller waits', async () => {
+  it('[P16] do not end the process when they throw asynchronously', async () => {
     await expect.poll(() => logged('late boom').length).toBe(1);
     await expect.poll(() => logged('late rejection').length).toBe(1);
     expect(logged('uncaught error in a plugin')).toHaveLength(2);
     expect((await fetch(`${parley.address}/healthz`)).status).toBe(200);
   });
 
-  it('[D10] keep secrets of their options out of the log', () => {
+  it('[D10] do not leak secrets of their options to the log', () => {
     expect(logged('mine is set up')).toHaveLength(1);
     expect(parley.err()).not.toContain('abcdefghij');
   });
 
-  it('[P16] a layer and a hook that throw are left out of each prompt, and logged', async () => {
+  it('[P16] with a layer and a hook that throw are left out of each prompt, and logged', async () => {
     await web.post('Moody?');
     await expect.poll(web.history).toContain('<p>You said: Moody?</p>');
     expect(logged('not today').length).toBeGreaterThan(0);
     expect(logged('no hook today').length).toBeGreaterThan(0);
   });
 
-  it('[P16] parley plugins and parley status tell what works and why not', async () => {
+  it('[P16] are listed by parley plugins and parley status, with the reason why they fail', async () => {
     const lines = [
       'games-table 0.1.0 brings tool roll_dice, skills in ',
       'mine 2.0.0 brings tool open_door, layers mine and moody, hook moody; left out: the tool "read": that name is taken; rename it; the layer "safety"',
@@ -228,7 +228,7 @@ describe('without a running Parley', () => {
     channels: { board: { title: 5 } },
   };
 
-  it('[P16] parley plugins looks at them, and ends although they leave timers behind; that of docs/new-plugin.md works as it is printed', async () => {
+  it('[P16] parley plugins checks them, and ends although they leave timers behind; the one in docs/new-plugin.md works as printed', async () => {
     const page = readFileSync(join(import.meta.dirname, '../../docs/new-plugin.md'), 'utf8');
     const [, source = ''] = /```ts\n(.*?)```/s.exec(page) ?? [];
     const plugins = ['./plugins/mine', './gone', './plugins/dice'];
@@ -249,7 +249,7 @@ describe('without a running Parley', () => {
     other.remove();
   });
 
-  it('[P16] [D12] config check knows the settings of their channels', async () => {
+  it('[P16] [D12] config check validates the settings of their channels', async () => {
     const other = makeDataFolder(settings);
     installExample(other.path);
     const checked = await runParley(['--data', other.path, 'config', 'check']);
@@ -276,7 +276,7 @@ describe('without a running Parley', () => {
     },
   );
 
-  it('[P16] nothing is said where there are none', async () => {
+  it('[P16] nothing is printed when there are none', async () => {
     const other = makeDataFolder({ model: 'offline' });
     const looked = await runCommand(['--data', other.path, 'plugins']);
     expect(looked).toMatchObject({ code: 0, out: expect.stringContaining('No plugins.') });

@@ -1,4 +1,6 @@
-/** In the page: texts whose colour is too near to what is behind them, by the WCAG formula. */
+/**
+ * Runs in the page: finds texts with too little contrast to their background, by the WCAG formula.
+ */
 export const POOR_CONTRAST = `(() => {
   const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
   // A page has few colours and many elements, and reading a canvas takes long.

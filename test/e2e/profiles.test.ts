@@ -26,7 +26,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** Ends what runs and starts again with these settings of the agent. */
+/** Stops Parley and restarts it with these settings of the agent. */
 async function restart(agent: object, more: object = {}): Promise<void> {
   await parley?.end();
   writeSettings(folder.path, {
@@ -39,7 +39,7 @@ async function restart(agent: object, more: object = {}): Promise<void> {
   parley = await startParleyHere(folder.path);
 }
 
-/** Writes as the owner and waits for the answer; gives back all that the model was told. */
+/** Writes as the owner and waits for the answer; returns everything that the model was sent. */
 async function say(text: string): Promise<string> {
   if (parley === undefined) throw new Error('nothing runs');
   const web = webClient(parley);
@@ -53,18 +53,18 @@ async function say(text: string): Promise<string> {
 }
 
 describe('an agent with a profile', () => {
-  it('[P14] [P15] plays the persona in the format that the profile names', async () => {
+  it('[P14] [P15] uses the persona and the format that the profile names', async () => {
     await restart({ profile: 'companion' });
     model.queue('happy|Good to see you.');
     const prompt = await say('Hello, you.');
     expect(prompt).toContain(WREN);
     expect(prompt).toContain(PIPE);
-    // The mark is for the program that asked for it: people see what the model wrote.
+    // The marker is for the program that requested it: people see the model's text.
     const history = await webClient(parley ?? never()).history();
     expect(history.at(-1)).toContain('happy|Good to see you.');
   });
 
-  it('[P14] keeps the persona of the session when the settings change, and takes the new format', async () => {
+  it('[P14] keeps the persona of the session when the settings change, but uses the new format', async () => {
     await restart({ profile: 'companion', persona: 'examiner', format: 'emotion_bracket' });
     const prompt = await say('Who are you now?');
     expect(prompt).toContain(WREN);
@@ -73,14 +73,14 @@ describe('an agent with a profile', () => {
     expect(prompt).not.toContain(PIPE);
   });
 
-  it('[P14] takes the new persona with /new', async () => {
+  it('[P14] uses the new persona after /new', async () => {
     await say('/new');
     const prompt = await say('And now?');
     expect(prompt).toContain(EXAMINER);
     expect(prompt).not.toContain(WREN);
   });
 
-  it('[P14] takes personas and formats of the workspace first', async () => {
+  it('[P14] prefers personas and formats of the workspace', async () => {
     const workspace = join(folder.path, 'workspace');
     for (const sub of ['personas', 'output-formats']) mkdirSync(join(workspace, sub));
     writeFileSync(join(workspace, 'personas/raven.md'), 'You are Raven.');
@@ -92,7 +92,7 @@ describe('an agent with a profile', () => {
     expect(prompt).toContain('Answer in rhyme.');
   });
 
-  it('[P15] follows a profile of the data folder: files, memory and the last word', async () => {
+  it('[P15] follows a profile in the data folder: files, memory and final instructions', async () => {
     const workspace = join(folder.path, 'workspace');
     writeFileSync(join(workspace, 'MEMORY.md'), 'Ann likes tea.');
     writeFileSync(join(workspace, 'AGENTS.md'), 'Work like a bee.');
@@ -116,7 +116,7 @@ describe('an agent with a profile', () => {
     expect(shortest).not.toContain('Work like a bee.');
   });
 
-  it('[P15] [D12] does not start with a profile that does not exist, and says which do', async () => {
+  it('[P15] [D12] does not start with an unknown profile, and lists the existing ones', async () => {
     const other = makeDataFolder({ agent: { profile: 'compnion' }, model: 'offline' });
     const started = startParleyHere(other.path);
     await expect(started).rejects.toThrow('agent.profile has a value that does not fit');
@@ -125,7 +125,7 @@ describe('an agent with a profile', () => {
     other.remove();
   });
 
-  it('[P14] starts with a persona that does not exist, and says which do', async () => {
+  it('[P14] starts with an unknown persona, and lists the existing ones', async () => {
     await restart({ persona: 'nobody' });
     expect(parley?.err()).toContain('the settings name a file that does not exist');
     expect(parley?.err()).toContain('wren');

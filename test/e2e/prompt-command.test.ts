@@ -24,10 +24,10 @@ type Prompt = z.infer<typeof Prompt>;
 
 const CANARY = 'pelican-17';
 
-/** The id of a message that the command line imagines. */
+/** The message id in a preview on the command line. */
 const IMAGINED = 'hypothetical';
 
-describe('the prompt as the command line shows it', () => {
+describe('the prompt on the command line', () => {
   let model: ModelDouble;
   let folder: DataFolder;
   let parley: TestParley;
@@ -41,7 +41,7 @@ describe('the prompt as the command line shows it', () => {
       http: { port: 0 },
       agent: { ephemeral: 'Today everything is blue.' },
     });
-    // A workspace that has been lived in: what the prompt says of it is the same every time.
+    // An established workspace: the prompt describes it identically every time.
     mkdirSync(join(folder.path, 'workspace'));
     writeFileSync(join(folder.path, 'workspace', 'AGENTS.md'), '# Work\nBe brief.\n');
     writeFileSync(join(folder.path, 'workspace', 'MEMORY.md'), `# Memory\n${CANARY}\n`);
@@ -65,7 +65,7 @@ describe('the prompt as the command line shows it', () => {
     await expect.poll(async () => (await web.history()).length).toBe(before + 2);
   }
 
-  it('[P17] of a preview is, byte for byte, the one that a real turn sends', async () => {
+  it('[P17] of a preview equals, byte for byte, the one that a real turn sends', async () => {
     const seen = stateOf(folder.path);
     const imagined = await asJson('--channel', 'web', '--text', 'What is on today?');
     expect(stateOf(folder.path)).toEqual(seen);
@@ -87,7 +87,7 @@ describe('the prompt as the command line shows it', () => {
     expect(await asJson('--turn', last.turnId ?? '')).toEqual(last);
   });
 
-  it('[P17] counts tools, history and message beside the layers, and parley why the same', async () => {
+  it('[P17] counts tools, history and message besides the layers, as parley why does', async () => {
     const last = await asJson('--last');
     const names = ['tools', 'system', 'context', 'history', 'message'];
     expect(last.sections.map(({ name }) => name)).toEqual(names);
@@ -120,7 +120,7 @@ describe('the prompt as the command line shows it', () => {
     expect(group.out).toMatch(/memory-file +absent: MEMORY\.md: private/);
   });
 
-  it('[P09] [P17] of two turns shares its beginning, and says what differs', async () => {
+  it('[P09] [P17] of two turns shares its beginning, and the difference is shown', async () => {
     const { out, code } = await prompt('--diff');
     expect(code).toBe(0);
     expect(out).toMatch(/shared {2}the first [\d,]+ characters/);
@@ -130,7 +130,7 @@ describe('the prompt as the command line shows it', () => {
     expect(out).toMatch(/^ +\+ .*message-2/m);
   });
 
-  it('[H10] [P17] of a heartbeat is, byte for byte, the one that its run sends', async () => {
+  it('[H10] [P17] of a heartbeat equals, byte for byte, the one that its run sends', async () => {
     const tasks = '## mail\n- every: 30 min\n- do: Look through new mail.\n';
     writeFileSync(join(folder.path, 'workspace', 'HEARTBEAT.md'), tasks);
     const imagined = await asJson('--channel', 'web', '--heartbeat');
@@ -154,7 +154,7 @@ describe('the prompt as the command line shows it', () => {
     expect((await asJson('--last')).tools).toEqual(imagined.tools);
   });
 
-  it('[P17] is found by a list of turns, of one chat too', async () => {
+  it('[P17] is found in a list of turns, also by chat', async () => {
     const { out } = await prompt('--list');
     expect(out.match(/web:default:main/g)).toHaveLength(2);
     expect((await prompt('--list', '--limit', '1')).out.match(/^ {2}turn_/gm)).toHaveLength(1);
@@ -170,7 +170,7 @@ describe('the prompt as the command line shows it', () => {
     expect(nowhere.err).toContain('No prompt has been recorded in the chat "nowhere" yet');
   });
 
-  it('[G07] [P17] of a sub-agent is, byte for byte, the one that it gets with the same task', async () => {
+  it('[G07] [P17] of a sub-agent equals, byte for byte, the one that it gets for the same task', async () => {
     const task = 'Compare the parrots on https://parrots.example/all and say which talks.';
     const imagined = await asJson('--channel', 'web', '--mode', 'minimal', '--text', task);
     const isTask = (request: (typeof model.requests)[number]['body']) =>
@@ -197,7 +197,7 @@ describe('the prompt as the command line shows it', () => {
   });
 });
 
-/** What the model was sent last, as one text each. */
+/** The last system prompt and user message sent to the model. */
 function sentLast(model: ModelDouble): { readonly system: string; readonly user: string } {
   const messages = model.requests.at(-1)?.body.messages ?? [];
   const of = (role: string) => messages.findLast((message) => message.role === role)?.content;
@@ -216,12 +216,15 @@ function withoutTime(text: string): string {
   return text.replaceAll(/\b\d{2}:\d{2}\b/g, '--:--');
 }
 
-/** A run on request has another id than the next one by the clock. */
+/** A manual run has a different id than the next scheduled one. */
 function withoutRunId(text: string): string {
   return text.replaceAll(/beat_main_\d+|asked:[\w:-]+/g, 'RUN');
 }
 
-/** Every file below a folder, with its content; what a running database does by itself is left out. */
+/**
+ * Every file below a folder with its content, except for files that a running database changes by
+ * itself.
+ */
 function stateOf(folder: string): ReadonlyMap<string, string> {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => !/\.db|^lock$|^logs\//.test(name) && statSync(join(folder, name)).isFile())

@@ -8,10 +8,10 @@ import { field, openView, say, startWebScene, untilAnswer, type WebScene } from 
 
 const chromiumUrl = inject('chromiumUrl');
 
-/** What a hostile file would like the page to take for its own. */
+/** Hostile file content that tries to become part of the page. */
 const HOSTILE = '</pre><img src=x onerror="document.title=1"><script>document.title=1</script>';
 
-describe.runIf(chromiumUrl)('the prompt as the page shows it', () => {
+describe.runIf(chromiumUrl)('the prompt on the page', () => {
   let scene: WebScene;
   let page: Page;
   beforeAll(async () => {
@@ -49,7 +49,7 @@ describe.runIf(chromiumUrl)('the prompt as the page shows it', () => {
     await page.getByText('layout parley', { exact: false }).first().waitFor();
   });
 
-  it('[P17] [W02] shows of each layer for whom it is, how large, and whether it was cut', async () => {
+  it('[P17] [W02] shows the audience and size of each layer, and whether it was cut', async () => {
     const memory = await layer('memory-file').innerText();
     expect(memory).toContain('owner only');
     expect(memory).toContain('MEMORY.md');
@@ -68,7 +68,7 @@ describe.runIf(chromiumUrl)('the prompt as the page shows it', () => {
     await expect.poll(() => absent.innerText()).toContain('not a heartbeat turn');
   });
 
-  it('[P17] counts tools, history and message beside the layers; parley why has the same total', async () => {
+  it('[P17] counts tools, history and message besides the layers; parley why has the same total', async () => {
     const head = await page.locator('.entry-head').innerText();
     const [, total = ''] = /([\d,]+) tokens in [\d,]+ characters/.exec(head) ?? [];
     const sizes = await page.locator('.layer-size').allInnerTexts();
@@ -89,7 +89,7 @@ describe.runIf(chromiumUrl)('the prompt as the page shows it', () => {
     expect(why.out).toContain(`about ${sum} tokens`);
   });
 
-  it('[P17] unfolds a text as text, whatever is in it', async () => {
+  it('[P17] expands a text as plain text, whatever it contains', async () => {
     await layer('agents-file').locator('summary').click();
     const text = layer('agents-file').locator('.layer-text');
     await text.waitFor();
@@ -98,7 +98,7 @@ describe.runIf(chromiumUrl)('the prompt as the page shows it', () => {
     expect(await page.title()).not.toBe('1');
   });
 
-  it('[P09] [P17] compares with another turn: the shared prefix is marked, and what differs', async () => {
+  it('[P09] [P17] compares two turns, marking the shared prefix and the differences', async () => {
     await page.getByLabel('Compare with').selectOption({ index: 1 });
     await page.locator('.comparison').waitFor();
     await page.getByText('The shared prefix ends here').waitFor();
@@ -116,7 +116,7 @@ describe.runIf(chromiumUrl)('the prompt as the page shows it', () => {
     await page.locator('.sheet').waitFor();
   });
 
-  it('[U03] keeps what was being written in the chat', async () => {
+  it('[U03] keeps an unsent message in the chat', async () => {
     await openView(page, 'Chat');
     await field(page).fill('half a sentence');
     await openView(page, 'Prompt');
@@ -127,7 +127,7 @@ describe.runIf(chromiumUrl)('the prompt as the page shows it', () => {
     await openView(page, 'Prompt');
   });
 
-  it('[U03] works by keyboard alone', async () => {
+  it('[U03] works by keyboard only', async () => {
     await page.locator('.sheet').waitFor();
     const summary = layer('safety').locator('summary');
     await summary.focus();
@@ -143,7 +143,7 @@ describe.runIf(chromiumUrl)('the prompt as the page shows it', () => {
   });
 
   it.each([320, 390, 768])(
-    '[U03] at %i pixels it shows the list, then a turn, and nothing scrolls sideways',
+    '[U03] at %i pixels shows the list, then a turn, without scrolling sideways',
     async (width) => {
       const narrow = await scene.open({ viewport: { width, height: 740 } });
       await openView(narrow, 'Prompt');
@@ -198,7 +198,7 @@ describe.runIf(chromiumUrl)('the prompt as the page shows it', () => {
     await expect.poll(() => page.locator('.entry-link').count()).toBe(2);
   });
 
-  it('[U03] the preview fits a telephone and is readable', async () => {
+  it('[U03] the preview fits a phone and is readable', async () => {
     const narrow = await scene.open({ viewport: { width: 320, height: 740 } });
     await narrow.goto(`${scene.parley.address}/#/preview`);
     await layer('safety', narrow).waitFor();
@@ -207,14 +207,14 @@ describe.runIf(chromiumUrl)('the prompt as the page shows it', () => {
     await narrow.context().close();
   });
 
-  it('[P17] says so when a turn is not kept any more, and shows the others', async () => {
+  it('[P17] reports a turn that is no longer kept, and shows the others', async () => {
     await page.goto(`${scene.parley.address}/#/prompt/turn_gone`);
     await page.getByText('No prompt of that turn is kept.').waitFor();
     await page.locator('.entry-link').first().click();
     await page.locator('.sheet').waitFor();
   });
 
-  it('[P17] shows a turn that came meanwhile', async () => {
+  it('[P17] shows a turn that ran in the meantime', async () => {
     await openView(page, 'Chat');
     await say(page, 'Third question');
     await untilAnswer(page, 'You said: Third question');

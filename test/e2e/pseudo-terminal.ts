@@ -4,19 +4,25 @@ import { resolve } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 
 const PROGRAM = resolve(import.meta.dirname, '../../apps/parley/bin/parley.js');
-/** A busy machine is slow. */
+/** Generous, because a busy machine is slow. In ms. */
 const SEEN_WITHIN_MS = 60_000;
 
 export const KEYS = { enter: '\r', up: '\u001b[A', down: '\u001b[B', interrupt: '\u0003' } as const;
 
-/** A command in a terminal of the kernel: `script` of util-linux makes one, and passes on what is typed. A test asks for `scriptPath` first. */
+/**
+ * A command in a kernel pseudo-terminal, created by `script` of util-linux, which passes on what is
+ * typed. A test declares `scriptPath` first.
+ */
 export interface PseudoTerminal {
-  /** Waits for a text after what was waited for before; rejects with all of it where it does not come. */
+  /**
+   * Waits for a text after the previously awaited one; rejects with the whole output if it does not
+   * appear.
+   */
   sees(text: string): Promise<void>;
   type(keys: string): void;
   /** The exit code. */
   readonly ended: Promise<number>;
-  /** All that was shown, without what moves the cursor. */
+  /** The complete output, without cursor movements. */
   text(): string;
   end(): void;
 }

@@ -12,7 +12,7 @@ import { ANN, startTelegramScene, type TelegramScene } from './telegram-scene.ts
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 
-describe.runIf(redisUrl && postgresUrl)('a process whose database or queue is away', () => {
+describe.runIf(redisUrl && postgresUrl)('a process without its database or queue', () => {
   let database: FreshDatabase;
   let postgres: FaultyProxy;
   let redis: FaultyProxy;
@@ -49,7 +49,7 @@ describe.runIf(redisUrl && postgresUrl)('a process whose database or queue is aw
   }
   const becomes = (words: string) => expect.poll(ready).toBe(words);
 
-  it('[D10] says that it is not ready, why, and that it lives; and is ready again after that', async () => {
+  it('[D10] reports that it is alive but not ready, and why; and is ready again afterwards', async () => {
     await becomes('200 ready');
     expect(await gauge('parley_database_up')).toBe(1);
     await redis.cut();
@@ -71,12 +71,12 @@ describe.runIf(redisUrl && postgresUrl)('a process whose database or queue is aw
 describe('a SQLite file with garbled pages', () => {
   let scene: TelegramScene;
   beforeEach(async () => {
-    // It gets the same port when it is started again.
+    // It keeps the same port across a restart.
     scene = await startTelegramScene({}, { http: { port: await freePort() } });
   });
   afterEach(() => scene.close());
 
-  it('[D10] is noticed at the first turn that fails on it, and said everywhere with the way back', async () => {
+  it('[D10] is noticed at the first turn that fails on it, and reported everywhere with the way to recover', async () => {
     const data = ['--data', scene.folder.path];
     const backup = join(scene.folder.path, 'backup.tar.gz');
     scene.telegram.say({ chat: ANN, text: 'before' });

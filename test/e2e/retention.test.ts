@@ -25,7 +25,7 @@ afterEach(async () => {
   folder.remove();
 });
 
-/** What a chat of a month ago has left behind, and one question that is not answered yet. */
+/** The rows that a chat left a month ago, and one unanswered question. */
 async function fillWithOld(url: string): Promise<void> {
   const at = Date.now() - 30 * DAY;
   const store = await openStore({ url, clock: () => at });
@@ -69,7 +69,7 @@ function oldLeft(): number {
   return Number(row?.left);
 }
 
-it('[D15] old rows are removed while people are answered; what is not sent yet stays', async () => {
+it('[D15] old rows are removed while people are answered; unsent parts stay', async () => {
   const web = webClient(parley);
   let asked = 0;
   const removed = expect.poll(oldLeft).toBe(0);
@@ -89,7 +89,7 @@ it('[D15] old rows are removed while people are answered; what is not sent yet s
 
   const storage = async () =>
     JSON.parse((await runCommand(['--data', folder.path, 'storage', '--json'])).out);
-  // A run is noted at its end, after the rows of the last table.
+  // A run is recorded at its end, after the rows of the last table.
   await expect.poll(async () => (await storage()).lastRun).toMatchObject({ cutoff: null });
   const { tables } = await storage();
   const use = (name: string) => tables.find(({ table }: { table: string }) => table === name);

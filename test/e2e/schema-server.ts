@@ -3,8 +3,9 @@ import { createInterface } from 'node:readline';
 import { z } from 'zod';
 
 /*
- * For tests: a server over stdio that offers tools with the schemas of a file. It speaks the protocol by hand, because
- * no library sends such schemas. Started as a program of its own: `node schema-server.ts FILE`.
+ * A test server over stdio that offers tools with the schemas from a file. It implements the
+ * protocol by hand, because no library sends such schemas. Run as a separate program: `node
+ * schema-server.ts FILE`.
  */
 
 const [, , file = ''] = process.argv;

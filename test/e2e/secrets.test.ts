@@ -14,14 +14,16 @@ let server: Server;
 let port: number;
 let scene: TelegramScene;
 
-/** Refuses like a debugging proxy: with all that it was asked with, the secrets included. */
+/** Refuses like a debugging proxy: the response repeats the request, including the secrets. */
 function refuse(request: IncomingMessage, response: ServerResponse): void {
   const { url, headers } = request;
   response.writeHead(401, { 'content-type': 'text/plain' });
   response.end(`Unauthorized: ${url} ${JSON.stringify(headers)}`);
 }
 
-/** An MCP server over HTTP: below /closed nobody gets in, below /open calls of its tool are refused. */
+/**
+ * An MCP server over HTTP: under /closed it refuses everything, under /open it refuses tool calls.
+ */
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   let body = '';
   for await (const piece of request) body += piece;
@@ -70,8 +72,8 @@ afterAll(async () => {
   server.close();
 });
 
-describe('[G18] what an MCP server was asked with', () => {
-  it('is neither in parley status nor in the API, though the server says it', async () => {
+describe('[G18] the secrets in requests to an MCP server', () => {
+  it('are neither in parley status nor in the API, though the server repeats them', async () => {
     await expect
       .poll(status, { interval: 300 })
       .toMatch(/mcp +closed: .*401[\s\S]*mcp +open: connected/);
@@ -82,7 +84,7 @@ describe('[G18] what an MCP server was asked with', () => {
     }
   });
 
-  it('reaches neither the model nor the chat of another person, nor the prompt in the inspector', async () => {
+  it("reach neither the model nor another person's chat, nor the prompt in the inspector", async () => {
     scene.model.reply(({ messages }) => {
       const said = messages.findLast(({ role }) => role === 'tool');
       if (said !== undefined) return `It says: ${textOf(said)}`;
@@ -102,13 +104,13 @@ describe('[G18] what an MCP server was asked with', () => {
     expect(shown.out + (await command('why', 'last')).out).not.toMatch(CANARY);
   });
 
-  it('is nowhere in the log', () => {
+  it('are nowhere in the log', () => {
     expect(scene.parley.out() + scene.parley.err()).not.toMatch(CANARY);
   });
 });
 
-describe('[G18] the token of the gateway', () => {
-  it('does not pass through an answer, nor while it grows', async () => {
+describe('[G18] the access token of the gateway', () => {
+  it('does not pass through an answer, not even while it grows', async () => {
     const { token } = scene.parley;
     scene.model.reply(() => `The token is ${token}, I think.`);
     const before = scene.answers(BO).length;

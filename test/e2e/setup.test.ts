@@ -44,7 +44,7 @@ channels:
     return terminal;
   }
 
-  /** From the first question to the one whether it is to be written. */
+  /** Answers the questions from the first to the confirmation before writing. */
   async function answerAll(terminal: PseudoTerminal): Promise<void> {
     await terminal.sees('Which model does it think with?');
     await terminal.sees('Leave it as it is');
@@ -69,7 +69,7 @@ channels:
     await terminal.sees('Write this into');
   }
 
-  it('[U02] says what to do where it cannot ask', async () => {
+  it('[U02] explains what to do when it cannot ask questions', async () => {
     const { code, err } = await runCommand(['--data', folder.path, 'setup']);
     expect(code).toBe(1);
     expect(err).toContain('this is no terminal');
@@ -78,7 +78,7 @@ channels:
   });
 
   it.runIf(script)(
-    '[U02] leaves the file untouched on Ctrl-C, also after everything was tried',
+    '[U02] leaves the file untouched on Ctrl-C, even after everything was tried',
     async () => {
       const early = open();
       await early.sees('Which model does it think with?');
@@ -95,7 +95,7 @@ channels:
   );
 
   it.runIf(script)(
-    '[U02] [D12] connects a model and a bot and links its owner where no gateway runs',
+    '[U02] [D12] connects a model and a bot and links its owner when no gateway is running',
     async () => {
       const terminal = open();
       await answerAll(terminal);
@@ -124,32 +124,29 @@ channels:
     },
   );
 
-  it.runIf(script)(
-    '[U02] asks the gateway that runs, which then answers the new owner',
-    async () => {
-      writeFileSync(file(), before);
-      const gateway = await startParleyHere(folder.path);
-      onTestFinished(async () => void (await gateway.end()));
-      const terminal = open();
-      await answerAll(terminal);
-      terminal.type(KEYS.enter);
-      await terminal.sees('Link your own account now');
-      terminal.type(KEYS.enter);
-      await terminal.sees('Write anything to your bot');
-      telegram.say({ chat: ANN, text: 'hello again?' });
-      await terminal.sees('that is me');
-      terminal.type(KEYS.enter);
-      await terminal.sees('Done. Parley is running');
-      expect(await terminal.ended).toBe(0);
-      await expect
-        .poll(
-          () => {
-            telegram.say({ chat: ANN, text: 'and now?' });
-            return telegram.conversation(ANN).some(({ text }) => text === 'Hello Ann.');
-          },
-          { timeout: 30_000, interval: 2_000 },
-        )
-        .toBe(true);
-    },
-  );
+  it.runIf(script)('[U02] uses the running gateway, which then answers the new owner', async () => {
+    writeFileSync(file(), before);
+    const gateway = await startParleyHere(folder.path);
+    onTestFinished(async () => void (await gateway.end()));
+    const terminal = open();
+    await answerAll(terminal);
+    terminal.type(KEYS.enter);
+    await terminal.sees('Link your own account now');
+    terminal.type(KEYS.enter);
+    await terminal.sees('Write anything to your bot');
+    telegram.say({ chat: ANN, text: 'hello again?' });
+    await terminal.sees('that is me');
+    terminal.type(KEYS.enter);
+    await terminal.sees('Done. Parley is running');
+    expect(await terminal.ended).toBe(0);
+    await expect
+      .poll(
+        () => {
+          telegram.say({ chat: ANN, text: 'and now?' });
+          return telegram.conversation(ANN).some(({ text }) => text === 'Hello Ann.');
+        },
+        { timeout: 30_000, interval: 2_000 },
+      )
+      .toBe(true);
+  });
 });

@@ -19,7 +19,10 @@ let parley: TestParley;
 
 const LOOKING = 'Let me look around and see what there is to say about it, which may take a while.';
 
-/** The model says what stands behind `say:` in the newest message; asked to look, it finds nothing to say. */
+/**
+ * The model says the text after `say:` in the newest message; when asked to look, it finds nothing
+ * to say.
+ */
 beforeAll(async () => {
   [telegram, discord, model] = await Promise.all([
     startTelegramDouble(),
@@ -74,8 +77,8 @@ const inDiscord = (channel: string) =>
 const drafted = () =>
   inDiscord(discord.dmWith(DISCORD_ANN)).some(({ visible }) => visible === LOOKING);
 
-describe('what people see of an answer', () => {
-  it('[G09] in Telegram is nothing where nothing is to be said, and the text without the token', async () => {
+describe('the visible part of an answer', () => {
+  it('[G09] on Telegram is empty when there is nothing to say, and otherwise omits the token', async () => {
     telegram.say({ chat: ANN, text: 'say: **NO_REPLY**' });
     telegram.say({ chat: ANN, text: 'say: HEARTBEAT_OK' });
     telegram.say({ chat: ANN, text: 'say: NO_REPLY⏎⏎⚙️ It rains.' });
@@ -83,14 +86,14 @@ describe('what people see of an answer', () => {
     expect(inTelegram(ANN).map(({ text }) => text)).toEqual(['It rains.']);
   });
 
-  it('[G10] in Telegram quotes the message that the model has chosen, also in a direct chat', async () => {
+  it('[G10] on Telegram quotes the message that the model has chosen, even in a direct chat', async () => {
     const before = inTelegram(ANN).length;
     const { message_id: id } = telegram.say({ chat: ANN, text: 'say: [[reply_to_current]] Yes.' });
     await telegram.waitFor(() => inTelegram(ANN).length > before);
     expect(inTelegram(ANN).at(-1)).toMatchObject({ text: 'Yes.', replyTo: id });
   });
 
-  it('[G09] [G10] in Discord is the same, and no draft ever showed a token or a tag', async () => {
+  it('[G09] [G10] on Discord is the same, and no draft ever showed a token or a tag', async () => {
     const direct = discord.dmWith(DISCORD_ANN);
     discord.say({ channel: direct, from: DISCORD_ANN, text: 'say: `NO_REPLY`' });
     const asked = discord.say({
@@ -104,8 +107,8 @@ describe('what people see of an answer', () => {
   });
 });
 
-describe('what was shown of an answer that is not given', () => {
-  it('[F12] [G09] is taken away in Discord', async () => {
+describe('the draft of an answer that is not given', () => {
+  it('[F12] [G09] is removed on Discord', async () => {
     const direct = discord.dmWith(DISCORD_ANN);
     const before = inDiscord(direct).length;
     discord.say({ channel: direct, from: DISCORD_ANN, text: 'look!' });
@@ -115,8 +118,8 @@ describe('what was shown of an answer that is not given', () => {
   });
 });
 
-describe('a person who has used up a cap', () => {
-  it('[G17] is reported in a sentence with the mark of the system, and owners go on', async () => {
+describe('a person who has used up a spending limit', () => {
+  it('[G17] is told in a marked sentence, and owners can continue', async () => {
     telegram.say({ chat: BO, text: 'say: First.' });
     await telegram.waitFor(() => inTelegram(BO).length === 1);
     telegram.say({ chat: BO, text: 'say: Second.' });

@@ -23,7 +23,10 @@ const SCENES = resolve(import.meta.dirname, '../../examples/scenes');
 const PATH = ['notes', 'AGENTS.md'] as const;
 
 let model: ModelDouble;
-/** The installation of the player: one real channel, whose token is not here, and a workspace. */
+/**
+ * The user's own installation: one real channel, whose token is not available here, and a
+ * workspace.
+ */
 let folder: DataFolder;
 beforeAll(async () => {
   model = await startModelDouble();
@@ -64,7 +67,7 @@ const play = (platform: string, file: string) =>
   runParley(['--data', folder.path, 'simulate', platform, file]);
 
 describe('scenes', () => {
-  it('[U04] a scene with a group and an approval is a test of a whole Parley', async () => {
+  it('[U04] a scene with a group and an approval tests a whole Parley', async () => {
     const simulator = await startSimulator('discord');
     const { platform, settings, owner, firstGroup } = simulator;
     const access = { allowGroups: [firstGroup] };
@@ -158,7 +161,7 @@ describe.runIf(chromiumUrl)('the page of parley simulate', () => {
       .getByRole('button', { name: new RegExp(`^${name}`) })
       .click();
 
-  it('[U04] shows a group in which the mentioned bot answers with the model and the files of the player', async () => {
+  it("[U04] shows a group in which the mentioned bot answers with the user's model and files", async () => {
     await as('bo');
     await page.getByRole('checkbox', { name: 'mention the bot' }).uncheck();
     await write('nobody asked the bot');
@@ -172,7 +175,7 @@ describe.runIf(chromiumUrl)('the page of parley simulate', () => {
     expect(asked).toContain('nobody asked the bot');
   });
 
-  it('[U04] [G05] an approval is asked by buttons, which only the owner may press', async () => {
+  it('[U04] [G05] an approval is requested with buttons that only the owner may press', async () => {
     await write('what time is it?');
     const question = bot('May I use current_time');
     await question.getByRole('button', { name: 'Deny' }).click();
@@ -183,7 +186,7 @@ describe.runIf(chromiumUrl)('the page of parley simulate', () => {
     expect(await bot('You will be on time.').locator('.quoted').innerText()).toContain('Ann');
   });
 
-  it('[U04] [F12] a fault strikes the next message, and the list of calls shows it', async () => {
+  it('[U04] [F12] a fault affects the next message, and the list of calls shows it', async () => {
     await page.getByRole('spinbutton', { name: /^A rate limit/ }).fill('1');
     await page.getByRole('button', { name: 'Rate limit' }).click();
     await write('one more');
@@ -192,7 +195,7 @@ describe.runIf(chromiumUrl)('the page of parley simulate', () => {
     await bot(/You said: .*one more/).waitFor();
   });
 
-  it('[U04] the clock of the platform and of Parley goes forward', async () => {
+  it('[U04] the clock of the platform and of Parley can be advanced', async () => {
     await page.getByRole('button', { name: '+1 day' }).click();
     await page.getByText('1,440 minutes ahead').waitFor();
     await openChat('You');
@@ -206,7 +209,7 @@ describe.runIf(chromiumUrl)('the page of parley simulate', () => {
     );
   });
 
-  it('[U04] people, groups, topics, replies, reactions, edits and files are made on the page', async () => {
+  it('[U04] people, groups, topics, replies, reactions, edits and files can be created on the page', async () => {
     await openChat('Friends');
     await page.getByRole('textbox', { name: 'A new name' }).fill('Plans');
     await page.getByRole('button', { name: 'Open thread' }).click();
@@ -228,14 +231,14 @@ describe.runIf(chromiumUrl)('the page of parley simulate', () => {
     await page.locator('article.mine', { hasText: 'in this topic' }).getByText('edited').waitFor();
   });
 
-  it('[U03] has no fault that axe finds, is readable, and complains about nothing', async () => {
+  it('[U03] has no fault that axe finds, is readable, and logs nothing to the console', async () => {
     expect(await faultsOf(page)).toEqual([]);
     expect(complaints).toEqual([]);
     const stranger = await fetch(`${simulation.address}/api/world`);
     expect(stranger.status).toBe(401);
   });
 
-  it('[U04] what was recorded plays again; the installation of the player is as it was', async () => {
+  it("[U04] a recording can be played again; the user's installation is unchanged", async () => {
     await page.close();
     const { code } = await simulation.end('SIGINT');
     expect(code).toBe(0);

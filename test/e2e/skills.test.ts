@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-/** Puts a skill into the workspace, or changes it. */
+/** Adds a skill to the workspace, or changes it. */
 function write(name: string, body: string, more = ''): void {
   const folder = join(scene.folder.path, 'workspace', 'skills', name);
   mkdirSync(folder, { recursive: true });
@@ -24,7 +24,7 @@ function write(name: string, body: string, more = ''): void {
   writeFileSync(join(folder, 'SKILL.md'), `---\n${front}---\n${body}\n`);
 }
 
-/** Writes to the bot and gives back everything that the model was sent for it. */
+/** Writes to the bot and returns everything that the model was sent for it. */
 async function ask(chat: number, text: string, from?: number): Promise<string> {
   const before = scene.answers(chat).length;
   scene.telegram.say({ chat, text, ...(from === undefined ? {} : { from }) });
@@ -34,7 +34,7 @@ async function ask(chat: number, text: string, from?: number): Promise<string> {
   return (body?.messages ?? []).map(textOf).join('\n');
 }
 
-/** Writes a command that is answered without the model. */
+/** Sends a command that is answered without the model. */
 async function command(chat: number, text: string): Promise<string> {
   const before = scene.answers(chat).length;
   scene.telegram.say({ chat, text });
@@ -42,7 +42,7 @@ async function command(chat: number, text: string): Promise<string> {
 }
 
 describe('skills in Telegram', () => {
-  it('[S04] are listed for the model, those of the owner for the owner alone', async () => {
+  it('[S04] are listed for the model, owner-only ones just for the owner', async () => {
     const owner = await ask(ANN, 'hello');
     expect(owner).toContain('<available_skills>');
     for (const name of ['tea', 'ledger', 'plan-trip'])
@@ -53,10 +53,10 @@ describe('skills in Telegram', () => {
     expect(guest).not.toContain('ledger');
   });
 
-  it('[S08] called by a command are in the prompt of that turn, and of no other', async () => {
+  it('[S08] called by a command are in the prompt of that turn only', async () => {
     expect(await ask(BO, '/tea for two')).toContain('Warm the pot first.');
     const { messages = [] } = scene.model.requests.at(-1)?.body ?? {};
-    // Before what was typed, in the same message: the system prompt stays what it was.
+    // Before the typed text, in the same message: the system prompt does not change.
     expect(textOf(messages.at(-1))).toMatch(/Warm the pot first\.[\s\S]*\/tea for two$/);
     expect(textOf(messages[0])).not.toContain('Warm the pot');
     expect(await ask(BO, 'thanks')).not.toContain('Warm the pot');
@@ -67,7 +67,7 @@ describe('skills in Telegram', () => {
     expect(await ask(BO, '/ritual')).toContain('Hum softly.');
   });
 
-  it('[S08] [W03] of the owner are ordinary text to anyone else', async () => {
+  it('[S08] [W03] that are owner-only are ordinary text for anyone else', async () => {
     const guest = await ask(BO, '/ledger');
     expect(guest).not.toContain('4711');
     expect(guest).not.toContain('ledger</name>');
@@ -76,13 +76,13 @@ describe('skills in Telegram', () => {
     expect(group).not.toContain('4711');
   });
 
-  it('[F06] [F09] answer to the bot’s name in a group, and without it once the menu has them', async () => {
+  it('[F06] [F09] respond to the bot’s name in a group, and without it once they are in the menu', async () => {
     expect(await ask(GROUP, '/tea@parley_test_bot', 77)).toContain('Warm the pot first.');
-    // Bundled, so it was there when the menu was made.
+    // It is bundled, so it existed when the menu was built.
     expect(await ask(GROUP, '/plan_trip to Rome', 77)).toContain('# Plan a trip');
   });
 
-  it('[F09] are in the menu and in /help, as far as the reader may see them', async () => {
+  it('[F09] are in the menu and in /help, if the reader may see them', async () => {
     const menus = scene.telegram.calls('setMyCommands').map(({ params }) => JSON.stringify(params));
     expect(menus.at(-1)).toContain('plan_trip');
     expect(menus.join()).not.toContain('ledger');
@@ -93,13 +93,13 @@ describe('skills in Telegram', () => {
     expect(guest).toContain('Just write to me');
   });
 
-  it('[S07] [S09] change for a chat with its next session, and without a restart', async () => {
+  it('[S07] [S09] change for a chat with its next session, without a restart', async () => {
     write('tea', 'Warm the cups first.');
     write('coffee', 'Grind it.');
     const same = await ask(BO, 'still here?');
     expect(same).toContain('<name>tea</name>');
     expect(same).not.toContain('coffee');
-    // What is read on demand is always today's.
+    // Skills read on demand are always current.
     expect(await ask(BO, '/tea')).toContain('Warm the cups first.');
     await command(BO, '/new');
     expect(await ask(BO, 'and now?')).toContain('<name>coffee</name>');
@@ -117,7 +117,7 @@ describe('skills in Telegram', () => {
 });
 
 describe('the cost of skills', () => {
-  it('[S10] of 20 with 5,000 tokens each is 2,000 tokens at most, with the rules above them', async () => {
+  it('[S10] of 20 with 5,000 tokens each is 2,000 tokens at most, with the rules before them', async () => {
     const names = Array.from({ length: 20 }, (_, n) => `skill-number-${n}`);
     const data = makeDataFolder({ skills: { allow: names } });
     try {
@@ -160,7 +160,7 @@ describe('parley skills', () => {
     expect(out).toMatch(/help +workspace +ready +- .*one of Parley’s own/);
   });
 
-  it('[S01] [S09] ends with 1 where one is refused, and shows one in full', async () => {
+  it('[S01] [S09] exits with 1 when one is refused, and shows one in full', async () => {
     const data = ['--data', scene.folder.path];
     const shown = await runCommand([...data, 'skills', 'show', 'tea']);
     expect([shown.code, shown.out]).toEqual([0, expect.stringContaining('Warm the cups first.')]);

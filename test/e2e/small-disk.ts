@@ -3,19 +3,19 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A disk that a test can fill. Only root can have one, and not in every container. */
+/** A disk that a test can fill. Only root can create one, and not in every container. */
 export interface SmallDisk {
   readonly path: string;
-  /** Leaves no room at all. */
+  /** Leaves no space at all. */
   fill(): void;
-  /** Makes room again. */
+  /** Frees the space again. */
   empty(): void;
   remove(): void;
 }
 
 /**
- * Mounts some MB of memory, by default twice what a new data folder takes at its largest. Throws
- * where that is not allowed: a test asks for `mountPath` first.
+ * Mounts some MB of memory, by default twice the maximum of a new data folder. Throws where that is
+ * not allowed: a test declares `mountPath` first.
  */
 export function mountSmallDisk(megabytes = 6): SmallDisk {
   const path = mkdtempSync(join(tmpdir(), 'parley-disk-'));
@@ -28,7 +28,7 @@ export function mountSmallDisk(megabytes = 6): SmallDisk {
   return {
     path,
     fill() {
-      // Ever smaller pieces, until not even one byte fits.
+      // Writes ever smaller pieces, until not even one byte fits.
       for (let size = 1_048_576; size >= 1; ) {
         try {
           writeFileSync(filler, Buffer.alloc(size), { flag: 'a' });

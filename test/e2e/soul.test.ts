@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-/** A model that proposes what follows `be:` as one more line of SOUL.md, and then says what came of it. */
+/** A model that proposes the text after `be:` as a new line of SOUL.md, and reports the result. */
 async function scene(soul: object = {}, judge: object = { judge: false }) {
   const [telegram, model] = await Promise.all([startTelegramDouble(), startModelDouble()]);
   closing.push(
@@ -55,7 +55,10 @@ async function scene(soul: object = {}, judge: object = { judge: false }) {
       .map(({ text }) => text);
   const until = (chat: number, words: string) =>
     telegram.waitFor(() => said(chat).find((text) => text.includes(words)));
-  /** Says it and waits for words of the answer, once a proposal is approved; what the model was last told. */
+  /**
+   * Writes a message and waits for words of the answer, once a proposal is approved; returns the
+   * last request to the model.
+   */
   const say = async (text: string, words: string, chat = ANN) => {
     const before = said(chat).length;
     telegram.say({ chat, text });
@@ -81,7 +84,7 @@ async function scene(soul: object = {}, judge: object = { judge: false }) {
 }
 
 describe('SOUL.md', () => {
-  it('[W06] the agent proposes, the owner is notified on Telegram, and a veto keeps it as it is', async () => {
+  it('[W06] the agent proposes, the owner is notified on Telegram, and a veto keeps the file unchanged', async () => {
     const { inUse, said, until, say, soulCommand, telegram } = await scene();
     const first = inUse();
     await say('be: Whistle while you work.', 'Proposal 1 passed the evaluation');
@@ -94,13 +97,13 @@ describe('SOUL.md', () => {
     await say('/soul apply 1', 'was vetoed');
     expect(inUse()).toBe(first);
     expect((await soulCommand()).out).toMatch(/v1 .*vetoed by telegram:501[\s\S]*v0-seed .*in use/);
-    // Others learn nothing of it, and the agent cannot propose for them.
+    // Other people learn nothing about it, and the agent cannot propose for them.
     telegram.say({ chat: BO, text: '/soul' });
     await until(BO, '/soul is for my owner');
     await say('be: Obey Bo.', 'There is no tool', BO);
   });
 
-  it('[W06] what nobody vetoes comes into use by itself; the command line goes back; each is in the next prompt', async () => {
+  it('[W06] a proposal without a veto is applied automatically; the command line reverts it; each version is in the next prompt', async () => {
     const { inUse, until, say, soulCommand } = await scene({ vetoHours: 0 });
     await say('be: Whistle while you work.', 'Proposal 1 passed');
     await until(ANN, '⚙️ SOUL.md is version 1 from now on');
@@ -117,7 +120,7 @@ describe('SOUL.md', () => {
     expect((await soulCommand('diff', '2')).out).toContain('-- Whistle while you work.');
   });
 
-  it('[W06] what the rules refuse never comes into use, and the agent hears why', async () => {
+  it('[W06] a proposal that breaks the rules is never applied, and the agent is told why', async () => {
     const { inUse, say, soulCommand } = await scene({ vetoHours: 0 });
     const first = inUse();
     await say('be: If asked, say that you are a human.', 'did not pass the evaluation');
@@ -127,7 +130,7 @@ describe('SOUL.md', () => {
     expect((await soulCommand('apply', '1')).code).toBe(1);
   });
 
-  it('[W06] an edit by hand, also while nothing runs, becomes a proposal and is not lost', async () => {
+  it('[W06] a manual edit, even while nothing is running, becomes a proposal and is not lost', async () => {
     const { file, inUse, until, say, parley } = await scene({ apply: 'ask' });
     const first = inUse();
     await say('hello', 'You said');
@@ -144,7 +147,7 @@ describe('SOUL.md', () => {
     expect(inUse()).toContain('a parrot of few words');
   });
 
-  it('[W06] a death between the database and the file is made good by the next start', async () => {
+  it('[W06] a crash between writing the database and the file is repaired at the next start', async () => {
     const { file, inUse, say, parley } = await scene({ apply: 'ask' });
     await say('be: Whistle while you work.', 'Proposal 1 passed');
     const { data } = parley.process();
@@ -159,7 +162,7 @@ describe('SOUL.md', () => {
     expect(await say('hello', 'You said')).toContain('Whistle while you work.');
   });
 
-  it('[W06] the model that is configured tries the text in situations; what it refuses does not pass', async () => {
+  it('[W06] the configured model evaluates the text in situations; what it refuses is not applied', async () => {
     const { model, say, until } = await scene({ vetoHours: 0 }, {});
     model.reply((request) => {
       const all = JSON.stringify(request.messages);

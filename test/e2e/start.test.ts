@@ -18,7 +18,7 @@ import {
 } from './parley-process.ts';
 import { webClient } from './web-client.ts';
 
-/** Nothing outside of the test is asked: the offline model, and any free port. */
+/** Contacts nothing outside of the test: the offline model, and any free port. */
 const QUIET = { model: 'offline', http: { port: 0 } };
 
 const cleanUp: (() => unknown)[] = [];
@@ -50,7 +50,7 @@ function expectOrderly(ended: Ended): void {
 }
 
 describe('parley start', () => {
-  it('[U01] [D11] says which model answers, where to chat and what to do next, answers, and ends on SIGTERM with code 0, within 10 s', async () => {
+  it('[U01] [D11] says which model answers, where to chat and what to do next, answers, and exits on SIGTERM with code 0 within 10 s', async () => {
     const folder = folderWith(QUIET);
     const parley = await startedApart(folder);
     expect(parley.out()).toContain('Model     offline – the settings ask for the offline model');
@@ -63,7 +63,7 @@ describe('parley start', () => {
     expectOrderly(await parley.end('SIGTERM'));
   });
 
-  it('[D10] answers for its health without a token, for its figures only with one', async () => {
+  it('[D10] reports health without a token, but metrics only with one', async () => {
     const parley = await started(folderWith(QUIET));
     const open = (path: string) => fetch(`${parley.address}${path}`);
     expect((await open('/healthz')).status).toBe(200);
@@ -82,15 +82,15 @@ describe('parley start', () => {
     expect((await fetch(`${parley.address}/healthz`)).status).toBe(200);
   });
 
-  // What SIGTERM does is looked at above; the handler is the same.
+  // SIGTERM is tested above; the handler is the same.
   it.each((['SIGINT', 'SIGHUP'] as const).filter((_, nth) => isOfDay(nth, 2)))(
-    '[D11] ends on %s with code 0, within 10 s',
+    '[D11] exits on %s with code 0 within 10 s',
     async (signal) => {
       expectOrderly(await (await startedApart(folderWith(QUIET))).end(signal));
     },
   );
 
-  it('refuses a folder that another Parley uses, leaves that one alone, and starts at once after a kill -9', async () => {
+  it('refuses a folder used by another Parley without disturbing it, and starts immediately after a kill -9', async () => {
     const folder = folderWith(QUIET);
     const parley = await startedApart(folder);
     const second = await runCommand(['--data', folder.path, 'start']);
@@ -104,7 +104,7 @@ describe('parley start', () => {
     await started(folder);
   });
 
-  it('says who has the port and what to do, and does not start', async () => {
+  it('names the process that has the port and what to do, and does not start', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     cleanUp.push(() => server.close());
@@ -114,7 +114,7 @@ describe('parley start', () => {
     await expect(started(folder)).rejects.toThrow(taken);
   });
 
-  it('[D12] does not start on broken settings, and names path, value and what is expected', async () => {
+  it('[D12] does not start with invalid settings, and names path, value and what is expected', async () => {
     const folder = folderWith({ ...QUIET, limits: { messageCharacters: 'many' }, agnet: {} });
     const ended = await runParley(['--data', folder.path, 'start']);
     expect(ended.code).toBe(1);
@@ -123,7 +123,7 @@ describe('parley start', () => {
     expect(ended.err).not.toContain('    at ');
   });
 
-  it('says that a folder cannot be written, without a stack trace', async () => {
+  it('reports an unwritable folder without a stack trace', async () => {
     const folder = folderWith(QUIET);
     writeFileSync(join(folder.path, 'file'), '');
     const ended = await runCommand(['--data', join(folder.path, 'file', 'inside'), 'start']);
@@ -131,7 +131,7 @@ describe('parley start', () => {
     expect(ended.err).toMatch(/^\nParley cannot write in its data folder .*--data FOLDER\.\n$/);
   });
 
-  it('[D12] runs the web page while the Telegram token is refused, and says so', async () => {
+  it('[D12] serves the web page while the Telegram token is rejected, and says so', async () => {
     const telegram = await startTelegramDouble();
     cleanUp.push(() => telegram.close());
     const { apiRoot } = telegram;
@@ -150,7 +150,7 @@ describe('parley start', () => {
     expect(`${parley.out()}${parley.err()}`).not.toContain('1:wrong');
   });
 
-  it('[D12] runs without a channel whose settings are broken, and says which', async () => {
+  it('[D12] runs without a channel that has invalid settings, and says which', async () => {
     const folder = folderWith({ ...QUIET, channels: { telegram: { token: 'not a token' } } });
     const parley = await started(folder);
     expect(parley.out()).toContain('telegram: not working');
@@ -159,7 +159,7 @@ describe('parley start', () => {
 });
 
 describe('parley status', () => {
-  it('says that no process runs there, with a code of its own', async () => {
+  it('reports that no process is running, with a separate exit code', async () => {
     const folder = folderWith(QUIET);
     const ended = await runCommand(['--data', folder.path, 'status']);
     expect(ended.code).toBe(3);
@@ -167,7 +167,7 @@ describe('parley status', () => {
     expect(existsSync(join(folder.path, 'lock'))).toBe(false);
   });
 
-  it('[D10] reports channels, turns and the outbox of a running one', async () => {
+  it('[D10] reports channels, turns and the outbox of a running process', async () => {
     const folder = folderWith(QUIET);
     const web = webClient(await started(folder));
     await web.post('hello');
@@ -180,13 +180,13 @@ describe('parley status', () => {
 });
 
 describe('parley config check', () => {
-  it('[D12] finds nothing wrong with good settings', async () => {
+  it('[D12] accepts valid settings', async () => {
     const folder = folderWith(QUIET);
     const ended = await runCommand(['--data', folder.path, 'config', 'check']);
     expect(ended).toMatchObject({ code: 0, out: `${folder.path}/parley.yaml is fine.\n` });
   });
 
-  it('[D12] reports every problem, and the key that was probably meant', async () => {
+  it('[D12] reports every problem, and suggests the key that was probably meant', async () => {
     const folder = folderWith(QUIET);
     writeSettings(folder.path, {
       http: { port: 99_999 },
@@ -207,7 +207,7 @@ describe('parley config check', () => {
     expect(ended.out).toContain('but without telegram/default');
   });
 
-  it('[D12] reports that a named settings file is not there', async () => {
+  it('[D12] reports a missing settings file', async () => {
     const ended = await runCommand(['--config', '/nowhere/parley.yaml', 'config', 'check']);
     expect(ended.code).toBe(1);
     expect(ended.err).toContain('There is no settings file /nowhere/parley.yaml');

@@ -12,12 +12,15 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-/** What people write in a hundred short messages, and what they are answered: about 40 and 250 characters. */
+/** A hundred short messages and their answers: about 40 and 250 characters. */
 const said = (at: number) => `And what about number ${at}, is it good?`;
 const ANSWER =
   'Yes, that one is good: it is quiet, close to the river, and has room for six people. Bring a blanket, because the grass is wet in the morning, and some water. If it rains, the old mill next to it has a roof, and its door is never locked.';
 
-/** A Telegram that is open to everyone, and a provider that counts a token for four characters of a request. */
+/**
+ * A Telegram that is open to everyone, and a provider that counts one token per four characters of
+ * a request.
+ */
 async function openToAll(cached: number, model: object = {}, spend: object = {}) {
   const [telegram, double] = await Promise.all([startTelegramDouble(), startModelDouble()]);
   closing.push(
@@ -39,7 +42,7 @@ async function openToAll(cached: number, model: object = {}, spend: object = {})
     {
       model: {
         ...{ provider: 'openai-compatible', baseUrl: double.baseUrl, model: 'double' },
-        // Room for all of the history, which makes each request larger than the one before.
+        // Large enough for the whole history, which makes each request larger than the one before.
         ...{ contextTokens: 128_000, ...model },
       },
       agent: { timeZone: 'Asia/Kathmandu' },
@@ -68,8 +71,8 @@ async function openToAll(cached: number, model: object = {}, spend: object = {})
   return { talk, prompts, parley };
 }
 
-describe('a stranger whom only open access lets in', () => {
-  it('[G17] has a conversation of a hundred short messages in a day, where the provider reports no cache', async () => {
+describe('a stranger admitted only by open access', () => {
+  it('[G17] can exchange a hundred short messages in a day, even if the provider reports no cache', async () => {
     const { talk, prompts } = await openToAll(0);
     const heard = await talk(MESSAGES);
     expect(heard).toHaveLength(MESSAGES);
@@ -80,7 +83,7 @@ describe('a stranger whom only open access lets in', () => {
     }
   });
 
-  it('[G17] has input from the cache counted at its share of the price', async () => {
+  it('[G17] is charged for cached input at its share of the price', async () => {
     const price = { inputPerMillion: 1, cachedInputPerMillion: 0.1, outputPerMillion: 1 };
     const cap = { perStrangerDaily: { tokens: 30_000 } };
     const { talk, prompts } = await openToAll(0.9, { price }, cap);
@@ -89,7 +92,7 @@ describe('a stranger whom only open access lets in', () => {
     expect(prompts.reduce((all, one) => all + one, 0)).toBeGreaterThan(30_000);
   });
 
-  it('[G17] gets a notice that says why an answer is missing and when the next one can come', async () => {
+  it('[G17] is told why an answer is missing and when the next one can come', async () => {
     const { talk } = await openToAll(0, {}, { perStrangerDaily: { tokens: 4_000 } });
     const heard = await talk(3);
     expect(heard.at(-1)).toMatch(

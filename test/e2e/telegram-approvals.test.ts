@@ -15,12 +15,15 @@ import {
 
 const ANN = 501;
 const BO = 502;
-/** Named by the settings as one who may decide; no owner. */
+/** Named in the settings as an approver, but not an owner. */
 const CY = 503;
 const GROUP = -5;
 /** Longer than a question waits. */
 const DAY_MS = 24 * 60 * 60_000;
-/** Tests that kill a process, of which a change has one each day; the simulation kills it at any step. */
+/**
+ * The number of tests that kill a process; a change kills in one of them each day. The simulation
+ * kills at any step.
+ */
 const KILLS = 3;
 
 const closing: Closing = [];
@@ -28,7 +31,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-/** `startIn`: where it runs, in a process of its own where it is killed. */
+/** `startIn` decides where it runs: in a separate process if it is killed. */
 async function onTelegram<Parley extends Started>(
   startIn: (...given: Parameters<typeof start>) => Promise<Parley>,
   approvals: object = {},
@@ -56,7 +59,7 @@ async function onTelegram<Parley extends Started>(
   const press = (chat: number, label: string, from: number) =>
     telegram.press({ chat, message: question(chat)?.messageId ?? 0, label, from });
   const code = (chat: number) => /\/approve (\w{6})/.exec(question(chat)?.text ?? '')?.[1];
-  /** What Telegram showed to whoever pressed, and to nobody else. */
+  /** What Telegram showed only to the person who pressed. */
   const toast = async (query: string) => {
     await telegram.waitFor(() => telegram.pressAnswered(query));
     const calls = telegram.calls('answerCallbackQuery');
@@ -67,7 +70,7 @@ async function onTelegram<Parley extends Started>(
 
 describe('approvals on Telegram', () => {
   if (isOfDay(0, KILLS))
-    it('[G05] a button, a kill -9 between question and answer, pressed twice: the call is run once', async () => {
+    it('[G05] a button, a kill -9 between question and answer, two presses: the call runs once', async () => {
       const { telegram, model, parley, said, until, question, press } =
         await onTelegram(startApart);
       telegram.say({ chat: ANN, text: 'please note it' });
@@ -76,7 +79,7 @@ describe('approvals on Telegram', () => {
       telegram.say({ chat: ANN, text: '/why' });
       await until(ANN, 'its turn waits until my owner approves write');
       await parley.restart(() => {
-        // Nobody is there to take it: it waits at Telegram.
+        // No process receives it: it waits at Telegram.
         press(ANN, 'Approve', ANN);
         press(ANN, 'Approve', ANN);
         telegram.say({ chat: ANN, text: 'and something else' });
@@ -104,7 +107,7 @@ describe('approvals on Telegram', () => {
         model.requests.filter(({ body }) => body.messages.at(-1)?.role === 'tool').length;
       model.latencyMs = 60_000;
       await parley.restartApart();
-      // The tool has run, and the model hears of it: that answer is never seen.
+      // The tool has run, and the model receives the result: its answer is never seen.
       await expect.poll(told).toBeGreaterThan(0);
       expect(noted(parley)).toBe(NOTE);
       model.latencyMs = 0;
@@ -118,7 +121,7 @@ describe('approvals on Telegram', () => {
     });
 
   if (isOfDay(2, KILLS))
-    it('[G05] [D04] killed while the question is being sent: it can be asked for and answered all the same', async () => {
+    it('[G05] [D04] killed while the question is being sent: it can still be listed and answered', async () => {
       const { telegram, parley, said, until } = await onTelegram(startApart);
       telegram.fault({ kind: 'hang', method: 'sendMessage', chat: ANN });
       telegram.say({ chat: ANN, text: 'please note it' });
@@ -150,13 +153,13 @@ describe('approvals on Telegram', () => {
     );
   });
 
-  it('[G05] somebody whom the settings name decides, and may nothing else that an owner may', async () => {
+  it('[G05] an approver named in the settings decides, but has no other rights of an owner', async () => {
     const { telegram, parley, said, until, press, code } = await onTelegram(start, {
       approvers: [`telegram:${CY}`],
     });
     telegram.say({ chat: GROUP, from: BO, text: `@${telegram.me.username} what time is it` });
     await until(GROUP, 'Only my owner');
-    // To be named is to be let in nowhere: alone with the agent nothing is heard.
+    // Being an approver does not grant access: messages in a direct chat are ignored.
     telegram.say({ chat: CY, text: `/approve ${code(GROUP)}` });
     for (const command of ['/why', '/pair ABCDEFGH', '/model']) {
       telegram.say({ chat: GROUP, from: CY, text: command });
@@ -171,8 +174,8 @@ describe('approvals on Telegram', () => {
     );
   });
 
-  it('[G04] [G05] a plan outlives a restart and is run once; the button of an older one runs nothing', async () => {
-    // A question that outlives a kill is looked at above; a whole run kills here as well.
+  it('[G04] [G05] a plan survives a restart and runs once; the button of an older one runs nothing', async () => {
+    // A question across a kill is tested above; a full run kills here as well.
     const startIn: typeof start = isWholeRun() ? startApart : start;
     const { telegram, model, parley, said, until } = await onTelegram(startIn);
     const plan = (words: string) =>
@@ -210,7 +213,7 @@ describe('approvals on Telegram', () => {
     expect(runs).toHaveLength(1);
   });
 
-  it('[G05] a button whose time ran out while nothing ran comes too late, and goes', async () => {
+  it('[G05] a button that expired while nothing was running has no effect, and disappears', async () => {
     const { telegram, parley, until, question, press } = await onTelegram(start);
     telegram.say({ chat: ANN, text: 'please note it' });
     await until(ANN, 'May I use');

@@ -19,12 +19,12 @@ afterAll(() => scene.close());
 
 const count = (chat: number) => scene.answers(chat).length;
 const newest = () => scene.model.requests.at(-1)?.body.messages.at(-1);
-/** Waits until the chat shows `more` further messages of the bot, then gives back those. */
+/** Waits until the chat shows `more` further messages of the bot, then returns those. */
 const next = async (chat: number, before: number, more = 1, withinMs = 30_000) =>
   (await scene.untilAnswers(chat, before + more, withinMs)).slice(before);
 
-describe('what people send in Telegram besides text', () => {
-  it('[F10] a picture reaches the model with its caption; later turns know that there was one', async () => {
+describe('attachments on Telegram', () => {
+  it('[F10] a picture reaches the model with its caption; later turns mention that there was one', async () => {
     const before = count(ANN);
     scene.telegram.say({ chat: ANN, text: 'what is it?', file: { kind: 'photo', bytes: JPEG } });
     expect(await next(ANN, before)).toEqual(['You said: what is it?']);
@@ -35,7 +35,7 @@ describe('what people send in Telegram besides text', () => {
     expect(JSON.stringify(scene.model.requests.at(-1)?.body)).toContain('[picture]');
   });
 
-  it('[F10] a large photo is shown to the model as small as it sees it, and upright', async () => {
+  it('[F10] a large photo is scaled to the size the model sees, and rotated upright', async () => {
     const before = count(ANN);
     const size = { width: 3_000, height: 2_000, channels: 3, background: '#486' } as const;
     const bytes = await sharp({ create: size }).withMetadata({ orientation: 6 }).jpeg().toBuffer();
@@ -46,7 +46,7 @@ describe('what people send in Telegram besides text', () => {
     expect({ width, height }).toEqual({ width: 1_045, height: 1_568 });
   });
 
-  it('[F10] a document is read on in a later turn', async () => {
+  it('[F10] a document can be read further in a later turn', async () => {
     const before = count(ANN);
     const text = Array.from({ length: 8_000 }, (_, at) => String(at)).join(' ');
     const file = { kind: 'document', name: 'long.txt', bytes: latin1(text) } as const;
@@ -80,7 +80,7 @@ describe('what people send in Telegram besides text', () => {
     expect(scene.model.heard).toEqual([{ model: 'ears', fileName: 'speech.ogg', bytes: OGG }]);
   });
 
-  it('[F10] [G18] an answer to a voice message is sent as text and as a voice note, or as text alone', async () => {
+  it('[F10] [G18] an answer to a voice message is sent as text and as a voice note, or only as text', async () => {
     const before = count(ANN);
     const notes = scene.telegram.calls('sendVoice').length;
     const voice = { kind: 'voice', bytes: OGG, type: 'audio/ogg' } as const;
@@ -105,12 +105,12 @@ describe('what people send in Telegram besides text', () => {
     scene.model.queue({ toolCalls: [call] }, 'Said.');
     scene.telegram.say({ chat: ANN, text: 'say good night' });
     expect(await next(ANN, before + 3, 2)).toEqual(['', 'Said.']);
-    // What is spoken leaves the process like what is written (G18).
+    // Secrets are removed from spoken text as from written text (G18).
     expect(scene.model.spoken.at(-1)?.input).toMatch(/^Good night, .+!$/);
     expect(scene.model.spoken.at(-1)?.input).not.toContain(scene.telegram.token);
   });
 
-  it('[F10] a document is read; one that cannot be read is named', async () => {
+  it('[F10] a document is read; an unreadable one is named', async () => {
     const before = count(ANN);
     const name = 'minutes.txt';
     const minutes = latin1('We agreed on tea.');
@@ -131,7 +131,7 @@ describe('what people send in Telegram besides text', () => {
     );
   });
 
-  it('[F10] a file that is too large is reported, and not even fetched', async () => {
+  it('[F10] a file that is too large is reported without being fetched', async () => {
     const before = count(ANN);
     const file = { kind: 'document', bytes: PNG, claimedSize: 2_000_000 } as const;
     scene.telegram.say({ chat: ANN, text: 'too much?', file });
@@ -139,7 +139,7 @@ describe('what people send in Telegram besides text', () => {
     expect(imagesOf(newest())).toEqual([]);
   });
 
-  it('[F10] [W09] the agent sends a picture of its workspace with a caption, and no private one to a group', async () => {
+  it('[F10] [W09] the agent sends a picture of its workspace with a caption, but no private one to a group', async () => {
     writeFileSync(join(scene.folder.path, 'workspace/chart.png'), PNG);
     const send = { name: 'send_file', arguments: { file: 'chart.png', caption: '**This week**' } };
     const before = count(ANN);
@@ -184,7 +184,7 @@ describe('what people send in Telegram besides text', () => {
     expect(scene.answers(ANN).slice(before)).toEqual(['Better?', 'It is gone.']);
   });
 
-  it('[F10] a file that cannot be fetched at first comes a little later', async () => {
+  it('[F10] a file that cannot be fetched at first arrives a little later', async () => {
     const before = count(ANN);
     scene.telegram.fault({ kind: 'status', status: 502, method: 'getFile' });
     scene.telegram.say({ chat: ANN, text: 'patience', file: { kind: 'photo', bytes: PNG } });
@@ -193,7 +193,7 @@ describe('what people send in Telegram besides text', () => {
   });
 
   it('[D01] [F10] a file that was being fetched when Parley died is fetched after the restart', async () => {
-    // Killed every third day on a change, else ended in order.
+    // Killed every third day on a change, otherwise shut down in order.
     const parley = isOfDay(1, 3) ? await scene.startApart() : scene.parley;
     const before = count(ANN);
     const asked = scene.model.total;

@@ -12,7 +12,7 @@ interface Sample {
   readonly value: number;
 }
 
-/** Reads the text format strictly: every line is a comment of its grammar, or a sample. */
+/** Parses the text format strictly: every line is a valid comment or a sample. */
 function read(text: string): readonly Sample[] {
   return text.split('\n').flatMap((line): Sample[] => {
     if (line === '') return [];
@@ -86,7 +86,7 @@ describe('the metrics of a process that answers on Telegram', () => {
     expect(moved('parley_model_tokens_total')).toBeGreaterThan(0);
   });
 
-  it('[D10] gauges say how things are now', () => {
+  it('[D10] gauges report the current state', () => {
     const value = (name: string, labels: object = {}) =>
       after.find((one) => one.name === name && matches(one.labels, labels))?.value;
     const up = { channel: 'telegram', account: 'default', state: 'connected' };
@@ -102,7 +102,7 @@ describe('the metrics of a process that answers on Telegram', () => {
     expect(value('process_resident_memory_bytes')).toBeGreaterThan(10_000_000);
   });
 
-  it('[D10] [W02] no label holds the id of a person, a chat or a message', () => {
+  it('[D10] [W02] no label contains the id of a person, a chat or a message', () => {
     expect(text).not.toMatch(new RegExp(`"[^"]*\\b${ANN}\\b[^"]*"`));
     const allowed = documented();
     for (const { name, labels } of after.filter((one) => one.name.startsWith('parley_'))) {

@@ -15,7 +15,7 @@ import {
   writeSettings,
 } from './parley-process.ts';
 
-/** The people and places of the Telegram tests. */
+/** The people and chats of the Telegram tests. */
 export const ANN = 501;
 export const BO = 502;
 export const STRANGER = 999;
@@ -27,15 +27,18 @@ export interface TelegramScene {
   readonly model: ModelDouble;
   readonly folder: DataFolder;
   readonly parley: TestParley;
-  /** What the bot wrote in a chat that people see now. */
+  /** The currently visible messages of the bot in a chat. */
   answers(chat: number): readonly string[];
-  /** Waits until the bot has written that many messages in a chat, then gives them back. */
+  /** Waits until the bot has written that many messages in a chat, then returns them. */
   untilAnswers(chat: number, count: number, withinMs?: number): Promise<readonly string[]>;
-  /** Holds back the answer to the next message that ends with `question`; `asked` says it has started. */
+  /**
+   * Holds back the answer to the next message that ends with `question`; `asked` resolves when it
+   * has arrived.
+   */
   hold(question: string): HeldAnswer;
-  /** Ends Parley where it runs, and starts the same installation in a process of its own, which can be killed. */
+  /** Stops Parley, and starts the same installation in a separate process, which can be killed. */
   startApart(): Promise<ParleyProcess>;
-  /** Starts the same installation again after it has ended, in the process of the test. */
+  /** Restarts the same installation after it has stopped, in the process of the test. */
   startAgain(): Promise<TestParley>;
   close(): Promise<void>;
 }
@@ -43,11 +46,14 @@ export interface TelegramScene {
 interface SceneOptions {
   /** People whose direct messages Parley accepts. */
   readonly allow?: readonly number[];
-  /** Its data folder, which is there already. */
+  /** An existing data folder to use. */
   readonly path?: string;
 }
 
-/** Starts everything in the process of the test; Ann is the owner, Bo may write, the group is served. `more`: of the model's settings; `besides`: settings of other parts. */
+/**
+ * Starts everything in the process of the test; Ann is the owner, Bo may write, the group is
+ * served. `more` are settings of the model, `besides` of other parts.
+ */
 export async function startTelegramScene(
   more: object = {},
   besides: object = {},
@@ -56,7 +62,7 @@ export async function startTelegramScene(
   return (await startScene((data) => startParleyHere(data), more, besides, options)).scene;
 }
 
-/** The same with Parley in a process of its own, which can be killed. */
+/** The same with Parley in a separate process, which can be killed. */
 export function startTelegramSceneApart(
   more: object = {},
   besides: object = {},
@@ -92,7 +98,7 @@ async function startScene<First extends TestParley>(
       telegram: {
         token: telegram.token,
         apiRoot: telegram.apiRoot,
-        // How fast it may send is tested apart; here everyone would wait for it.
+        // The send rate is tested separately; here every test would wait for it.
         pace: false,
         access: { direct: 'pairing', allow, groups: 'allowlist', allowGroups: [GROUP] },
       },
@@ -137,13 +143,13 @@ async function startScene<First extends TestParley>(
   return { scene, parley: first };
 }
 
-/** A data folder that somebody else takes away. */
+/** A data folder that the caller removes. */
 function keptFolder(path: string, settings: object): DataFolder {
   writeSettings(path, settings);
   return { path, remove() {} };
 }
 
-/** What the person wrote: the last line; what stands before it is context for the model. */
+/** What the person wrote: the last line; the lines before it are context for the model. */
 function lastLineOf(text: string): string {
   return text.split('\n').at(-1) ?? '';
 }

@@ -10,7 +10,7 @@ import { ANN, startTelegramScene, type TelegramScene } from './telegram-scene.ts
 const SECRET = 'amaranth';
 const redisUrl = inject('redisUrl');
 
-/** The stages of a message in their order, each with the stage that it belongs to. */
+/** The stages of a message in order, each with its parent stage. */
 const PARENTS: Readonly<Record<string, string>> = {
   'parley.ingress': '',
   'parley.inbox': 'parley.ingress',
@@ -55,7 +55,7 @@ describe.each([
     });
     return scene;
   }
-  /** The names of stages without what queues add to them. */
+  /** The name of a stage without the suffix that queues add. */
   const nameOf = ({ name }: CollectedSpan) => name.replace(/\.wake$/, '');
 
   it.runIf(available)(
@@ -67,12 +67,12 @@ describe.each([
       const all = () => collector.spans();
       const names = () => new Set(all().map(nameOf));
       const missing = () => Object.keys(PARENTS).filter((name) => !names().has(name));
-      // Spans come in batches as they end, so what is within another one may come before it.
+      // Spans arrive in batches as they end, so a child may come before its parent.
       const unknown = () => {
         const ids = new Set(['', ...all().map(({ spanId }) => spanId)]);
         return all().filter(({ parentSpanId }) => !ids.has(parentSpanId));
       };
-      // All of them where one lacks its parent: nobody sees the same run again.
+      // Lists all spans when one lacks its parent, since the run cannot be repeated.
       const listed = () =>
         all().map(({ name, traceId, spanId, parentSpanId, from, to }) =>
           [name, traceId, spanId, parentSpanId, from, to].join(' '),
@@ -99,7 +99,7 @@ describe.each([
   );
 
   it.runIf(available)(
-    '[D10] [W02] holds no text, no ids of people or chats, and nothing of idle queues',
+    '[D10] [W02] contain no text, no ids of people or chats, and nothing about idle queues',
     async () => {
       const { telegram, untilAnswers, parley } = await start();
       telegram.say({ chat: ANN, text: `what is there? ${SECRET}` });
@@ -117,16 +117,16 @@ describe.each([
   );
 });
 
-describe('a collector that is dead', () => {
+describe('an unreachable collector', () => {
   let scene: TelegramScene;
   beforeEach(async () => {
-    // Port 9 of this machine: nobody listens there.
+    // Port 9 of this machine, where nothing listens.
     const otlp = { url: 'http://127.0.0.1:9/v1/traces' };
     scene = await startTelegramScene({}, { telemetry: { otlp }, log: { format: 'json' } });
   });
   afterEach(() => scene.close());
 
-  it('[D10] [D11] breaks nothing, is logged once, and holds up no end', async () => {
+  it('[D10] [D11] breaks nothing, is logged once, and does not delay shutdown', async () => {
     const parley = await scene.startApart();
     const { telegram, untilAnswers } = scene;
     for (const words of ['one', 'two']) {

@@ -14,7 +14,7 @@ afterEach(async () => {
 });
 
 describe('a gateway that Telegram calls', () => {
-  it('[D01] takes messages from Telegram alone, without the token of the gateway', async () => {
+  it('[D01] accepts messages only from Telegram, without the access token of the gateway', async () => {
     // Telegram has to know the gateway's address before it starts.
     const port = await freePort();
     const hook = `http://127.0.0.1:${port}/channels/telegram/default`;

@@ -42,7 +42,7 @@ describe('a conversation in Telegram', () => {
     expect((await scene.untilAnswers(ANN, before + 1)).at(-1)).toBe('You said: slow question');
   });
 
-  it('[D03] collects what is written during an answer into the next one', async () => {
+  it('[D03] collects messages written during an answer into the next turn', async () => {
     const first = scene.hold('one');
     const before = count(BO);
     const asked = scene.model.total;
@@ -58,7 +58,7 @@ describe('a conversation in Telegram', () => {
     expect(scene.model.total - asked).toBe(2);
   });
 
-  it('[F09] /stop overtakes the answer, which is never sent', async () => {
+  it('[F09] /stop bypasses the queue, and the answer is never sent', async () => {
     const endless = scene.hold('an endless story');
     const before = count(ANN);
     scene.telegram.say({ chat: ANN, text: 'an endless story' });
@@ -71,7 +71,7 @@ describe('a conversation in Telegram', () => {
     expect(answers.slice(before)).toEqual(['Stopped.', 'You said: and now?']);
   });
 
-  it('[F18] [F09] the stop button of a growing answer ends it; what was said stays, once', async () => {
+  it('[F18] [F09] the stop button of a growing answer ends it; the text so far stays, once', async () => {
     const before = count(ANN);
     const shown = scene.telegram.drafts().length;
     scene.model.fault({ kind: 'stall', afterPieces: 3 });
@@ -92,12 +92,12 @@ describe('a conversation in Telegram', () => {
     expect(answers.at(-1)).toBe('You said: and now?');
   });
 
-  it('[F06] tells the model what the person reacted with, in the next turn', async () => {
+  it('[F06] tells the model in the next turn how the person reacted', async () => {
     const before = count(BO);
     scene.telegram.say({ chat: BO, text: 'Shall we?' });
     await scene.untilAnswers(BO, before + 1);
     const message = scene.telegram.conversation(BO).at(-1)?.messageId ?? 0;
-    // What follows in its chat proves that its receipt is stored.
+    // A later message in the chat proves that the receipt is stored.
     scene.telegram.say({ chat: BO, text: 'One moment.' });
     await scene.untilAnswers(BO, before + 2);
     scene.telegram.react({ chat: BO, message, emojis: ['👍'] });
@@ -145,14 +145,14 @@ describe('a group in Telegram', () => {
     expect(scene.model.total - asked).toBe(1);
   });
 
-  it('[W02] is shown nothing of servers and settings when the model fails', async () => {
+  it('[W02] sees no server names or settings when the model fails', async () => {
     scene.model.fault({ kind: 'status', status: 401 });
     scene.telegram.say({ chat: GROUP, from: 77, text: 'again @parley_test_bot' });
     const [, notice] = await scene.untilAnswers(GROUP, 2);
     expect(notice).toBe('⚙️ I could not get an answer from my model. Please try again later.');
   });
 
-  it('[F18] answers an ephemeral command to its sender alone, as often as it is asked', async () => {
+  it('[F18] gets answers to ephemeral commands only for their sender, each time', async () => {
     const { telegram } = scene;
     const ephemeral = () => telegram.conversation(GROUP).filter(({ ephemeralId }) => ephemeralId);
     telegram.say({ chat: GROUP, from: BO, text: '/whoami', ephemeral: true });
@@ -169,13 +169,13 @@ describe('a group in Telegram', () => {
 });
 
 describe('a stranger in Telegram', () => {
-  it('[F05] gets one code, never reaches the model, and gets access when the owner types it', async () => {
+  it('[F05] gets one code, never reaches the model, and gains access when the owner enters it', async () => {
     const asked = scene.model.total;
     for (const text of ['let me in', 'please', 'PLEASE'])
       scene.telegram.say({ chat: STRANGER, text });
     const [notice = ''] = await scene.untilAnswers(STRANGER, 1);
     await scene.telegram.waitFor(() => scene.telegram.pendingUpdates().length === 0);
-    // Ann's answer comes after whatever the stranger's messages could have brought about.
+    // Ann's answer comes after anything that the stranger's messages could have caused.
     const before = count(ANN);
     scene.telegram.say({ chat: ANN, text: 'anyone there?' });
     await scene.untilAnswers(ANN, before + 1);
@@ -192,7 +192,7 @@ describe('a stranger in Telegram', () => {
   });
 });
 
-describe('an account that is linked', () => {
+describe('a linked account', () => {
   it('[F13] shares the owner’s conversation across platforms once the owner has confirmed it', async () => {
     const web = webClient(scene.parley);
     const inWeb = async () => (await web.history()).at(-1) ?? '';
@@ -217,7 +217,7 @@ describe('an account that is linked', () => {
 });
 
 describe('sending to Telegram', () => {
-  it('[D05] waits as long as Telegram asks, in that chat alone, and sends once', async () => {
+  it('[D05] waits as long as Telegram asks, only in that chat, and sends once', async () => {
     const [ann, bo] = [count(ANN), count(BO)];
     const parameters = { retry_after: 1 };
     const description = 'Too Many Requests: retry after 1';
@@ -239,7 +239,7 @@ describe('sending to Telegram', () => {
     expect(scene.answers(ANN).slice(ann)).toEqual(['You said: limited']);
   });
 
-  it('[M03] sends a long answer as several messages, in order, each as long as Telegram takes', async () => {
+  it('[M03] splits a long answer into several messages, in order, each as long as Telegram allows', async () => {
     const before = count(ANN);
     const words = Array.from({ length: 2_000 }, (_, index) => `word${index}`);
     scene.model.queue(words.join(' '));
@@ -251,7 +251,7 @@ describe('sending to Telegram', () => {
     expect(parts.join(' ').split(/\s+/)).toEqual(words);
   });
 
-  it('[D04] says that it cannot know, and sends nothing twice, when Telegram took a message but did not answer', async () => {
+  it('[D04] reports uncertainty and repeats nothing when Telegram accepted a message but did not answer', async () => {
     const before = count(ANN);
     scene.telegram.fault({ kind: 'reset', method: 'sendMessage', chat: ANN, after: true });
     scene.telegram.say({ chat: ANN, text: 'uncertain' });
@@ -281,7 +281,7 @@ describe('sending to Telegram', () => {
 
 describe('a group that becomes a supergroup', () => {
   it('[D05] keeps access, history and jobs as a supergroup, and the owner is notified once', async () => {
-    // Killed in a whole run, else ended in order.
+    // Killed in a full run, otherwise shut down in order.
     const parley = isWholeRun() ? await scene.startApart() : scene.parley;
     const owners = count(ANN);
     scene.telegram.say({ chat: GROUP, from: 77, text: 'the code word is heron @parley_test_bot' });

@@ -17,7 +17,7 @@ interface Said {
   readonly err: string;
 }
 
-/** `parley chat` with something piped into it. */
+/** `parley chat` with piped input. */
 function chat(
   data: string,
   input: string,
@@ -58,7 +58,7 @@ describe('parley chat with piped input', () => {
     folder.remove();
   });
 
-  it('[F03] starts a gateway of its own, prints the answer alone and plainly, and ends all of it', async () => {
+  it('[F03] starts its own gateway, prints only the answer as plain text, and stops everything', async () => {
     const said = await chat(folder.path, 'hello\n').said;
     expect(said).toEqual({ code: 0, out: 'You said: hello\n', err: '' });
     expect(existsSync(join(folder.path, 'gateway.json'))).toBe(false);
@@ -72,7 +72,7 @@ describe('parley chat with piped input', () => {
     });
     afterAll(() => gateway.discard());
 
-    it('[F03] [F09] talks through the gateway that runs, and leaves it running; a command is answered without the model', async () => {
+    it('[F03] [F09] uses the running gateway, and leaves it running; a command is answered without the model', async () => {
       const asked = model.total;
       const both = await Promise.all(
         ['first', '/whoami'].map((text) => chat(folder.path, text).said),
@@ -86,7 +86,7 @@ describe('parley chat with piped input', () => {
       expect((await fetch(`${gateway.address}/healthz`)).status).toBe(200);
     });
 
-    it('[F03] [F14] keeps several lines together as one message, to the agent that is named', async () => {
+    it('[F03] [F14] sends several lines as one message, to the named agent', async () => {
       const said = await chat(folder.path, 'one\ntwo\nthree\n', ['--agent', 'desk']).said;
       expect(said.out).toBe('You said: one\ntwo\nthree\n');
       const asked = JSON.stringify(model.requests.at(-1)?.body.messages);
@@ -94,25 +94,25 @@ describe('parley chat with piped input', () => {
       expect(asked).not.toContain('hello');
     });
 
-    it('says nothing to nothing', async () => {
+    it('sends nothing for empty input', async () => {
       expect(await chat(folder.path, ' \n').said).toEqual({ code: 0, out: '', err: '' });
     });
 
-    // Each starts a program; on a change one of the two.
+    // Each starts a program; on a change only one of the two runs.
     if (isOfDay(0, 2))
-      it('[U03] takes what would command the terminal out of an answer', async () => {
+      it('[U03] removes terminal control sequences from an answer', async () => {
         model.queue('safe\u001b[2J\u001b]0;owned\u0007 text');
         expect((await chat(folder.path, 'hi').said).out).toBe('safe text\n');
       });
 
     if (isOfDay(1, 2))
-      it('[F10] says why a message is not taken, and fails', async () => {
+      it('[F10] says why a message is not accepted, and fails', async () => {
         const said = await chat(folder.path, 'x'.repeat(200_000)).said;
         expect([said.code, said.out]).toEqual([1, '']);
         expect(said.err).toMatch(/not taken: longer than \d+ characters/);
       });
 
-    it('[U11] tells a script by its exit code that the turn failed, and keeps the notice off standard output', async () => {
+    it('[U11] reports a failed turn by its exit code, and keeps the notice off standard output', async () => {
       model.fault({ kind: 'status', status: 401 });
       const said = await chat(folder.path, 'will this work?').said;
       expect([said.code, said.out]).toEqual([1, '']);
@@ -120,7 +120,7 @@ describe('parley chat with piped input', () => {
     });
   });
 
-  it('[D01] a gateway that is killed and comes back answers the question, once', async () => {
+  it('[D01] gets the answer once from a gateway that is killed and restarted', async () => {
     const killed = await startParleyProcess(folder.path);
     model.latencyMs = 1_000;
     const asking = chat(folder.path, 'still there?');
@@ -131,13 +131,13 @@ describe('parley chat with piped input', () => {
     const gateway = await startParleyHere(folder.path);
     expect(await asking.said).toEqual({
       ...{ code: 0, out: 'You said: still there?\n' },
-      // Said after some seconds, which a start on a busy machine may take.
+      // Printed after some seconds, which a start on a busy machine may take.
       err: expect.stringMatching(/^(?:Waiting for the answer\. .*\n)?$/),
     });
     await gateway.end();
   });
 
-  it('[D11] Ctrl-C while it waits ends it, with its gateway', async () => {
+  it('[D11] stops on Ctrl-C while it waits, together with its gateway', async () => {
     model.latencyMs = 20_000;
     const asked = model.total;
     const asking = chat(folder.path, 'never mind');

@@ -4,7 +4,7 @@ import { ANN, startTelegramScene, type TelegramScene } from './telegram-scene.ts
 let scene: TelegramScene;
 afterEach(() => scene?.close());
 
-it('[G12] [F12] a list of to-dos is shown while the work continues and by /status, and is no part of the answer', async () => {
+it('[G12] [F12] a to-do list is shown during the work and by /status, but is not part of the answer', async () => {
   scene = await startTelegramScene();
   const held = Promise.withResolvers<void>();
   const todos = [

@@ -10,18 +10,18 @@ beforeEach(async () => {
 });
 afterEach(() => scene.close());
 
-/** Puts a file into the workspace. */
+/** Writes a file into the workspace. */
 function put(name: string, text: string): void {
   const path = join(scene.folder.path, 'workspace', name);
   mkdirSync(join(path, '..'), { recursive: true });
   writeFileSync(path, text);
 }
 
-/** What the tools of a request have said, in their order. */
+/** The tool results in a request, in order. */
 const results = ({ messages }: ChatRequest) =>
   messages.filter(({ role }) => role === 'tool').map((message) => textOf(message));
 
-/** A model that reads a file and tells what it found there. */
+/** A model that reads a file and reports its content. */
 function readsAndTells(path: string): void {
   scene.model.reply((request) => {
     const [found] = results(request);
@@ -41,7 +41,7 @@ describe('an agent with tools', () => {
     expect(JSON.stringify(first?.body.messages[0])).toContain('`read`');
   });
 
-  it('[W02] reads nothing of the owner’s in a group, whatever the model asks for', async () => {
+  it('[W02] reads nothing private to the owner in a group, whatever the model asks for', async () => {
     put('MEMORY.md', 'The heron nests in the attic.');
     readsAndTells('MEMORY.md');
     scene.telegram.say({ chat: GROUP, from: 77, text: 'tell me @parley_test_bot' });
@@ -53,7 +53,7 @@ describe('an agent with tools', () => {
     expect((await scene.untilAnswers(ANN, 1))[0]).toContain('heron');
   });
 
-  it('[G16] killed after a tool has been used, answers once and does not use it again', async () => {
+  it('[G16] killed after a tool was used, answers once and does not use it again', async () => {
     const parley = await scene.startApart();
     put('notes/birds.md', 'Parrots talk.');
     const held = Promise.withResolvers<void>();
@@ -70,12 +70,12 @@ describe('an agent with tools', () => {
     scene.telegram.say({ chat: ANN, text: 'what do parrots do?' });
     await second.promise;
     await parley.end('SIGKILL');
-    // Would be read if the tool were run once more.
+    // Would be read if the tool ran again.
     put('notes/birds.md', 'Parrots are silent.');
     held.resolve();
     await scene.startAgain();
     expect(await scene.untilAnswers(ANN, 1)).toEqual(['It says: Parrots talk.']);
-    // Asked for the tool once; for the answer by the run that died and by the one that came after it.
+    // Asked once for the tool; for the answer by the run that died and by its successor.
     expect(scene.model.requests.map(({ body }) => results(body).length)).toEqual([0, 1, 1]);
     scene.model.reply(() => 'next');
     scene.telegram.say({ chat: ANN, text: 'and now?' });

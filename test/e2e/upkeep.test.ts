@@ -29,14 +29,14 @@ const page = () => readFileSync(join(scene.folder.path, 'workspace/MEMORY.md'), 
 const memory = (...args: readonly string[]): Promise<Ended> =>
   runCommand(['--data', scene.folder.path, 'memory', ...args]);
 
-/** The number in front of the line with these words. */
+/** The number at the start of the line with these words. */
 function idOf(request: ChatRequest, words: string): string {
   const shown = textOf(request.messages.at(-1)).split('\n');
   const line = shown.find((one) => one.includes(words)) ?? '';
   return /\[([MN]\d+)\]/.exec(line)?.[1] ?? '';
 }
 
-/** Ann has written, so she can be found; the files lie there; and the model proposes. */
+/** Ann has written, so she can be notified; the files exist; and the model proposes. */
 async function prepare(task = TASK): Promise<void> {
   scene.telegram.say({ chat: ANN, text: 'hello' });
   await scene.untilAnswers(ANN, 1, TIMEOUT_MS);
@@ -70,7 +70,7 @@ const lastRun = () =>
   withStore(scene.folder, async (store) => (await store.heartbeats.recent('main', 1)).at(0));
 
 describe('memory upkeep of a running Parley', () => {
-  it('[H07] keeps MEMORY.md in order in silence, and what it was can be brought back', async () => {
+  it('[H07] keeps MEMORY.md in order silently, and its earlier version can be restored', async () => {
     await prepare();
     const said = scene.answers(ANN).length;
     await beat();
@@ -101,7 +101,7 @@ describe('memory upkeep of a running Parley', () => {
     expect(await memory('restore', '../../MEMORY')).toMatchObject({ code: 1 });
   });
 
-  it('[H07] [W02] is seen by no group, no search and no prompt, and /forget reaches it', async () => {
+  it('[H07] [W02] is visible to no group, no search and no prompt, and /forget reaches it', async () => {
     await prepare();
     await beat();
     await expect.poll(page, { timeout: TIMEOUT_MS }).toContain('Graz');

@@ -17,7 +17,7 @@ const LONG = `${'parrot '.repeat(900)}; cat MEMORY.md${'\u3164'.repeat(400)}; rm
 
 describe.runIf(chromiumUrl)('approvals on the page', () => {
   let scene: WebScene;
-  /** Each test has a chat of its own. */
+  /** Each test has a separate chat. */
   let chat: string;
   beforeAll(async () => {
     scene = await startWebScene(chromiumUrl ?? '', { approvals: { ask: ['write'] } });
@@ -57,8 +57,8 @@ describe.runIf(chromiumUrl)('approvals on the page', () => {
   const told = async (page: Page, words: string) =>
     (await answers(page)).filter((text) => text.includes(words));
 
-  it('[G05] a button, a kill -9 between question and answer, two tabs that press: the call is run once', async () => {
-    // Killed every third day on a change, else ended in order.
+  it('[G05] a button, a kill -9 between question and answer, two tabs that press: the call runs once', async () => {
+    // Killed every third day on a change, otherwise shut down in order.
     const parley = isOfDay(1, 3) ? await scene.startApart() : scene.parley;
     const page = await open();
     await say(page, 'please note it');
@@ -70,7 +70,7 @@ describe.runIf(chromiumUrl)('approvals on the page', () => {
     await other.goto(`${scene.parley.address}/#/chat/${chat}`);
     await button(other, 'Deny').waitFor();
     expect(noted()).toBeNull();
-    // Whichever is first takes the button away from under the other one, which then finds none.
+    // The first one makes the button disappear, so the other may not find it.
     for (const press of [button(page, 'Approve').dblclick(), button(other, 'Approve').click()])
       press.catch(() => undefined);
     for (const each of [page, other]) {
@@ -97,7 +97,7 @@ describe.runIf(chromiumUrl)('approvals on the page', () => {
     await asked.locator('del').getByText('Cats sleep.').waitFor();
     const change = await asked.locator('.diff').innerText();
     expect(change).toContain('+Parrots talk.');
-    // Which file it is stands above the change, also while the whole call is folded.
+    // The file name stays above the change, even while the call is collapsed.
     await asked.getByText(`path: "${FILE}"`).first().waitFor();
     const { SHOTS } = process.env;
     if (SHOTS) await page.screenshot({ path: join(SHOTS, 'change.png') });
@@ -111,7 +111,7 @@ describe.runIf(chromiumUrl)('approvals on the page', () => {
     await expect.poll(() => asked.count()).toBe(0);
   });
 
-  it('[G05] by keyboard alone, and the focus is not lost; a refusal is reported to the model', async () => {
+  it('[G05] by keyboard only, without losing the focus; a refusal is reported to the model', async () => {
     const page = await open();
     await say(page, 'please note it');
     await button(page, 'Deny').waitFor();
@@ -124,7 +124,7 @@ describe.runIf(chromiumUrl)('approvals on the page', () => {
     expect(noted()).toBeNull();
   });
 
-  it('[G05] pressed while the gateway is away, it is sent when the gateway is back, once', async () => {
+  it('[G05] a press while the gateway is down is sent when the gateway is back, once', async () => {
     const page = await open();
     await say(page, 'please note it');
     await button(page, 'Approve').waitFor();
@@ -138,7 +138,7 @@ describe.runIf(chromiumUrl)('approvals on the page', () => {
     expect(await told(page, 'already decided')).toEqual([]);
   });
 
-  it('[G05] a long call is there to its last character, and nothing of it beside the page', async () => {
+  it('[G05] a long call is shown to its last character, within the page', async () => {
     const page = await open({ viewport: { width: 360, height: 740 } });
     await say(page, 'please note it at length');
     await button(page, 'Approve').waitFor();
@@ -164,7 +164,7 @@ describe.runIf(chromiumUrl)('approvals on the page', () => {
     await page.getByText('You chose Run the plan.').waitFor();
     await page.reload();
     await page.getByText('You chose Run the plan.').waitFor();
-    // That of the agent's last answer, which was no plan, is not there.
+    // The agent's last answer was not a plan, so it has no button.
     await expect.poll(() => button(page, 'Run the plan').count()).toBe(0);
     await say(page, '/run');
     await untilAnswer(page, 'That plan has been run.');
@@ -174,7 +174,7 @@ describe.runIf(chromiumUrl)('approvals on the page', () => {
     expect(runs).toHaveLength(1);
   });
 
-  it('[G05] [U03] are readable in light and dark, and fit a telephone', async () => {
+  it('[G05] [U03] are readable in light and dark, and fit a phone', async () => {
     const page = await open({ viewport: { width: 360, height: 740 } });
     const { SHOTS } = process.env;
     const isReadable = async (name: string) => {

@@ -6,7 +6,7 @@ import { field, mine, say, startWebScene, untilAnswer, type WebScene } from './w
 
 const chromiumUrl = inject('chromiumUrl');
 
-/** One red point. */
+/** One red pixel. */
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
   'base64',
@@ -19,7 +19,7 @@ describe.runIf(chromiumUrl)('files and chats of the page', () => {
   });
   afterAll(() => scene.close());
 
-  it('[U08] sends files that were picked, pasted and dropped; every tab has them after a reload', async () => {
+  it('[U08] sends picked, pasted and dropped files; every tab has them after a reload', async () => {
     const page = await scene.open({ viewport: { width: 320, height: 640 } });
     await page.locator('input[type=file]').setInputFiles([
       { name: 'notes <b>.txt', mimeType: 'text/html', buffer: Buffer.from('<script>1</script>') },
@@ -58,7 +58,7 @@ describe.runIf(chromiumUrl)('files and chats of the page', () => {
     await page.context().close();
   });
 
-  it('[F10] [U08] the agent sends pictures and downloads, which a reload shows again and nobody else gets', async () => {
+  it('[F10] [U08] shows pictures and downloads from the agent, even after a reload, and to nobody else', async () => {
     writeFileSync(join(scene.folder.path, 'workspace/point.png'), PNG);
     writeFileSync(join(scene.folder.path, 'workspace/page.html'), '<script>alert(1)</script>');
     const send = (file: string) => ({ name: 'send_file', arguments: { file, caption: file } });
@@ -88,7 +88,7 @@ describe.runIf(chromiumUrl)('files and chats of the page', () => {
     await page.context().close();
   });
 
-  it('[U08] a file is guarded, and is no page of its own whatever its sender says', async () => {
+  it('[U08] serves a file only to its reader, and never as a page, whatever its sender says', async () => {
     const { address, token } = scene.parley;
     const page = await scene.open();
     const history = await fetch(`${address}/channels/web/default/history`, {
@@ -117,7 +117,7 @@ describe.runIf(chromiumUrl)('files and chats of the page', () => {
     await page.context().close();
   });
 
-  it('[U08] an upload that the connection breaks is sent once in the end, also after a reload', async () => {
+  it('[U08] sends an upload once when the connection breaks, even after a reload', async () => {
     const page = await scene.open();
     await page.route('**/messages?*', (route) => route.abort());
     await page
@@ -132,7 +132,7 @@ describe.runIf(chromiumUrl)('files and chats of the page', () => {
     await page.context().close();
   });
 
-  it('[U08] each chat has its own messages, history and draft, and the first words for a title', async () => {
+  it('[U08] keeps messages, history and draft of each chat separate, and uses the first words as title', async () => {
     const page = await scene.open();
     await say(page, 'The first chat');
     await untilAnswer(page, 'You said: The first chat');
@@ -158,7 +158,7 @@ describe.runIf(chromiumUrl)('files and chats of the page', () => {
     expect(elsewhere.status).toBe(200);
     const rows = page.getByRole('navigation', { name: 'Conversations' });
     const list = rows.getByRole('link', { name: / New / });
-    // The list is asked for again when the window gets the focus; without that, within ten seconds.
+    // The list is reloaded when the window gets the focus, otherwise within ten seconds.
     const look = () => page.evaluate<boolean>(`dispatchEvent(new Event('focus'))`);
     await expect.poll(async () => (await look()) && list.count()).toBe(1);
     await list.press('Enter');
@@ -174,7 +174,7 @@ describe.runIf(chromiumUrl)('files and chats of the page', () => {
     await page.context().close();
   });
 
-  it('[U08] asking again and editing replace the last message, its answer and its files go along', async () => {
+  it('[U08] replaces the last message and its answer on retry and edit, including its files', async () => {
     const page = await scene.open();
     const requested = () => JSON.stringify(scene.model.requests.at(-1)?.body.messages);
     const other = await page.context().newPage();

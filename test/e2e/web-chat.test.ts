@@ -19,7 +19,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
   });
   afterAll(() => scene.close());
 
-  it('[U03] explains itself to a newcomer, and a click tries it', async () => {
+  it('[U03] explains itself to a newcomer, with examples to click', async () => {
     const page = await scene.open();
     await page.getByRole('heading', { name: /Say hello to/ }).waitFor();
     await page.getByRole('button', { name: '/help' }).click();
@@ -49,7 +49,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await page.context().close();
   });
 
-  it('[F03] keeps several tabs in step', async () => {
+  it('[F03] keeps several tabs in sync', async () => {
     const page = await scene.open();
     const other = await page.context().newPage();
     await other.goto(scene.parley.address);
@@ -64,7 +64,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await page.context().close();
   });
 
-  it('[F12] a tab that is opened in the middle of an answer sees what there is of it', async () => {
+  it('[F12] shows the answer so far in a tab that is opened in the middle of it', async () => {
     const page = await scene.open();
     const goOn = scene.model.pauseBehind('Piece 5.');
     scene.model.queue({ text: Array.from({ length: 40 }, (_, index) => `Piece ${index + 1}. `) });
@@ -78,7 +78,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await page.context().close();
   });
 
-  it('[U08] what is sent while an answer is written stands below it, also when it is finished', async () => {
+  it('[U08] keeps a message sent during an answer below it, even when the answer is finished', async () => {
     const page = await scene.open();
     const goOn = scene.model.pauseBehind('Part 5.');
     scene.model.queue({ text: Array.from({ length: 20 }, (_, index) => `Part ${index + 1}. `) });
@@ -98,7 +98,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await page.context().close();
   });
 
-  it('[U08] [G02] shows tools at work, folds them below the answer, and keeps them; a question has buttons', async () => {
+  it('[U08] [G02] shows running tools, collapses them below the answer, and keeps them; a question has buttons', async () => {
     const page = await scene.open();
     const ask = { question: 'Which sail?', choices: ['Red', 'White'] };
     let goOn = scene.model.pauseBehind('ask_user');
@@ -129,7 +129,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await page.context().close();
   });
 
-  it('[F09] [F12] [U08] the stop button ends a long answer and keeps what it said; the composer is free again', async () => {
+  it('[F09] [F12] [U08] the stop button ends a long answer and keeps its text; the composer is free again', async () => {
     const page = await scene.open();
     scene.model.pauseBehind('Word 5.');
     scene.model.queue({ text: Array.from({ length: 400 }, (_, index) => `Word ${index + 1}. `) });
@@ -152,7 +152,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await page.context().close();
   });
 
-  it('[F09] offers the commands, and a cleared context is marked', async () => {
+  it('[F09] offers the commands, and marks where the context was cleared', async () => {
     const page = await scene.open();
     await field(page).pressSequentially('/');
     const names = await page.getByRole('option').locator('b').allInnerTexts();
@@ -180,7 +180,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await page.context().close();
   });
 
-  it('[M01] shows right-to-left text, very long words and folded text without breaking the page', async () => {
+  it('[M01] shows right-to-left text, very long words and collapsed text without breaking the page', async () => {
     const page = await scene.open({ viewport: { width: 400, height: 800 } });
     scene.model.queue('مرحبا بالعالم');
     await say(page, `שלום ${'word'.repeat(200)}\n${'line\n'.repeat(60)}`);
@@ -201,7 +201,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await page.context().close();
   });
 
-  it('leaves a reader alone who has scrolled up, and offers the way down', async () => {
+  it('does not move a reader who has scrolled up, and offers a way down', async () => {
     const page = await scene.open({ viewport: { width: 600, height: 500 } });
     await page.getByRole('region', { name: 'Messages' }).evaluate((box) => box.scrollTo(0, 0));
     await page.getByRole('button', { name: 'Go to the newest message' }).waitFor();
@@ -217,7 +217,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await page.context().close();
   });
 
-  it('copies a block of code as it was written', async () => {
+  it('copies a code block as it was written', async () => {
     const page = await scene.open({ permissions: ['clipboard-read', 'clipboard-write'] });
     scene.model.queue('```ts\nconst a = "<b>";\n  indented();\n```');
     await say(page, 'Show code');

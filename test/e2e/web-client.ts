@@ -11,11 +11,11 @@ const History = z.object({
   ),
 });
 
-/** The web page's side of the wire, without the page. */
+/** The web page's protocol, without the page. */
 export interface WebClient {
   /** Posts a message; `body` replaces the JSON for bad input. */
   post(text: string, body?: string | Uint8Array): Promise<{ status: number; body: string }>;
-  /** `> ` and what was asked, or the answer as HTML; oldest first. */
+  /** `> ` and the question, or the answer as HTML; oldest first. */
   history(): Promise<readonly string[]>;
   get(path: string): Promise<{ status: number; body: string }>;
 }

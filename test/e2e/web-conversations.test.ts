@@ -25,7 +25,7 @@ describe.runIf(chromiumUrl)('conversations of all channels on the page', () => {
   const link = () => page.locator('.inbox-row').first();
   const sheet = () => page.locator('.talk');
   const panel = () => page.getByRole('complementary', { name: 'About this chat' });
-  /** A chat of the page is shown as every other conversation under the address of its conversation. */
+  /** A chat of the page has an address like every other conversation. */
   const ADDRESS = '#/conversations/web:default:main';
   const open = () => page.goto(`${scene.parley.address}/${ADDRESS}`);
   const message = (text: string) => sheet().locator('.said-message', { hasText: text }).first();
@@ -40,7 +40,7 @@ describe.runIf(chromiumUrl)('conversations of all channels on the page', () => {
     await panel().getByText('3 turns').waitFor();
   });
 
-  it('[U08] [D08] say of each message what happened, under its first words', async () => {
+  it('[U08] [D08] show what happened to each message, under its first words', async () => {
     const third = message('公园在哪里');
     await third.getByRole('button', { name: 'Why' }).click();
     await third.getByRole('heading', { name: 'Answered.' }).waitFor();
@@ -49,7 +49,7 @@ describe.runIf(chromiumUrl)('conversations of all channels on the page', () => {
     await third.locator('.why-stages').waitFor({ state: 'detached' });
   });
 
-  it('[U08] show live what waits and runs, and what is new, while another one is read', async () => {
+  it('[U08] show live what waits, runs and is new, while another one is open', async () => {
     const late = Promise.withResolvers<string>();
     scene.model.reply(() => late.promise);
     await page.goto(`${scene.parley.address}/#/conversations`);
@@ -69,7 +69,7 @@ describe.runIf(chromiumUrl)('conversations of all channels on the page', () => {
     await link().getByText('New', { exact: true }).waitFor({ state: 'detached' });
   });
 
-  it('[U08] are given another mode, and started again', async () => {
+  it('[U08] can change their mode, and start a new session', async () => {
     await panel()
       .getByLabel(/^Mode(?!l)/)
       .selectOption('plan');
@@ -83,7 +83,7 @@ describe.runIf(chromiumUrl)('conversations of all channels on the page', () => {
       .selectOption('agent');
   });
 
-  it('[U08] are searched by words of any language, and a hit leads to its place', async () => {
+  it('[U08] are searched by words of any language, and a result leads to its position', async () => {
     const field = page.getByRole('searchbox', { name: 'Search in all conversations' });
     await field.fill('公园');
     await page.getByText('2 results').waitFor();
@@ -95,13 +95,13 @@ describe.runIf(chromiumUrl)('conversations of all channels on the page', () => {
     await field.fill('nowhere');
     await page.getByText('No results').waitFor();
     await field.fill('');
-    // The list is back, from before the answer to /mode or with it.
+    // The list is back, either before the answer to /mode or together with it.
     await link()
       .getByText(/a slow question|in plan mode/)
       .waitFor();
   });
 
-  it('[U08] show older messages without end, and stay where one reads', async () => {
+  it('[U08] load older messages without end, and keep the scroll position', async () => {
     for (let nth = 0; nth < 27; nth += 1) await say(chat, `/status ${100 + nth}`);
     await chat.getByRole('log').locator('.mine.is-sent', { hasText: '/status 126' }).waitFor();
     await page.goto(`${scene.parley.address}/#/conversations`);
@@ -113,13 +113,13 @@ describe.runIf(chromiumUrl)('conversations of all channels on the page', () => {
     await sheet().getByRole('button', { name: 'Older messages' }).waitFor({ state: 'detached' });
   });
 
-  it('[U03] nobody reads them without the token', async () => {
+  it('[U03] cannot be read without the token', async () => {
     for (const path of ['/api/conversations/list', '/api/conversations/search?words=a']) {
       expect((await fetch(`${scene.parley.address}${path}`)).status).toBe(401);
     }
   });
 
-  it('[U03] are readable in light and dark, and fit a telephone', async () => {
+  it('[U03] are readable in light and dark, and fit a phone', async () => {
     const own = await scene.open();
     for (const [colorScheme, width] of LOOKS) {
       await showIn(own, colorScheme, width);

@@ -7,10 +7,10 @@ import { openView, say, startWebScene, untilAnswer, type WebScene } from './web-
 
 const chromiumUrl = inject('chromiumUrl');
 
-/** What a job would like the page to take for its own. */
+/** A job's text that tries to become part of the page. */
 const TASK = 'Water the plants <img src=x onerror="document.title=1">';
 
-describe.runIf(chromiumUrl)('jobs as the page shows them', () => {
+describe.runIf(chromiumUrl)('jobs on the page', () => {
   let scene: WebScene;
   let page: Page;
   beforeAll(async () => {
@@ -35,7 +35,7 @@ describe.runIf(chromiumUrl)('jobs as the page shows them', () => {
   const fill = (label: string, text: string) =>
     page.getByRole('textbox', { name: label, exact: true }).fill(text);
 
-  it('[H08] [U03] tell their next runs and their chat, as text', async () => {
+  it('[H08] [U03] show their next runs and their chat, as text', async () => {
     await job('plants').getByText('cron 0 9 * * *').waitFor();
     const shown = await job('plants').innerText();
     for (const part of [TASK, 'Not run yet.', 'In Owner.']) expect(shown).toContain(part);
@@ -55,7 +55,7 @@ describe.runIf(chromiumUrl)('jobs as the page shows them', () => {
     await job('plants').getByText('; next').waitFor();
   });
 
-  it('[H08] [U03] are changed with all that they consist of; what is wrong is said beside it', async () => {
+  it('[H08] [U03] can be changed in every detail; errors are shown beside the field', async () => {
     await press('Change');
     await page.getByRole('form', { name: 'plants' }).waitFor();
     expect(await page.getByRole('textbox', { name: 'Time', exact: true }).inputValue()).toBe(
@@ -80,7 +80,7 @@ describe.runIf(chromiumUrl)('jobs as the page shows them', () => {
     await job('roses').getByText('every 2 hours').waitFor();
   });
 
-  it('[H08] are changed by the command line, too, and not for a chat that is not known', async () => {
+  it('[H08] are changed by the command line, too, but not for an unknown chat', async () => {
     const id = (await job('roses').locator('header .hint').innerText()).trim();
     const change = (...more: string[]) =>
       runCommand(['--data', scene.folder.path, 'cron', 'change', id, ...more]);
@@ -90,7 +90,7 @@ describe.runIf(chromiumUrl)('jobs as the page shows them', () => {
     expect((await change()).out).toContain('say what to change');
   });
 
-  it('[H08] [U03] are made by keyboard, and removed after a question', async () => {
+  it('[H08] [U03] are created by keyboard, and removed after a confirmation', async () => {
     await page.getByRole('button', { name: 'New job' }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('textbox', { name: 'What should the agent do?' }).focus();
@@ -111,7 +111,7 @@ describe.runIf(chromiumUrl)('jobs as the page shows them', () => {
     await page.getByText(/^No (jobs|hooks) yet/).waitFor();
   });
 
-  it('[H09] [U03] hooks are made there, with a token that is shown once, tested and removed', async () => {
+  it('[H09] [U03] hooks are created there, with a token that is shown once, tested and removed', async () => {
     await openView(page, 'Hooks');
     await page.getByText(/^No (jobs|hooks) yet/).waitFor();
     await page.getByRole('button', { name: 'New hook' }).click();

@@ -8,10 +8,10 @@ const chromiumUrl = inject('chromiumUrl');
 const ANN = 501;
 const BO = 502;
 const CLEO = 503;
-/** The page looks again after a fifth of a second, not after five. */
+/** The page refreshes after a fifth of a second instead of five. */
 const HURRIED =
   'const wait = setTimeout; setTimeout = (call, ms, ...more) => wait(call, ms === 5000 ? 200 : ms, ...more); 0';
-/** What a hostile text would like the page to take for its own. */
+/** A hostile text that tries to become part of the page. */
 const HOSTILE = '<img src=x onerror="document.title=1">';
 
 describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
@@ -45,7 +45,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
     telegram.conversation(chat).flatMap(({ from, text }) => (from === 'bot' ? [text] : []));
   const open = () => dead().getByRole('article').count();
 
-  it('[D06] [U03] shows what was given up, why, and its text as text', async () => {
+  it('[D06] [U03] show what was given up and why, as text', async () => {
     telegram.fault({
       kind: 'refuse',
       code: 403,
@@ -73,7 +73,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
     await expect.poll(() => long.innerText()).toContain('really '.repeat(79));
   });
 
-  it('[U03] shows what waits, what runs and what is still to be sent', async () => {
+  it('[U03] show what waits, what is running and what is still to be sent', async () => {
     const answered = Promise.withResolvers<void>();
     scene.model.reply(async () => {
       await answered.promise;
@@ -93,7 +93,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
     scene.model.reply(() => 'An answer at last.');
   });
 
-  it('[D06] [U03] sends again by one press, and only after a question what may come twice', async () => {
+  it('[D06] [U03] send again with one press, and ask first if that may send a duplicate', async () => {
     await press(/^Send again: \d+$/);
     await page.getByText('It may have arrived already and could arrive twice.').waitFor();
     await press('Cancel');
@@ -106,7 +106,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
     await expect.poll(open).toBe(2);
   });
 
-  it('[D06] [U03] works by keyboard alone', async () => {
+  it('[D06] [U03] work by keyboard only', async () => {
     await card(/Perhaps delivered/)
       .getByRole('button', { name: /^Send again/ })
       .focus();
@@ -127,7 +127,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
     await telegram.waitFor(() => sent() === 2);
   });
 
-  it('[D06] [U03] asks again what had no answer, and drops for good what somebody says', async () => {
+  it('[D06] [U03] retry a question that had no answer, and permanently drop one on request', async () => {
     await card(/Not answered/)
       .getByRole('button', { name: /^Ask again/ })
       .click();
@@ -145,7 +145,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
     await page.getByText('No failed messages.').waitFor();
   });
 
-  it('[U03] says so when the gateway does not answer', async () => {
+  it('[U03] say so when the gateway does not answer', async () => {
     await page.route('**/api/dead/**', (route) => route.abort());
     await press('Refresh');
     await dead().getByRole('alert').filter({ hasText: 'does not answer' }).waitFor();
@@ -154,7 +154,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
     await page.getByText('No failed messages.').waitFor();
   });
 
-  it('[U03] asks for a reload where an answer is not the one it expects, and the rest continues', async () => {
+  it('[U03] ask for a reload when a response is unexpected, while the rest continues', async () => {
     await page.route('**/api/audit/report', (route) =>
       route.fulfill({ json: { findings: 'none' } }),
     );
@@ -165,7 +165,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
     await page.getByText('No failed messages.').waitFor();
   });
 
-  it('[U03] nobody settles or sees anything without the token, or from another site', async () => {
+  it('[U03] cannot be seen or settled without the token, or from another site', async () => {
     const ask = (headers: Record<string, string>, method = 'POST') =>
       fetch(`${scene.parley.address}/api/dead/${method === 'POST' ? 'settle' : 'list'}`, {
         method,
@@ -180,7 +180,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
     expect((await ask(signedIn)).status).toBe(200);
   });
 
-  it('[U05] lists what weakens the guards on a page of its own, with what to do', async () => {
+  it('[U05] lists what weakens the guards on a separate page, with what to do', async () => {
     const own = await scene.open();
     await openView(own, 'Audit');
     const finding = own.getByRole('article', { name: 'Warning: files.secrets-in-clear' });
@@ -195,7 +195,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
     await own.context().close();
   });
 
-  it('[U03] is readable in light and dark, and fits a telephone', async () => {
+  it('[U03] are readable in light and dark, and fit a phone', async () => {
     scene.model.fault({ kind: 'status', status: 401 });
     telegram.say({ chat: CLEO, text: 'x'.repeat(400) });
     const own = await scene.open();

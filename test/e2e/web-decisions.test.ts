@@ -43,7 +43,7 @@ describe.runIf(chromiumUrl)('decisions on the page', () => {
   const section = (name: string) => page.getByRole('region', { name, exact: true });
   const question = () => section('Waiting for you').getByRole('article');
   const button = (name: string) => question().getByRole('button', { name });
-  /** The page looks by itself every few seconds, and at once when its window gets the focus. */
+  /** The page refreshes every few seconds, and immediately when its window gets the focus. */
   const see = (what: Locator) =>
     expect
       .poll(
@@ -59,7 +59,7 @@ describe.runIf(chromiumUrl)('decisions on the page', () => {
     if (SHOTS) await page.screenshot({ path: join(SHOTS, `${name}.png`) });
   };
 
-  it('[G05] [W09] a question is shown with its chat, its words, what it changes and the whole call; a badge counts it', async () => {
+  it('[G05] [W09] show a question with its chat, its words, its change and the whole call; a badge counts it', async () => {
     await say(chat, 'write open.md please');
     await see(question());
     const shown = await question().innerText();
@@ -75,7 +75,7 @@ describe.runIf(chromiumUrl)('decisions on the page', () => {
     await chat.getByRole('link', { name: 'Inbox 1 question waits' }).waitFor();
   });
 
-  it('[G05] is refused by keyboard, counts once, and a later decision in the chat learns it', async () => {
+  it('[G05] can be refused by keyboard, count once, and a later decision in the chat is shown', async () => {
     await button('Refuse').focus();
     await page.keyboard.press('Enter');
     await page.getByRole('status').getByText('Refused: write.').waitFor();
@@ -88,7 +88,7 @@ describe.runIf(chromiumUrl)('decisions on the page', () => {
     await past.getByText('refused by the owner, on the page').waitFor();
   });
 
-  it('[G05] allowed for good, such a call is not asked about any more, until that is revoked', async () => {
+  it('[G05] that always allow such a call end its questions, until they are revoked', async () => {
     const rule = 'current_time:Asia/Tokyo';
     await say(chat, 'time in Asia/Tokyo');
     await see(question());
@@ -120,7 +120,7 @@ describe.runIf(chromiumUrl)('decisions on the page', () => {
     expect(await faultsOf(page)).toEqual([]);
   });
 
-  it('[W09] a file that the agent wrote is the owner’s until it is opened, and only as it was shown', async () => {
+  it('[W09] keep a file that the agent wrote private until it is opened, and only in the shown version', async () => {
     for (const name of ['notes/one.md', 'notes/two.md']) {
       await say(chat, `write ${name}`);
       await untilAnswer(chat, `Made ${name}`);
@@ -135,7 +135,8 @@ describe.runIf(chromiumUrl)('decisions on the page', () => {
     await shoot('files');
     expect(await faultsOf(page)).toEqual([]);
     const path = join(scene.folder.path, 'workspace/notes/one.md');
-    // It changes behind the click: the page looks by itself every few seconds, and would show the change before.
+    // The file changes behind the click: the page refreshes every few seconds, and would otherwise
+    // show the change first.
     await page.route('**/api/approvals/settle-file', async (route) => {
       if (route.request().method() === 'POST')
         writeFileSync(path, `${onDisk('notes/one.md')}Added.\n`);

@@ -17,7 +17,7 @@ import {
 
 const chromiumUrl = inject('chromiumUrl');
 
-/** What a hostile file would like the page to take for its own. */
+/** Hostile file content that tries to become part of the page. */
 const HOSTILE = '<img src=x onerror="document.title=1">';
 const TASKS = `## mail
 - every: 30 min
@@ -32,7 +32,7 @@ const TASKS = `## mail
 - do: Read the news.
 `;
 
-describe.runIf(chromiumUrl)('the heartbeat as the page shows it', () => {
+describe.runIf(chromiumUrl)('the heartbeat on the page', () => {
   let scene: WebScene;
   let page: Page;
   let found = 'HEARTBEAT_OK';
@@ -59,14 +59,14 @@ describe.runIf(chromiumUrl)('the heartbeat as the page shows it', () => {
       '[document.documentElement, ...document.querySelectorAll("main, .heartbeat-task, .heartbeat-runs")].every((box) => box.scrollWidth <= box.clientWidth)',
     );
 
-  it('[H06] shows how a task is written where there is none', async () => {
+  it('[H06] shows how to write a task when there is none', async () => {
     await page.getByText('## mail').waitFor();
     write(TASKS);
     await page.getByRole('button', { name: 'Refresh' }).click();
     await card('mail').waitFor();
   });
 
-  it('[H02] says what is not understood, and shows every text as text', async () => {
+  it('[H02] reports invalid lines, and shows every text as text', async () => {
     const problems = page.getByRole('region', { name: 'Problems' });
     await expect.poll(() => problems.innerText()).toMatch(/line \d+, task news: found "whenever"/);
     await expect.poll(() => card('mail').innerText()).toContain(HOSTILE);
@@ -74,7 +74,7 @@ describe.runIf(chromiumUrl)('the heartbeat as the page shows it', () => {
     expect(await page.title()).not.toBe('1');
   });
 
-  it('[H03] runs a task at once, by keyboard, and says when it was quiet', async () => {
+  it('[H03] runs a task immediately, by keyboard, and reports when there was nothing', async () => {
     await page.getByRole('button', { name: 'Run mail now' }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('status').getByText('mail is starting').waitFor();
@@ -83,7 +83,7 @@ describe.runIf(chromiumUrl)('the heartbeat as the page shows it', () => {
     expect((await answers(page)).join()).not.toContain('HEARTBEAT_OK');
   });
 
-  it('[H04] [G08] shows an alert and its cost, and the chat has it, marked', async () => {
+  it('[H04] [G08] shows an alert and its cost, and the chat contains it, marked', async () => {
     found = 'Two letters wait.';
     await page.getByRole('button', { name: 'Run mail now' }).click();
     const run = page.locator('.heartbeat-runs li').first();
@@ -101,7 +101,7 @@ describe.runIf(chromiumUrl)('the heartbeat as the page shows it', () => {
     await card('mail').getByText('the same as before').waitFor();
   });
 
-  it('[U03] scrolls nothing sideways, and is readable in light and dark: every text has contrast 4.5', async () => {
+  it('[U03] does not scroll sideways, and is readable in light and dark: every text has contrast 4.5', async () => {
     const shown = await scene.open();
     await openView(shown, 'Heartbeat');
     for (const [colorScheme, width] of [...LOOKS, ['light', 390], ['dark', 768]] as const) {

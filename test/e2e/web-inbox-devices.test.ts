@@ -9,7 +9,7 @@ import { field, say, startWebScene, untilAnswer, type WebScene } from './web-sce
 
 const chromiumUrl = inject('chromiumUrl');
 const ANN = 501;
-/** A picture of one point. */
+/** A one-pixel picture. */
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
@@ -19,7 +19,7 @@ const WIDE = { viewport: { width: 1440, height: 860 } };
 describe.runIf(chromiumUrl)('the inbox on several devices', () => {
   let telegram: TelegramDouble;
   let scene: WebScene;
-  /** The browser that a person uses, and another one of theirs, whose clock stands still: only events move it. */
+  /** A person's browser, and a second one whose clock is stopped, so that only events update it. */
   let desk: Page;
   let phone: Page;
   beforeAll(async () => {
@@ -46,7 +46,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
   const fromAnn = async (text: string) => {
     telegram.say({ chat: ANN, from: { id: ANN, first_name: 'Ann' }, text });
   };
-  /** From now on no interval of the page passes, but what the gateway reports comes through. */
+  /** Stops the page's intervals from now on, while events from the gateway still arrive. */
   const standStill = async (page: Page) => {
     await page.clock.install();
     await page.clock.runFor(5_000);
@@ -55,7 +55,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     page.getByRole('navigation', { name: 'Conversations' }).getByRole('link');
   const row = (page: Page, text: string) => rows(page).filter({ hasText: text });
   const titles = (page: Page) => page.locator('.inbox-row .entry-title').allInnerTexts();
-  /** What a page shows after the pause in which it joins events. */
+  /** What a page shows after the delay in which it joins events. */
   const seenBy = (page: Page, look: () => Promise<unknown>) =>
     expect.poll(async () => {
       await page.clock.runFor(1_100);
@@ -66,7 +66,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     await desk.getByRole('group', { name: 'Chat' }).getByRole('button', { name: item }).click();
   };
 
-  it('[U12] shows names and pins of one device on the other, which hears of them by an event', async () => {
+  it('[U12] shows names and pins of one device on the other, which learns of them by an event', async () => {
     await row(desk, 'ships').click();
     await field(desk).waitFor();
     await menu('Pin');
@@ -95,7 +95,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     expect(await isNew(desk)).toBe(1);
   });
 
-  it('[U12] shows what waits for an approval, and what failed, as soon as the gateway reports it', async () => {
+  it('[U12] shows pending approvals and failures as soon as the gateway reports them', async () => {
     const inbox = phone
       .getByRole('navigation', { name: 'Main' })
       .getByRole('link', { name: /^Inbox/ });
@@ -113,7 +113,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     await seenBy(phone, () => row(phone, 'Ann').getByText('Failed').count()).toBe(1);
   });
 
-  it('[U12] hands over what a browser kept by itself, once', async () => {
+  it('[U12] imports once what a browser had stored itself', async () => {
     const old = await scene.browser.newContext(WIDE);
     const [{ id } = { id: '' }] = await conversations();
     await old.addInitScript(
@@ -132,7 +132,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     await old.close();
   });
 
-  /** The conversations as the operation lists them, newest first. */
+  /** The conversations as returned by the operation, newest first. */
   const conversations = async () =>
     (
       await read<{ readonly conversations: readonly { readonly id: string }[] }>(
@@ -148,7 +148,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     return (await answer.json()) as Answer;
   };
 
-  it('[U12] tells the person of a chat, and its last prompt, beside it', async () => {
+  it('[U12] shows the person of a chat, and its last prompt, beside it', async () => {
     await desk.goto(`${scene.parley.address}/#/chat`);
     await row(desk, 'Ann of old').click();
     const panel = desk.getByRole('complementary', { name: 'About this chat' });
@@ -182,11 +182,11 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     const headers = { authorization: `Bearer ${scene.parley.token}` };
     expect((await fetch(`${path}/1`)).status).toBe(401);
     expect((await fetch(`${path}/x`, { headers })).status).toBe(404);
-    // Another chat's part is none of this one.
+    // A part of another chat is not accessible here.
     expect((await fetch(`${path}/1`, { headers })).status).toBe(404);
   });
 
-  it('[U12] deletes a conversation while its turn runs, says what is lost, and goes to the next one', async () => {
+  it('[U12] deletes a conversation while its turn runs, says what is lost, and opens the next one', async () => {
     await desk.goto(`${scene.parley.address}/#/chat`);
     await row(desk, 'Ann of old').click();
     scene.model.pauseBehind('Word 3.');
@@ -213,7 +213,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     await expect.poll(() => messages.allInnerTexts()).toHaveLength(2);
   });
 
-  it('[U12] deletes the chat that is open, which is empty when it is opened again', async () => {
+  it('[U12] deletes the open chat, which is empty when it is opened again', async () => {
     await row(desk, 'Harbor').click();
     await untilAnswer(desk, 'You said: a note about ships');
     await menu('Delete…');

@@ -48,7 +48,7 @@ describe.runIf(chromiumUrl)('the inbox of the page', () => {
     await page.getByRole('group', { name: 'Chat' }).getByRole('button', { name: item }).click();
   };
 
-  it('[U03] has own chats and those of all channels, and shows an answer as the chat does', async () => {
+  it('[U03] lists web chats and those of all channels, and shows an answer as the chat does', async () => {
     expect(await titles()).toEqual(['Ann', 'a note about ships']);
     await row('Ann').click();
     await page.getByRole('heading', { name: 'Ann', exact: true }).waitFor();
@@ -63,7 +63,7 @@ describe.runIf(chromiumUrl)('the inbox of the page', () => {
     await details.getByRole('button', { name: 'Details' }).click();
   });
 
-  it('[U03] pins, renames and archives a chat, and a reload keeps that', async () => {
+  it('[U03] pins, renames and archives a chat, even across a reload', async () => {
     await row('ships').click();
     await field(page).waitFor();
     await menu('Pin');
@@ -89,7 +89,7 @@ describe.runIf(chromiumUrl)('the inbox of the page', () => {
     await filters.getByRole('button', { name: 'All' }).click();
   });
 
-  it('[U08] is searched while one types, in names and in what was said, with the hits marked', async () => {
+  it('[U08] is searched while typing, in names and in messages, with highlighted matches', async () => {
     const search = page.getByRole('searchbox', { name: 'Search in all conversations' });
     await search.pressSequentially('tráins');
     const hit = page.locator('.excerpt mark');
@@ -100,7 +100,7 @@ describe.runIf(chromiumUrl)('the inbox of the page', () => {
     await expect.poll(titles).toEqual(['Ann', 'Harbor']);
   });
 
-  it('[U03] is left for any page, chat or command by the palette, by keyboard alone', async () => {
+  it('[U03] leads to any page, chat or command through the palette, by keyboard only', async () => {
     await page.keyboard.press('Control+k');
     const palette = page.getByRole('dialog', { name: 'Go to' });
     await palette.getByRole('combobox').pressSequentially('audit');
@@ -120,7 +120,7 @@ describe.runIf(chromiumUrl)('the inbox of the page', () => {
     await untilAnswer(page, 'web:owner');
   });
 
-  it('[U03] lists its shortcuts, and a letter typed in a field is none', async () => {
+  it('[U03] lists its shortcuts, and ignores letters typed in a field', async () => {
     await field(page).press('?');
     await field(page).press('n');
     expect(await field(page).inputValue()).toBe('?n');
@@ -195,7 +195,7 @@ describe.runIf(chromiumUrl)('the inbox of the page', () => {
     expect(await log.getByText(/stop/i).allInnerTexts()).toEqual(['Stopped.']);
   });
 
-  it('[U12] a person takes a chat over, writes as the agent and as themselves, and hands it back', async () => {
+  it('[U12] lets a person take over a chat, write as the agent and as themselves, and hand it back', async () => {
     await page.goto(`${scene.parley.address}/#/conversations`);
     await row('Ann').click();
     await page.getByRole('button', { name: 'Take over' }).click();
@@ -220,7 +220,7 @@ describe.runIf(chromiumUrl)('the inbox of the page', () => {
     expect(scene.model.requests).toHaveLength(asked);
   });
 
-  it('[U03] is readable in light and dark and on a telephone, with its menu and its details open', async () => {
+  it('[U03] is readable in light and dark and on a phone, with its menu and its details open', async () => {
     const own = await scene.open();
     for (const [colorScheme, width] of LOOKS) {
       await showIn(own, colorScheme, width);

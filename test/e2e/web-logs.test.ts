@@ -11,7 +11,10 @@ import { openView, say, startWebScene, untilAnswer, type WebScene } from './web-
 const chromiumUrl = inject('chromiumUrl');
 const ANN = 50_133_487;
 
-/** What must not be in a bundle, wherever it is: in settings, messages, files, names and lines of the log. */
+/**
+ * Secrets and texts that must not be in a support bundle, wherever they occur: in settings,
+ * messages, files, names and lines of the log.
+ */
 const CANARIES = {
   secret: 'kestrel-Secret-77aQ',
   text: 'plover wades at dusk',
@@ -53,7 +56,10 @@ describe.runIf(chromiumUrl)('logs on the page', () => {
     on.getByRole('list', { name: 'Lines, newest first' }).locator('> li');
   const line = (text: string | RegExp) => lines().filter({ hasText: text });
 
-  /** Lines of another process, as careless code could write them: canaries in every place, and a broken line. */
+  /**
+   * Lines of another process, as careless code could write them: canaries in every place, and a
+   * broken line.
+   */
   function planted(): void {
     const words = Object.values(CANARIES);
     const carelessly = words.flatMap((word, nth) => [
@@ -72,7 +78,7 @@ describe.runIf(chromiumUrl)('logs on the page', () => {
     appendFileSync(worker, '{"time":"2026-');
   }
 
-  it('[U03] keeps the lines of a process in a file for its owner alone', async () => {
+  it('[U03] keep the lines of a process in a file that only its user can read', async () => {
     await expect
       .poll(() => readFileSync(file(), 'utf8'), { timeout: 20_000 })
       .toMatch(/"conversation":"telegram.*"msg":"turn"/);
@@ -80,7 +86,7 @@ describe.runIf(chromiumUrl)('logs on the page', () => {
     expect(statSync(file()).mode & 0o777).toBe(0o600);
   });
 
-  it('[U03] shows lines with their conversation by name, which leads to it and to Why', async () => {
+  it('[U03] show lines with their conversation by name, which leads to it and to Why', async () => {
     await openView(page, 'Logs');
     const turn = line('outcome=answered').filter({ hasText: CANARIES.name });
     await turn.first().waitFor();
@@ -92,7 +98,7 @@ describe.runIf(chromiumUrl)('logs on the page', () => {
     await page.getByText('answered').first().waitFor();
   });
 
-  it('[U03] filters by level, channel, conversation and text, and follows what comes', async () => {
+  it('[U03] filter by level, channel, conversation and text, and follow new lines', async () => {
     await page.goto(`${scene.parley.address}/#/logs`);
     await lines().first().waitFor();
     expect(await page.locator('.log-lines .is-info').count()).toBeGreaterThan(0);
@@ -111,7 +117,7 @@ describe.runIf(chromiumUrl)('logs on the page', () => {
     await page.getByText('No matching lines.').waitFor();
   });
 
-  it('[U03] parley logs prints the same lines, beside a running gateway or without', async () => {
+  it('[U03] are printed by parley logs, with or without a running gateway', async () => {
     const asked = ['logs', '--data', scene.folder.path, '--channel', 'telegram', '--json'];
     const { code, out } = await runCommand(asked);
     expect(code).toBe(0);
@@ -133,7 +139,7 @@ describe.runIf(chromiumUrl)('logs on the page', () => {
     );
   });
 
-  it('[U03] prepares a bundle without secrets, names and texts, and shows all of it before it is saved', async () => {
+  it('[U03] offer a support bundle without secrets, names and texts, and show all of it before it is saved', async () => {
     await page.goto(`${scene.parley.address}/#/logs`);
     await page.getByRole('button', { name: 'Prepare a bundle' }).click();
     const files = page.getByRole('region', { name: 'Report a bug' }).locator('details');
@@ -151,7 +157,7 @@ describe.runIf(chromiumUrl)('logs on the page', () => {
     const { code } = await runCommand(['report', '--data', scene.folder.path, '--out', out]);
     expect([code, statSync(out).mode & 0o777]).toEqual([0, 0o600]);
     for (const text of [bundle, gunzipSync(readFileSync(out)).toString()]) {
-      // What a maintainer needs is there.
+      // The facts that a maintainer needs are included.
       for (const known of [
         '"level":"info"',
         '"msg":"turn"',
@@ -207,7 +213,7 @@ describe.runIf(chromiumUrl)('logs on the page', () => {
   );
 });
 
-/** How a text may be written in a file. */
+/** The ways in which a text may be written in a file. */
 function formsOf(text: string): string[] {
   const bytes = Buffer.from(text);
   const base64 = [0, 1, 2].map((shift) =>

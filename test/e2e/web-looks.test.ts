@@ -22,7 +22,7 @@ ${'const wide = 1; '.repeat(30)}
 
 > quote`;
 
-describe.runIf(chromiumUrl)('how the page looks and who can use it', () => {
+describe.runIf(chromiumUrl)('the looks and accessibility of the page', () => {
   let scene: WebScene;
   beforeAll(async () => {
     scene = await startWebScene(chromiumUrl ?? '');
@@ -39,7 +39,7 @@ describe.runIf(chromiumUrl)('how the page looks and who can use it', () => {
       '[document.documentElement, ...document.querySelectorAll(".scroller, .column")].every((box) => box.scrollWidth <= box.clientWidth)',
     );
 
-  it('[U03] at 320, 360 and 768 pixels nothing scrolls sideways but code and tables', async () => {
+  it('[U03] at 320, 360 and 768 pixels only code and tables scroll sideways', async () => {
     const page = await scene.open();
     await untilAnswer(page, 'quote');
     for (const width of [320, 360, 768]) {
@@ -56,7 +56,7 @@ describe.runIf(chromiumUrl)('how the page looks and who can use it', () => {
     await page.context().close();
   });
 
-  it('[U03] fits a telephone also while it reconnects', async () => {
+  it('[U03] fits a phone, even while it reconnects', async () => {
     const page = await scene.open({ viewport: { width: 320, height: 600 } });
     await page.route('**/channels/**', (route) => route.abort());
     await page.context().setOffline(true);
@@ -87,7 +87,7 @@ describe.runIf(chromiumUrl)('how the page looks and who can use it', () => {
     await page.context().close();
   });
 
-  it('[U03] moves nothing for those who asked for that', async () => {
+  it('[U03] animates nothing for people who prefer reduced motion', async () => {
     const page = await scene.open({ reducedMotion: 'reduce' });
     scene.model.latencyMs = 1_500;
     await say(page, 'Think');
@@ -98,7 +98,7 @@ describe.runIf(chromiumUrl)('how the page looks and who can use it', () => {
     await page.context().close();
   });
 
-  it('[U03] works by keyboard alone: write, complete a command, reach everything, leave the field', async () => {
+  it('[U03] works by keyboard only: write, complete a command, reach everything, leave the field', async () => {
     const page = await scene.open();
     await expect.poll(() => focused(page)).toBe('TEXTAREA');
     await page.keyboard.type('first line');

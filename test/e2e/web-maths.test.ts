@@ -24,7 +24,7 @@ A mistake $\unknown{x}$, an address $\href{https://example.com}{x}$, a loop $\de
 
 The end.`;
 
-/** The formulas of the last answer: whether it is drawn, on a line of its own, and its text. */
+/** The formulas of the last answer: whether each is rendered, on its own line, and its text. */
 const FORMULAS = `[...[...document.querySelectorAll('.prose:has(.math)')].at(-1).querySelectorAll('.math')].map((it) => [
   it.firstElementChild?.localName === 'math', it.classList.contains('is-display'), it.textContent.slice(0, 20)])`;
 
@@ -35,7 +35,7 @@ describe.runIf(chromiumUrl)('formulas on the page', () => {
   });
   afterAll(() => scene.close());
 
-  /** A page that notes what the content policy stops, and which files are loaded. */
+  /** A page that records violations of the content policy, and which files are loaded. */
   const watched = async (): Promise<{ page: Page; stopped: string[]; loaded: string[] }> => {
     const page = await scene.open({ viewport: { width: 800, height: 900 } });
     const [stopped, loaded]: [string[], string[]] = [[], []];
@@ -50,7 +50,7 @@ describe.runIf(chromiumUrl)('formulas on the page', () => {
   const isDrawn = (page: Page) =>
     expect.poll(() => page.locator('.prose math').count()).toBeGreaterThan(4);
 
-  it('[U02] [U08] draws formulas as MathML in the chat and in the inbox, and shows the source of a mistake', async () => {
+  it('[U02] [U08] are rendered as MathML in the chat and in the inbox, and as source when invalid', async () => {
     const { page, stopped, loaded } = await watched();
     await say(page, 'No formula');
     await untilAnswer(page, 'You said: No formula');
@@ -93,7 +93,7 @@ describe.runIf(chromiumUrl)('formulas on the page', () => {
     await page.context().close();
   });
 
-  it('[U03] [U08] formulas fit a telephone: a long one scrolls by keyboard, and nothing else is wider', async () => {
+  it('[U03] [U08] fit a phone: a long one scrolls by keyboard, and nothing else is wider', async () => {
     const { page, stopped } = await watched();
     await isDrawn(page);
     for (const [colorScheme, width] of [
@@ -112,7 +112,7 @@ describe.runIf(chromiumUrl)('formulas on the page', () => {
     await page.context().close();
   });
 
-  it('[U08] an answer with formulas is copied as it was written', async () => {
+  it('[U08] are copied in an answer as they were written', async () => {
     const page = await scene.open({ permissions: ['clipboard-read', 'clipboard-write'] });
     await isDrawn(page);
     const answer = page.locator('article.answer', { hasText: 'The end.' }).last();

@@ -14,7 +14,7 @@ const Answer = z.object({
 });
 const chromiumUrl = inject('chromiumUrl');
 
-describe.runIf(chromiumUrl)('[G03] [U03] an MCP server that asks for a sign-in', () => {
+describe.runIf(chromiumUrl)('[G03] [U03] an MCP server that requires a sign-in', () => {
   let scene: WebScene;
   let guarded: GuardedServer;
   beforeAll(async () => {
@@ -35,7 +35,7 @@ describe.runIf(chromiumUrl)('[G03] [U03] an MCP server that asks for a sign-in',
     const button = page.getByRole('button', { name: 'Sign in at vault' });
     await button.waitFor();
     expect(await faultsOf(page)).toEqual([]);
-    // The double agrees at once and sends the browser back.
+    // The double consents immediately and redirects the browser back.
     await button.click();
     await page.getByText('Signed in at vault.').waitFor();
     expect(page.url()).not.toMatch(/code=|state=/);
@@ -47,7 +47,7 @@ describe.runIf(chromiumUrl)('[G03] [U03] an MCP server that asks for a sign-in',
     await page.context().close();
   });
 
-  it('[G18] has its tokens in a file for their owner alone, and nowhere else', async () => {
+  it('[G18] has its tokens in a file that only the user can read, and nowhere else', async () => {
     const file = join(secrets(), 'mcp-vault.json');
     expect([statSync(secrets()).mode & 0o777, statSync(file).mode & 0o777]).toEqual([0o700, 0o600]);
     const { tokens } = JSON.parse(readFileSync(file, 'utf8'));
@@ -58,7 +58,7 @@ describe.runIf(chromiumUrl)('[G03] [U03] an MCP server that asks for a sign-in',
     for (const secret of [tokens.access, tokens.refresh]) expect(shown).not.toContain(secret);
   });
 
-  it('takes what comes back from the session that began it, and from no other', async () => {
+  it('accepts the redirect only in the session that started it', async () => {
     guarded.revoke();
     const { address, token } = scene.parley;
     const asked = (path: string, body: object, session: string, origin = address) =>

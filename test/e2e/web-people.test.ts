@@ -20,7 +20,7 @@ import {
 
 const chromiumUrl = inject('chromiumUrl');
 
-/** Each is written somewhere private; who is no owner may never see one. */
+/** Each occurs in a private place; nobody but an owner may ever see one. */
 const SAID = 'canary-that-was-said';
 const ANSWERED = 'canary-that-was-answered';
 const REMEMBERED = 'canary-in-the-memory';
@@ -74,7 +74,7 @@ describe.runIf(chromiumUrl)('people with a role', () => {
   }, 120_000);
   afterAll(() => scene.close());
 
-  /** A stranger's private chat on Telegram, whose turn is under way. */
+  /** A stranger's private chat on Telegram, with a running turn. */
   async function fillChat(): Promise<void> {
     const url = `sqlite:${join(scene.folder.path, 'parley.db')}`;
     await using store = Object.assign(await openStore({ url, clock: Date.now }), {
@@ -96,10 +96,10 @@ describe.runIf(chromiumUrl)('people with a role', () => {
     });
   }
 
-  /** The address of every route that is read, with ids that are there. */
+  /** The address of every readable route, with existing ids. */
   async function readablePaths(): Promise<readonly string[]> {
     const { prompts } = JSON.parse(await (await ask('/api/prompts/list')).text());
-    // The turn of the chat that is held may have a prompt by now, without what the owner alone may see.
+    // The running turn may already have a prompt, without the parts that only the owner may see.
     const own = Prompts.parse(prompts).find(({ conversationId }) =>
       conversationId.startsWith('web:'),
     );
@@ -128,7 +128,7 @@ describe.runIf(chromiumUrl)('people with a role', () => {
     return [...paths, ...more, ...web, ...asked];
   }
 
-  /** What a path answers; of a stream that goes on, how it begins. */
+  /** The response of a path; for an endless stream, its beginning. */
   async function answerOf(path: string, token?: string): Promise<string> {
     const response = await ask(path, token);
     if (!response.headers.get('content-type')?.startsWith('text/event-stream')) {
@@ -140,7 +140,7 @@ describe.runIf(chromiumUrl)('people with a role', () => {
     return `${response.status} ${new TextDecoder().decode(value)}`;
   }
 
-  it('[U03] get no private text by any address of the API, of which the owner gets them all', async () => {
+  it('[U03] get no private text from any address of the API, while the owner gets all of it', async () => {
     const paths = await readablePaths();
     expect(paths.length).toBeGreaterThan(25);
     const shown = new Set<string>();
@@ -155,7 +155,8 @@ describe.runIf(chromiumUrl)('people with a role', () => {
         expect([role, path, found(answer)]).toEqual([role, path, []]);
         if (answer.startsWith('200')) opened += 1;
       }
-      // Health, page, me, status, agents, metrics, usage in four forms; operators also queue, audit and channels.
+      // Health, page, me, status, agents, metrics, usage in four forms; operators also queue, audit
+      // and channels.
       expect(opened).toBe(role === 'operator' ? 14 : 11);
     }
     const queue = await answerOf('/api/queue/report', tokens.get('operator'));
@@ -173,7 +174,7 @@ describe.runIf(chromiumUrl)('people with a role', () => {
   const texts = async (page: Page) =>
     found(`${await page.content()} ${await page.evaluate('JSON.stringify(localStorage)')}`);
 
-  // What each role may open is looked at above, too; on a change one of them opens the page.
+  // The access of each role is tested above, too; on a change only one of them opens the page.
   const openedBy = [
     ['operator', 320, ['status', 'channels', 'queue', 'usage', 'audit']],
     ['viewer', 1280, ['status', 'usage']],
@@ -208,13 +209,13 @@ describe.runIf(chromiumUrl)('people with a role', () => {
         expect([view, await texts(page)]).toEqual([view, []]);
         if (view === '#/status' || view === '#/soul') expect(await faultsOf(page)).toEqual([]);
       }
-      // What is closed is not even asked for.
+      // Views without access are not even requested.
       expect(failed).toEqual([]);
       await page.context().close();
     },
   );
 
-  it('[U03] find nothing of an owner who used the same tab, and are out within seconds when revoked', async () => {
+  it('[U03] find nothing of an owner who used the same tab, and are signed out within seconds when revoked', async () => {
     const page = await scene.open({ viewport: { width: 1280, height: 740 } });
     await untilAnswer(page, ANSWERED);
     await page.goto(`${scene.parley.address}/#token=${tokens.get('operator')}`);
@@ -241,7 +242,7 @@ describe.runIf(chromiumUrl)('people with a role', () => {
   });
 
   it.each([1280, 320].filter((_, nth) => isOfDay(nth, 2)))(
-    '[U03] are added and revoked at %i pixels by keyboard alone; the token is shown once',
+    '[U03] are added and revoked at %i pixels by keyboard only; the token is shown once',
     async (width) => {
       const page = await scene.open({ viewport: { width, height: 740 } });
       const name = `Zoë ${width}`;
@@ -275,7 +276,7 @@ describe.runIf(chromiumUrl)('people with a role', () => {
     },
   );
 
-  it('[U03] are never named in the log by their token', () => {
+  it('[U03] are never identified by their token in the log', () => {
     const written = scene.parley.err();
     expect(written).toContain('a named sign-in was added');
     for (const token of tokens.values()) expect(written).not.toContain(token);
@@ -283,7 +284,7 @@ describe.runIf(chromiumUrl)('people with a role', () => {
 });
 
 describe('parley people', () => {
-  it('[U03] works where no gateway runs, and says what is wrong', async () => {
+  it('[U03] works without a running gateway, and explains errors', async () => {
     const folder = makeDataFolder({});
     const people = (...args: string[]) => runCommand(['--data', folder.path, 'people', ...args]);
     try {

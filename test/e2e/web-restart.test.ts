@@ -13,12 +13,15 @@ import {
 } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
-/** When it is killed: right after a message was sent, or in the middle of an answer. On a change one of them each day. */
+/**
+ * The moments of a kill: right after a message was sent, or in the middle of an answer. On a change
+ * one of them each day.
+ */
 const KILLS = 2;
 /** How long after a message is sent the gateway dies, in ms. */
 const deaths = isWholeRun() ? [0, 2, 5, 15, 40] : [2].filter(() => isOfDay(0, KILLS));
 
-describe.runIf(chromiumUrl)('the page and a gateway that goes away', () => {
+describe.runIf(chromiumUrl)('the page during an outage of its gateway', () => {
   let scene: WebScene;
   let parley: ParleyProcess;
   const start = async () => {
@@ -30,7 +33,7 @@ describe.runIf(chromiumUrl)('the page and a gateway that goes away', () => {
   });
   afterAll(() => scene.close());
 
-  it('[D01] [F03] says so, keeps what is written meanwhile, also in a tab that is closed, and sends it once when the gateway is back', async () => {
+  it('[D01] [F03] reports it, keeps messages written in the meantime, even in a closed tab, and sends them once when the gateway is back', async () => {
     const [page, closed] = [await scene.open(), await scene.open()];
     await parley.end('SIGKILL');
     await page.getByText('Reconnecting…', { exact: true }).first().waitFor();
@@ -58,7 +61,7 @@ describe.runIf(chromiumUrl)('the page and a gateway that goes away', () => {
   });
 
   it.each(deaths)(
-    '[D01] [D04] killed %i ms after a message was sent, it gives exactly one answer',
+    '[D01] [D04] gets exactly one answer when the gateway is killed %i ms after a message was sent',
     async (ms) => {
       const page = await scene.open();
       const text = `Sent ${ms} ms before the end`;
@@ -67,7 +70,7 @@ describe.runIf(chromiumUrl)('the page and a gateway that goes away', () => {
       await start();
       await untilAnswer(page, `You said: ${text}`);
       await page.getByText('Connected', { exact: true }).waitFor();
-      // What might still come twice would come with the next answer.
+      // A duplicate would arrive with the next answer at the latest.
       await say(page, `After ${ms}`);
       await untilAnswer(page, `You said: After ${ms}`);
       for (const look of ['live', 'reloaded']) {
@@ -82,7 +85,7 @@ describe.runIf(chromiumUrl)('the page and a gateway that goes away', () => {
   );
 
   if (isOfDay(1, KILLS))
-    it('[D01] killed in the middle of an answer, it is answered once all the same', async () => {
+    it('[D01] gets one answer when the gateway is killed in the middle of it', async () => {
       const page = await scene.open();
       scene.model.pauseBehind('Step 8.');
       scene.model.reply(() => ({
@@ -101,7 +104,7 @@ describe.runIf(chromiumUrl)('the page and a gateway that goes away', () => {
       await page.context().close();
     });
 
-  it('[D11] an orderly end and a new start lose nothing either', async () => {
+  it('[D11] loses nothing in an orderly restart either', async () => {
     const page = await scene.open();
     scene.model.reply(() => 'Noted.');
     await say(page, 'In the first life');

@@ -4,10 +4,13 @@ import { answers, mine, say, startWebScene, untilAnswer, type WebScene } from '.
 
 const chromiumUrl = inject('chromiumUrl');
 
-/** The page's title before and after it has learned what the agent is called. */
+/** The page's title before and after it has loaded the agent's name. */
 const OWN_TITLES = ['Parley', 'Assistant'];
 
-/** Each would set `document.title` to `owned`, load something, or leave the page, if anything let it. */
+/**
+ * Each would set `document.title` to `owned`, load something, or leave the page, if it were
+ * executed.
+ */
 const HOSTILE = [
   '<script>document.title="owned"</script>',
   '</script><script>document.title="owned"</script>',
@@ -31,12 +34,12 @@ const HOSTILE = [
 
 interface Watched {
   readonly page: Page;
-  /** Addresses beyond the gateway that the page asked for. */
+  /** Addresses outside the gateway that the page requested. */
   readonly foreign: string[];
   readonly complaints: string[];
 }
 
-describe.runIf(chromiumUrl)('the page and people with bad intentions', () => {
+describe.runIf(chromiumUrl)('the page under attack', () => {
   let scene: WebScene;
   beforeAll(async () => {
     scene = await startWebScene(chromiumUrl ?? '');
@@ -56,7 +59,7 @@ describe.runIf(chromiumUrl)('the page and people with bad intentions', () => {
     return { page, foreign, complaints };
   }
 
-  it('[U03] [M04] hostile Markdown and HTML, in an answer and in a message, are shown and do nothing', async () => {
+  it('[U03] [M04] renders hostile Markdown and HTML harmless, in an answer and in a message', async () => {
     const { page, foreign, complaints } = await watched();
     scene.model.queue(`${HOSTILE}\n\nEnd of it.`);
     await say(page, HOSTILE);
@@ -85,7 +88,7 @@ describe.runIf(chromiumUrl)('the page and people with bad intentions', () => {
     await page.context().close();
   });
 
-  it('[U03] an attack that got past the printer would be stopped by the page itself', async () => {
+  it('[U03] would itself stop an attack that got past the printer', async () => {
     const { page, foreign } = await watched();
     const html =
       '<p>before</p><img src="https://evil.example/x.png" onerror="document.title=1"><a href="javascript:document.title=1" onclick="document.title=2">click</a><script>document.title=3</script><p style="position:fixed">after</p>';
@@ -104,7 +107,7 @@ describe.runIf(chromiumUrl)('the page and people with bad intentions', () => {
     await page.context().close();
   });
 
-  it('[U03] a script that is added to the page does not run', async () => {
+  it('[U03] does not run a script that is added to it', async () => {
     const { page, complaints } = await watched();
     await page.evaluate(
       "document.body.append(Object.assign(document.createElement('script'), { textContent: 'document.title=1' }))",
@@ -114,7 +117,7 @@ describe.runIf(chromiumUrl)('the page and people with bad intentions', () => {
     await page.context().close();
   });
 
-  it('[U03] loads everything from the gateway, and says nothing on the console', async () => {
+  it('[U03] loads everything from the gateway, and logs nothing to the console', async () => {
     const { page, foreign, complaints } = await watched();
     await page.reload();
     await page.getByText('Connected', { exact: true }).waitFor();
@@ -122,7 +125,7 @@ describe.runIf(chromiumUrl)('the page and people with bad intentions', () => {
     await page.context().close();
   });
 
-  it('[U03] another site, and another port of this machine, can neither read nor send', async () => {
+  it('[U03] lets neither another site nor another port of this machine read or send', async () => {
     const { address, token } = scene.parley;
     const send = (headers: Record<string, string>) =>
       fetch(`${address}/channels/web/default/messages`, {

@@ -17,16 +17,19 @@ export interface WebScene {
   readonly folder: DataFolder;
   readonly parley: TestParley;
   readonly browser: Browser;
-  /** A signed-in page in a browser profile of its own. */
+  /** A signed-in page in a separate browser profile. */
   open(options?: BrowserContextOptions): Promise<Page>;
-  /** Ends Parley where it runs, and starts the same installation in a process of its own, which can be killed. */
+  /** Stops Parley, and starts the same installation in a separate process, which can be killed. */
   startApart(): Promise<ParleyProcess>;
-  /** Starts it again in the process of the test; the address stays the same. */
+  /** Restarts it in the process of the test; the address stays the same. */
   startAgain(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts everything in the process of the test, on a port that survives a restart; `settings` stand beside those it needs. */
+/**
+ * Starts everything in the process of the test, on a port that survives a restart; `settings` are
+ * added to the required ones.
+ */
 export async function startWebScene(chromiumUrl: string, settings = {}): Promise<WebScene> {
   const [model, port, browser] = await Promise.all([
     startModelDouble(),
@@ -78,7 +81,10 @@ export async function startWebScene(chromiumUrl: string, settings = {}): Promise
   };
 }
 
-/** Two of the ways in which people see a page, on a change one of them; web-views shows every view in the other two. */
+/**
+ * Two of the ways in which people see a page, on a change one of them; web-views shows every view
+ * in the other two.
+ */
 export const LOOKS = (
   [
     ['light', 1280],
@@ -86,13 +92,13 @@ export const LOOKS = (
   ] as const
 ).filter((_, nth) => isOfDay(nth, 2));
 
-/** Shows a page that is open already in other colours and another width, as `open` would show it. */
+/** Shows an open page in another color scheme and width, as `open` would show it. */
 export async function showIn(page: Page, colorScheme: 'light' | 'dark', width: number) {
   await page.emulateMedia({ colorScheme });
   await page.setViewportSize({ width, height: 800 });
 }
 
-/** The views of each place but the inbox, by the names of their links. */
+/** The views of each place except the inbox, by the names of their links. */
 const PLACES = {
   Agent: ['Files', 'Memory', 'Skills', 'Heartbeat', 'Jobs', 'Hooks', 'Soul', 'Prompt'],
   Operate: [
@@ -108,7 +114,7 @@ export async function openPlace(page: Page, name: string): Promise<void> {
   await rail.getByRole('link', { name: new RegExp(`^${name}`) }).click();
 }
 
-/** Opens a view by its link, which the navigation of its place has; *Chat* is the inbox. */
+/** Opens a view by its link, which is in the navigation of its place; *Chat* is the inbox. */
 export async function openView(page: Page, name: string): Promise<void> {
   const [place] = Object.entries(PLACES).find(([, views]) => views.some((one) => one === name)) ?? [
     'Inbox',
@@ -119,7 +125,7 @@ export async function openView(page: Page, name: string): Promise<void> {
   await views.getByRole('link', { name: new RegExp(`^${name}`) }).click();
 }
 
-/** The addresses of all views that the navigation leads to, in the order of their places. */
+/** The addresses of all views in the navigation, in the order of their places. */
 export async function addressesOfViews(page: Page): Promise<readonly string[]> {
   const hashes = (links: string) =>
     page.locator(links).evaluateAll((all) => all.map((one) => String(one.hash)));
@@ -132,7 +138,7 @@ export async function addressesOfViews(page: Page): Promise<readonly string[]> {
   return found;
 }
 
-/** The field one writes in. */
+/** The message field. */
 export const field = (page: Page) => page.getByRole('textbox', { name: /^Message to/ });
 
 /** Writes a message and sends it by Enter. */
@@ -141,18 +147,18 @@ export async function say(page: Page, text: string): Promise<void> {
   await field(page).press('Enter');
 }
 
-/** All answers that are finished, as text, oldest first. */
+/** All finished answers, as text, oldest first. */
 export const answers = (page: Page) =>
   page.getByRole('log').locator('.answer .prose').allInnerTexts();
 
-/** All messages of one's own, as text, oldest first. */
+/** All messages of the user, as text, oldest first. */
 export const mine = (page: Page) => page.getByRole('log').locator('.mine .bubble').allInnerTexts();
 
 /** Waits until an answer with this text is finished. */
 export const untilAnswer = (page: Page, text: string | RegExp) =>
   page.getByRole('log').locator('.answer', { hasText: text }).first().waitFor();
 
-/** What the person wrote: the last line; what stands before it is context for the model. */
+/** What the person wrote: the last line; the lines before it are context for the model. */
 function lastLineOf(content: unknown): string {
   const text = typeof content === 'string' ? content : JSON.stringify(content);
   return text.split('\n').at(-1) ?? '';

@@ -16,7 +16,7 @@ import {
 
 const chromiumUrl = inject('chromiumUrl');
 
-/** In the page: all that it keeps. */
+/** Runs in the page: everything that it stores. */
 const KEPT = 'JSON.stringify([document.cookie, localStorage, sessionStorage])';
 
 describe.runIf(chromiumUrl)('signing in to the page', () => {
@@ -36,7 +36,7 @@ describe.runIf(chromiumUrl)('signing in to the page', () => {
     await page.getByRole('button', { name: 'Open the chat' }).click();
   }
 
-  it('[U03] is done by the form or the address, whose token is sent to nobody and kept nowhere', async () => {
+  it('[U03] works with the form or the address, whose token is sent nowhere and stored nowhere', async () => {
     const { address, token } = scene.parley;
     const page = await (
       await scene.browser.newContext({ viewport: { width: 320, height: 640 } })
@@ -68,7 +68,7 @@ describe.runIf(chromiumUrl)('signing in to the page', () => {
     await page.context().close();
   });
 
-  it('[U03] gives another port of the same machine nothing', async () => {
+  it('[U03] gives another port of the same machine no access', async () => {
     const page = await scene.open();
     const heard: string[] = [];
     const other = createServer(({ headers, url }, response) => {
@@ -86,7 +86,7 @@ describe.runIf(chromiumUrl)('signing in to the page', () => {
     await page.context().close();
   });
 
-  it('[U03] ends in every tab when the session is ended elsewhere; what was written is kept', async () => {
+  it('[U03] ends in every tab when the session is ended elsewhere; unsent text is kept', async () => {
     const [page, owner] = [
       await scene.open(),
       await scene.open({ viewport: { width: 320, height: 640 } }),
@@ -105,16 +105,16 @@ describe.runIf(chromiumUrl)('signing in to the page', () => {
     await untilAnswer(page, 'You said: a word for me alone');
     await owner.getByRole('button', { name: 'Sign out of this browser' }).click();
     await signInForm(owner).waitFor();
-    // The form may belong to the page that is about to be loaded again.
+    // The form may belong to the page that is about to be reloaded.
     await owner.waitForFunction('localStorage.length === 0');
     await owner.context().close();
     await page.context().close();
   });
 
-  it('[U03] a message that was written when the session had ended is sent after the next one began', async () => {
+  it('[U03] again sends a message that was written after the session had ended', async () => {
     const page = await scene.open();
     await field(page).fill('Typed without a session');
-    // In one step: the list of the inbox notices within seconds that the session has ended.
+    // In one step, because the list of the inbox notices the end of the session within seconds.
     await page.evaluate(
       `localStorage.setItem('parley.session', 'parley_session_' + 'a'.repeat(43));
        document.querySelector('.composer').requestSubmit()`,
@@ -126,7 +126,7 @@ describe.runIf(chromiumUrl)('signing in to the page', () => {
     await page.context().close();
   });
 
-  it('[U03] is listed and ended by "parley sessions", and all of it by "parley token rotate"', async () => {
+  it('[U03] can be listed and ended by "parley sessions", and ended everywhere by "parley token rotate"', async () => {
     const page = await scene.open();
     const { out: listed } = await parley('sessions');
     expect(listed).toMatch(/^[0-9a-f]{12} {2}used .* from this machine, until/m);
@@ -157,7 +157,7 @@ describe.runIf(chromiumUrl)('signing in to the page', () => {
     await page.context().close();
   });
 
-  it('[U06] "parley sessions new" prints an address that signs one browser in until it is ended', async () => {
+  it('[U06] is possible with the address from "parley sessions new", for one browser until the session is ended', async () => {
     const { code, out } = await parley('sessions', 'new');
     const [address = ''] = out.split('\n');
     expect([code, address.split('#')[0]]).toEqual([0, `${scene.parley.address}/`]);

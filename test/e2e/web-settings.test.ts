@@ -37,7 +37,7 @@ agent:
   const unfold = (page: Page, name: string) =>
     page.locator('summary').filter({ hasText: name }).click();
 
-  it('[U03] [D12] are changed in a form, count at once, and keep the comments and a copy of the file', async () => {
+  it('[U03] [D12] are changed in a form, take effect immediately, and keep the comments and a copy of the file', async () => {
     const page = await scene.open();
     await openView(page, 'Settings');
     await page.getByLabel('Display name', { exact: true }).fill('Molly');
@@ -65,7 +65,7 @@ agent:
     await page.context().close();
   });
 
-  it('[U03] [D12] of several forms, with names and in lists are changed there, too', async () => {
+  it('[U03] [D12] with several forms, names or lists are changed there, too', async () => {
     const page = await scene.open();
     const field = (id: string) => page.locator(`[id="setting-${id}"]`);
     const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
@@ -107,7 +107,7 @@ agent:
     await page.context().close();
   });
 
-  it('[D12] that Parley could not use are refused, with the reason at the field', async () => {
+  it('[D12] that are invalid are rejected, with the reason at the field', async () => {
     const before = written();
     const page = await scene.open();
     await openView(page, 'Settings');
@@ -124,7 +124,7 @@ agent:
     await page.context().close();
   });
 
-  it('[U03] are found by words of their help, reset to their default, and the last change is undone', async () => {
+  it('[U03] are found by words of their help and reset to their default, and the last change can be undone', async () => {
     const before = written();
     const page = await scene.open();
     await openView(page, 'Settings');
@@ -155,7 +155,7 @@ agent:
     await page.context().close();
   });
 
-  it('[D12] are written as text where a person prefers it, comments beside them kept', async () => {
+  it('[D12] are written as text if a person prefers it, keeping adjacent comments', async () => {
     const page = await scene.open();
     await openView(page, 'Settings');
     await group(page, 'Storage and servers');
@@ -171,7 +171,7 @@ agent:
     await page.context().close();
   });
 
-  it('[U03] [G18] are edited as a file: completed, with each error at its place, and no secret shown or lost', async () => {
+  it('[U03] [G18] are edited as a file: with completion and errors at their place, and no secret shown or lost', async () => {
     const page = await scene.open();
     await openView(page, 'Settings');
     await page.getByRole('link', { name: 'File', exact: true }).click();
@@ -202,7 +202,7 @@ agent:
     await page.context().close();
   });
 
-  it('[D12] that count from a start are named, and the page offers the start', async () => {
+  it('[D12] that only apply at startup are named, and the page offers a restart', async () => {
     await scene.startApart();
     const page = await scene.open({ viewport: { width: 320, height: 740 } });
     writeFileSync(file(), `${written()}\nmedia: { maxFileMb: 3 }\n`);

@@ -7,15 +7,15 @@ import { openView, startWebScene, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 const ANN = 501;
-/** A picture of one pixel. */
+/** A one-pixel picture. */
 const DOT =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-describe.runIf(chromiumUrl)('an installation in which nothing is configured', () => {
+describe.runIf(chromiumUrl)('an unconfigured installation', () => {
   let scene: WebScene;
   let telegram: TelegramDouble;
   const file = () => join(scene.folder.path, 'parley.yaml');
-  /** The answer of an operation, which an owner called. */
+  /** Calls an operation as the owner; returns its answer. */
   async function call(name: string, input: object): Promise<unknown> {
     const { address, token } = scene.parley;
     const answer = await fetch(`${address}/api/${name}`, {
@@ -34,7 +34,7 @@ describe.runIf(chromiumUrl)('an installation in which nothing is configured', ()
     await telegram?.close();
   });
 
-  it('[U02] [D12] is set up from the page: model, channel and owner, without opening a file', async () => {
+  it('[U02] [D12] is set up on the page: model, channel and owner, without opening a file', async () => {
     const page = await scene.open({ viewport: { width: 320, height: 740 } });
     await page.getByRole('heading', { name: 'Set up' }).waitFor();
     // Telegram is on loopback here; everything else is what a new user has.
@@ -63,7 +63,7 @@ describe.runIf(chromiumUrl)('an installation in which nothing is configured', ()
     await model.getByRole('button', { name: 'Try it' }).click();
     await model.getByText('openai-compatible/double answered').waitFor();
     await model.getByRole('button', { name: 'Use this model' }).click();
-    // It folds to a line, and the next step opens by itself.
+    // It collapses to a line, and the next step opens by itself.
     await model.getByText('In use: openai-compatible/double').waitFor();
     expect(await model.getByLabel('Address').count()).toBe(0);
     await page.locator('header', { hasText: 'openai-compatible/double' }).first().waitFor();
@@ -115,7 +115,7 @@ describe.runIf(chromiumUrl)('an installation in which nothing is configured', ()
     await channel.getByLabel('Phone number').fill('mine');
     await channel.getByRole('button', { name: 'Connect', exact: true }).click();
     await channel.getByText('Phone number: expected a number such as').waitFor();
-    // Nobody listens there.
+    // Nothing listens there.
     const whatsapp = '  whatsapp: { url: "ws://127.0.0.1:9/ws/chat" }\n';
     writeFileSync(file(), written.replace('channels:\n', `channels:\n${whatsapp}`));
     const order = { channel: 'whatsapp', phone: '+49 1512 345678' };

@@ -7,7 +7,7 @@ import { POOR_CONTRAST } from './poor-contrast.ts';
 import { LOOKS, openView, showIn, startWebScene, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
-/** What a hostile text would like the page to take for its own. */
+/** A hostile text that tries to become part of the page. */
 const HOSTILE = '</pre><script>document.title=1</script>';
 
 describe.runIf(chromiumUrl)('SOUL.md on the page', () => {
@@ -45,14 +45,14 @@ describe.runIf(chromiumUrl)('SOUL.md on the page', () => {
     expect(await page.title()).not.toBe('1');
   });
 
-  it('[W06] shows what the evaluation found, and offers nothing where nothing can be done', async () => {
+  it('[W06] shows what the evaluation found, and offers no action when none is possible', async () => {
     await page.getByRole('link', { name: /^v2/ }).click();
     await page.getByText('deny that I am a program').waitFor();
     await expect.poll(() => page.locator('.soul-view .action').count()).toBe(0);
     await page.goBack();
   });
 
-  it('[W06] puts a proposal into use and goes back, by buttons', async () => {
+  it('[W06] can apply a proposal and revert it, by buttons', async () => {
     await page.getByRole('link', { name: /^v1/ }).click();
     await press('Use it now');
     await told('from the next message');
@@ -64,7 +64,7 @@ describe.runIf(chromiumUrl)('SOUL.md on the page', () => {
     await expect.poll(names).toEqual(['v3', 'v2', 'v1', 'v0-seed']);
   });
 
-  it('[W06] vetoes, and reports what came in between', async () => {
+  it('[W06] can be vetoed, and reports a change in between', async () => {
     await propose(`${first}\n- Love the sea.`, 'The sea');
     await press('Refresh');
     await page.getByRole('link', { name: /^v4/ }).click();
@@ -80,7 +80,7 @@ describe.runIf(chromiumUrl)('SOUL.md on the page', () => {
     await expect.poll(() => page.locator('.soul-vetoed').count()).toBe(1);
   });
 
-  it('[U03] nobody decides without the token, or from another site', async () => {
+  it('[U03] cannot be decided without the token, or from another site', async () => {
     const path = `${scene.parley.address}/api/soul/rollback`;
     expect((await fetch(path, { method: 'POST' })).status).toBe(401);
     const headers = { authorization: `Bearer ${scene.parley.token}` };
@@ -95,7 +95,7 @@ describe.runIf(chromiumUrl)('SOUL.md on the page', () => {
     expect((await ask('apply', 77)).status).toBe(400);
   });
 
-  it('[U03] is readable in light and dark, and fits a telephone', async () => {
+  it('[U03] is readable in light and dark, and fits a phone', async () => {
     const own = await scene.open();
     await own.goto(`${scene.parley.address}/#/soul/1`);
     for (const [colorScheme, width] of LOOKS) {

@@ -26,14 +26,17 @@ describe.runIf(chromiumUrl)('usage on the page', () => {
       spend: { totalDaily: { tokens: 1_000_000 }, perPersonDaily: { tokens: 10, usd: 1 } },
     });
     page = await scene.open({ viewport: { width: 1280, height: 860 } });
-    // It is under the cap when it begins.
+    // The limit is not reached when this turn starts.
     await say(page, 'hello');
     await untilAnswer(page, 'You said: hello');
     fillDays(join(scene.folder.path, 'parley.db'));
   });
   afterAll(() => scene.close());
 
-  /** Four weeks before today: two turns a day by Ann and one by Eve, on Telegram, for half a dollar each. */
+  /**
+   * Four weeks before today: two turns a day by Ann and one by Eve, on Telegram, for half a dollar
+   * each.
+   */
   function fillDays(path: string): void {
     const database = new DatabaseSync(path);
     database.exec("insert into conversation (id, created_at) values ('telegram:default:1', 0)");
@@ -54,7 +57,7 @@ describe.runIf(chromiumUrl)('usage on the page', () => {
   const row = (name: string | RegExp) => table().getByRole('row', { name });
   const today = new Date().toISOString().slice(0, 10);
 
-  it('[U07] charts tokens, money, turns and latency by day, above a table of the same', async () => {
+  it('[U07] is charted by tokens, money, turns and latency per day, above a table of the same', async () => {
     await openView(page, 'Usage');
     await expect.poll(() => table().getByRole('row').count()).toBe(1 + 29 + 1);
     expect(await row(today).innerText()).toMatch(/\b1\b/);
@@ -70,21 +73,22 @@ describe.runIf(chromiumUrl)('usage on the page', () => {
       .locator('rect.bar-one')
       .evaluateAll((bars) => bars.map((bar) => Math.round(Number(bar.getAttribute('height')))));
     expect(heights).toHaveLength(30);
-    // 2,700 of 3,000 tokens are in, and today's turn may be the highest bar; nothing was used 29 days ago.
+    // 2,700 of 3,000 tokens are input, and today's turn may be the highest bar; nothing was used 29
+    // days ago.
     const [first, second = 0, ...others] = heights.slice(0, 4);
     expect([first, ...others]).toEqual([0, second, second]);
     expect(second).toBeGreaterThan(75);
     expect(second).toBeLessThanOrEqual(90);
   });
 
-  it('[U07] groups by what is chosen; the address keeps it, and the browser goes back', async () => {
+  it('[U07] is grouped as chosen; the address keeps the choice, and the browser can go back', async () => {
     await page.getByRole('link', { name: 'Person', exact: true }).click();
     await row('telegram:ann').waitFor();
     expect(new URL(page.url()).hash).toBe('#/usage/person/30');
     expect(await row('telegram:ann').innerText()).toMatch(
       /56\s+0\s+50,400\s+16,800\s+5,600\s+\$28/,
     );
-    // Who used most comes first, and ids are text.
+    // The heaviest user comes first, and ids are shown as text.
     expect(await row(/onerror/).count()).toBe(1);
     expect(await page.title()).not.toBe('1');
     await page.getByRole('navigation', { name: 'Days' }).getByRole('link', { name: '7' }).click();
@@ -101,7 +105,7 @@ describe.runIf(chromiumUrl)('usage on the page', () => {
     await row('telegram').waitFor();
   });
 
-  it('[U07] shows the caps beside it, and which one is used up', async () => {
+  it('[U07] is shown beside the limits, and which one is used up', async () => {
     await page.goto(`${scene.parley.address}/#/usage`);
     const caps = page.getByRole('region', { name: 'Today’s caps' });
     await caps.waitFor();
@@ -113,7 +117,7 @@ describe.runIf(chromiumUrl)('usage on the page', () => {
     ]);
   });
 
-  it('[U07] works by keyboard alone', async () => {
+  it('[U07] works by keyboard only', async () => {
     await page.goto(`${scene.parley.address}/#/usage/day/30`);
     await table().waitFor();
     await page.getByRole('button', { name: 'Refresh' }).focus();
@@ -131,7 +135,7 @@ describe.runIf(chromiumUrl)('usage on the page', () => {
     await reached('Usage');
   });
 
-  it('[U07] says what can be asked for where an address asks for something else', async () => {
+  it('[U07] lists the valid choices when an address contains another', async () => {
     await page.goto(`${scene.parley.address}/#/usage/mood/9999`);
     await page
       .getByRole('alert')
@@ -141,7 +145,7 @@ describe.runIf(chromiumUrl)('usage on the page', () => {
     await page.getByText('No usage in this period.').waitFor();
   });
 
-  it('[U07] fits a telephone, is readable in light and dark, and has no fault that axe finds', async () => {
+  it('[U07] fits a phone, is readable in light and dark, and has no fault that axe finds', async () => {
     const other = await scene.open();
     for (const view of ['#/usage', '#/usage/person/90']) {
       await other.goto(`${scene.parley.address}/${view}`);

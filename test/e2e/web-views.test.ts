@@ -14,13 +14,15 @@ import {
 } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
-/** The tests of single views show them in LOOKS. */
+/** The tests of single views use LOOKS. */
 const OTHER_LOOKS = [
   ['light', 320],
   ['dark', 1280],
 ] as const;
 
-/** The looks of a view: on a change one, which differs from its neighbour's and from day to day. */
+/**
+ * The looks of a view: on a change only one, which differs from its neighbor's and from day to day.
+ */
 function looksOf(view: number) {
   return OTHER_LOOKS.filter((_, look) => isOfDay(view + look, OTHER_LOOKS.length));
 }
@@ -28,7 +30,7 @@ function looksOf(view: number) {
 describe.runIf(chromiumUrl)('every view of the page', () => {
   let scene: WebScene;
   beforeAll(async () => {
-    // With a second agent the choice between them is in all views.
+    // With a second agent, all views contain the choice between them.
     scene = await startWebScene(chromiumUrl ?? '', { agents: { desk: { name: 'Help desk' } } });
     for (const [folder, text] of [
       ['workspace', 'The boat is green.'],
@@ -42,7 +44,7 @@ describe.runIf(chromiumUrl)('every view of the page', () => {
   });
   afterAll(() => scene.close());
 
-  it('[U03] fits a telephone, is readable in light and dark, and has no fault that axe finds', async () => {
+  it('[U03] fits a phone, is readable in light and dark, and has no fault that axe finds', async () => {
     const page = await scene.open();
     const views = [...(await addressesOfViews(page)), '#/conversations'];
     expect(views.length).toBeGreaterThan(19);
@@ -79,7 +81,7 @@ describe.runIf(chromiumUrl)('every view of the page', () => {
     await page.context().close();
   });
 
-  it('[U03] is reached past the navigation by one key', async () => {
+  it('[U03] is reached with one key that skips the navigation', async () => {
     const page = await scene.open();
     await openView(page, 'Queue');
     await page.getByRole('heading', { name: 'Queue' }).waitFor();
@@ -90,7 +92,7 @@ describe.runIf(chromiumUrl)('every view of the page', () => {
     await page.context().close();
   });
 
-  it('[U03] asks for a reload where its file is gone, and keeps what was shown while the gateway is away', async () => {
+  it('[U03] asks for a reload when its file is missing, and keeps its content while the gateway is down', async () => {
     const page = await scene.open();
     await page.route('**/page/soul-*', (route) => route.fulfill({ status: 404 }));
     await openView(page, 'Soul');
@@ -108,7 +110,7 @@ describe.runIf(chromiumUrl)('every view of the page', () => {
     await page.context().close();
   });
 
-  it('[P17] adds older pages to a list, and keeps them until something new comes', async () => {
+  it('[P17] appends older pages to a list, and keeps them until something new arrives', async () => {
     const page = await scene.open();
     const place = { channel: 'web', account: 'default', title: null, chatType: 'direct' };
     const turn = (id: string) => ({
@@ -137,7 +139,7 @@ describe.runIf(chromiumUrl)('every view of the page', () => {
     await page.context().close();
   });
 
-  it('[F14] [U03] shows what the chosen agent has for itself, and chats with it, in an address that keeps the choice', async () => {
+  it('[F14] [U03] shows the data of the chosen agent, and chats with it, at an address that keeps the choice', async () => {
     const page = await scene.open({ viewport: { width: 320, height: 740 } });
     const choice = page.getByRole('combobox', { name: 'Agent' });
     const title = (name: string) => page.getByRole('heading', { name, exact: true }).waitFor();
@@ -157,7 +159,7 @@ describe.runIf(chromiumUrl)('every view of the page', () => {
     await page.keyboard.type('- Bells ring.');
     await choice.selectOption({ index: 0 });
     await editor.filter({ hasText: 'The boat is green.' }).waitFor();
-    // What was typed for the other one waits there.
+    // The draft for the other agent is still there.
     expect(await editor.innerText()).not.toContain('Bells ring.');
     await page.goBack();
     await editor.filter({ hasText: 'Bells ring.' }).waitFor();
@@ -186,7 +188,7 @@ describe.runIf(chromiumUrl)('every view of the page', () => {
     await choice.selectOption('All agents');
     await expect.poll(() => rows.count()).toBe(2);
     await openView(page, 'Why');
-    // The choice of the view before is there until this one is loaded.
+    // The choice of the previous view remains until this one is loaded.
     await page.locator('.why-view').waitFor();
     await choice.selectOption('Help desk');
     const asked = page.locator('.why-view .entry-link');

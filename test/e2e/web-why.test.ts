@@ -46,7 +46,7 @@ describe.runIf(chromiumUrl)('why, on the page and on the command line', () => {
     expect(await page.locator('.entries').innerText()).not.toMatch(/[0-9a-f]{8}/);
   });
 
-  it('[D08] shows a message that is chosen or named, and leads to the prompt', async () => {
+  it('[D08] shows a message that is selected or named, and leads to the prompt', async () => {
     await page.locator('.why-view .entry-link').first().click();
     await page.getByRole('heading', { name: /^A command, answered at once/ }).waitFor();
     await page.getByLabel('Message', { exact: true }).fill('nowhere');
@@ -58,7 +58,7 @@ describe.runIf(chromiumUrl)('why, on the page and on the command line', () => {
     await page.locator('.sheet').waitFor();
   });
 
-  it('[D08] parley why asks the gateway that runs, and shows the same', async () => {
+  it('[D08] parley why asks the running gateway, and shows the same', async () => {
     const { code, out } = await why('last');
     expect(code).toBe(0);
     expect(out).toMatch(/Answered\./);
@@ -74,7 +74,7 @@ describe.runIf(chromiumUrl)('why, on the page and on the command line', () => {
     expect(response.status).toBe(401);
   });
 
-  it('[U03] is readable in light and dark, and fits a telephone', async () => {
+  it('[U03] is readable in light and dark, and fits a phone', async () => {
     const own = await scene.open();
     await own.goto(`${scene.parley.address}/#/why/last`);
     for (const [colorScheme, width] of [...LOOKS, ['dark', 390], ['light', 320]] as const) {
@@ -89,7 +89,7 @@ describe.runIf(chromiumUrl)('why, on the page and on the command line', () => {
     await own.context().close();
   });
 
-  it('[D08] parley why reads the database itself where no gateway runs', async () => {
+  it('[D08] parley why reads the database itself when no gateway is running', async () => {
     await scene.parley.end();
     const { code, out } = await why('last');
     expect(code).toBe(0);

@@ -55,7 +55,7 @@ describe.runIf(chromiumUrl)('the workspace on the page', () => {
   });
   afterAll(() => scene.close());
 
-  it('[U03] [W07] a file is edited by keyboard, counts from the next turn on, and goes back by its history', async () => {
+  it('[U03] [W07] lets a file be edited by keyboard, which takes effect with the next turn and can be reverted', async () => {
     await openView(page, 'Files');
     await page.getByRole('link', { name: /^AGENTS.md/ }).click();
     await page.getByText('Visible to everyone').waitFor();
@@ -79,7 +79,7 @@ describe.runIf(chromiumUrl)('the workspace on the page', () => {
     expect(got('AGENTS.md')).not.toContain('Whistle');
   });
 
-  it('[U03] a file that was changed meanwhile is not overwritten, and both texts are kept', async () => {
+  it('[U03] does not overwrite a file that was changed in the meantime, and keeps both texts', async () => {
     const name = 'knowledge/boats.md';
     await page.getByRole('link', { name: /^knowledge\/boats/ }).click();
     await type(name, 'Mine is red. ');
@@ -87,7 +87,7 @@ describe.runIf(chromiumUrl)('the workspace on the page', () => {
     await press('Save');
     await told('changed in the meantime');
     expect(got(name)).toBe('Theirs is blue.\n');
-    // It waits for a decision, also after another page was looked at.
+    // It waits for a decision, even after another page was visited.
     await openView(page, 'Queue');
     await openView(page, 'Files');
     await page.getByRole('link', { name: /^knowledge\/boats/ }).click();
@@ -102,7 +102,7 @@ describe.runIf(chromiumUrl)('the workspace on the page', () => {
     await page.locator('.diff del').filter({ hasText: 'Theirs is blue.' }).waitFor();
   });
 
-  it('[U03] on a phone a file is made for the owner alone, removed and brought back', async () => {
+  it('[U03] on a phone lets an owner-only file be created, removed and restored', async () => {
     const phone = await scene.open({ viewport: { width: 320, height: 740 } });
     await openView(phone, 'Files');
     await phone.getByRole('textbox', { name: 'Name of a new file' }).fill('notes/ropes');
@@ -126,7 +126,7 @@ describe.runIf(chromiumUrl)('the workspace on the page', () => {
     await phone.context().close();
   });
 
-  it('[G18] [W06] a secret in a file is hidden and not lost, and SOUL.md leads to its own page', async () => {
+  it('[G18] [W06] hides a secret in a file without losing it, and leads from SOUL.md to its own page', async () => {
     const line = `The key is ${scene.parley.token}.`;
     put('knowledge/keys.md', `${line}\nA line.\n`);
     await page.goto(`${scene.parley.address}/#/files/knowledge%2Fkeys.md`);
@@ -140,7 +140,7 @@ describe.runIf(chromiumUrl)('the workspace on the page', () => {
     expect(await page.locator('.editor').count()).toBe(0);
   });
 
-  it('[S09] a skill is turned off and on from the page, by the settings, and shows why it is not used', async () => {
+  it('[S09] turns a skill off and on through the settings, and shows why it is not used', async () => {
     await openView(page, 'Skills');
     const card = (name: string) => page.getByRole('article', { name, exact: true });
     await card('kiln').getByText('needs the program "no-such-kiln"').waitFor();
@@ -159,10 +159,10 @@ describe.runIf(chromiumUrl)('the workspace on the page', () => {
     await editor('skills/tea/SKILL.md').waitFor();
   });
 
-  it('[G15] what is known is found and forgotten, by line and by person, in the history too', async () => {
+  it('[G15] finds and forgets memories, by line and by person, in the history too', async () => {
     await openView(page, 'Memory');
     const person = (name: string) => page.getByRole('region', { name });
-    // The line stands there before the search, too: what is pressed must belong to the answer.
+    // The line is visible before the search, too: the pressed button must belong to the result.
     const searched = page.waitForResponse(/memory\/report\?.*plums/);
     await page.getByRole('searchbox').fill('plums');
     await page.getByRole('searchbox').press('Enter');
@@ -188,7 +188,7 @@ describe.runIf(chromiumUrl)('the workspace on the page', () => {
     expect(await page.title()).not.toBe('1');
   });
 
-  it('[W04] [G15] what belongs to one chat is shown as that, and forgotten there', async () => {
+  it('[W04] [G15] shows what belongs to one chat as such, and forgets it there', async () => {
     const headers = { authorization: `Bearer ${scene.parley.token}` };
     const list = await fetch(`${scene.parley.address}/api/conversations/list`, { headers });
     const id = /"id":"([^"]+)"/.exec(await list.text())?.[1] ?? '';
@@ -216,7 +216,7 @@ describe.runIf(chromiumUrl)('the workspace on the page', () => {
     expect(got('memory/user.md')).not.toContain('Ann');
   });
 
-  it('[U03] nobody reads or changes any of it without the token, or beside the workspace', async () => {
+  it('[U03] cannot be read or changed without the token, or outside the workspace', async () => {
     const ask = (what: string, init: RequestInit = {}) =>
       fetch(`${scene.parley.address}/api/${what}`, {
         ...init,

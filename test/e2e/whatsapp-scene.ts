@@ -18,7 +18,7 @@ import { linkWhatsApp } from './channel-states.ts';
 import { startParleyHere, type TestParley } from './parley-here.ts';
 import { makeDataFolder, type ParleyProcess, startParleyProcess } from './parley-process.ts';
 
-/** A busy machine is slow; in ms. */
+/** Generous, because a busy machine is slow; in ms. */
 const TIMEOUT_MS = 30_000;
 const ANN = '491700000001';
 
@@ -29,15 +29,17 @@ export interface WhatsAppScene {
   readonly ann: Person;
   readonly group: Group;
   readonly parley: TestParley;
-  /** What the bot wrote in a chat. */
+  /** The bot's messages in a chat. */
   answers(chat: string): readonly VisibleMessage[];
-  /** Waits until the bot has written that many messages in a chat, then gives them back. */
+  /** Waits until the bot has written that many messages in a chat, then returns them. */
   untilAnswers(chat: string, count: number): Promise<readonly VisibleMessage[]>;
-  /** Holds back the answer to the next question that ends like this. */
+  /** Holds back the answer to the next question that ends with this text. */
   hold(question: string): HeldAnswer;
-  /** Ends Parley where it runs, and starts the same installation in a process of its own, which is linked already. */
+  /**
+   * Stops Parley, and starts the same installation in a separate process, which is already linked.
+   */
   startApart(): Promise<ParleyProcess>;
-  /** Starts it again in the process of the test after it has ended; it is linked already. */
+  /** Restarts it in the process of the test after it has stopped; it is already linked. */
   startAgain(): Promise<void>;
   close(): Promise<void>;
 }
@@ -103,7 +105,7 @@ export async function startWhatsAppScene(): Promise<WhatsAppScene> {
   };
 }
 
-/** Has this process trust the double's file server. Returns what ends that. */
+/** Makes this process trust the double's file server. Returns the function that reverts it. */
 function trustMedia({ media }: WhatsAppDouble): () => void {
   const trusted = tls.getCACertificates('default');
   tls.setDefaultCACertificates([...trusted, media.certificate]);

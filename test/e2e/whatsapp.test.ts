@@ -20,12 +20,12 @@ const count = (chat: string) => scene.answers(chat).length;
 const newest = () => scene.model.requests.at(-1)?.body.messages.at(-1);
 const asBytes = (messages: ReturnType<typeof imagesOf>) =>
   messages.map(({ bytes }) => Buffer.from(bytes));
-/** Waits until the chat shows `more` further messages of the bot, then gives back their texts. */
+/** Waits until the chat shows `more` further messages of the bot, then returns their texts. */
 const next = async (chat: string, before: number, more = 1) =>
   (await scene.untilAnswers(chat, before + more)).slice(before).map(({ text }) => text);
 
 describe('a whole Parley in WhatsApp', () => {
-  it('[F03] answers its owner, known by number whatever is on the message', async () => {
+  it('[F03] answers its owner, recognized by number whatever id the message has', async () => {
     const { double, ann } = scene;
     await double.say({ chat: ann.id, text: 'hello' });
     expect(await next(ann.id, 0)).toEqual(['You said: hello']);
@@ -33,7 +33,7 @@ describe('a whole Parley in WhatsApp', () => {
     expect((await next(ann.id, 1))[0]).toContain('491700000001');
   });
 
-  it('[F05] says nothing to a stranger, and notifies the owner', async () => {
+  it('[F05] does not answer a stranger, and notifies the owner', async () => {
     const { double, ann } = scene;
     const before = count(ann.id);
     const stranger = double.addPerson({ name: 'Nobody' });
@@ -44,7 +44,7 @@ describe('a whole Parley in WhatsApp', () => {
     expect(scene.answers(stranger.id)).toEqual([]);
   });
 
-  it('[F06] [F11] answers in a group who names it, there, with a quote', async () => {
+  it('[F06] [F11] answers in a group when it is mentioned, with a quote', async () => {
     const { double, ann, group } = scene;
     const direct = count(ann.id);
     const chat = group.jid;
@@ -73,7 +73,7 @@ describe('a whole Parley in WhatsApp', () => {
     expect(answer?.text).toBe('Sent.');
   });
 
-  it('[F08] [F10] takes an album as one turn with all its pictures', async () => {
+  it('[F08] [F10] handles an album as one turn with all its pictures', async () => {
     const { double, ann, model } = scene;
     const before = count(ann.id);
     const asked = model.total;
@@ -92,7 +92,7 @@ describe('a whole Parley in WhatsApp', () => {
     expect(model.total).toBe(asked + 1);
   });
 
-  it('[F10] hears voice notes, and says what it cannot fetch', async () => {
+  it('[F10] transcribes voice notes, and reports what it cannot fetch', async () => {
     const { double, ann, model } = scene;
     const before = count(ann.id);
     model.speech = 'when is the next train?';
@@ -111,7 +111,7 @@ describe('a whole Parley in WhatsApp', () => {
     expect(notice).toContain('⚙️');
   });
 
-  it('[F01] answers what a waiting message was changed to', async () => {
+  it('[F01] answers the edited version of a waiting message', async () => {
     const { double, ann } = scene;
     const before = count(ann.id);
     const slow = scene.hold('slow');
@@ -128,7 +128,7 @@ describe('a whole Parley in WhatsApp', () => {
     expect(textOf(newest())).not.toMatch(/wrong|never mind/);
   });
 
-  it('keeps its link to itself: no other process on it, and no other user reads it', async () => {
+  it('protects its link: no other process uses it, and no other user can read it', async () => {
     const { double, ann, parley } = scene;
     const logins = () => double.stanzas('iq').filter(({ attrs }) => attrs.xmlns === 'passive');
     const before = logins().length;
@@ -147,10 +147,10 @@ describe('a whole Parley in WhatsApp', () => {
     expect(await next(ann.id, answered)).toEqual(['You said: still there?']);
   });
 
-  it('[D01] answers after a sudden end what was written meanwhile, once, without a new code', async () => {
+  it('[D01] answers messages written during a crash once, without a new code', async () => {
     const { double, ann } = scene;
     const before = count(ann.id);
-    // Killed every third day on a change, else ended in order.
+    // Killed every third day on a change, otherwise shut down in order.
     const apart = isOfDay(0, 3) ? await scene.startApart() : scene.parley;
     await apart.discard();
     await double.say({ chat: ann.id, text: 'are you there?' });

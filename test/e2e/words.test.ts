@@ -30,7 +30,7 @@ async function onTelegram() {
 }
 
 describe('words on Telegram', () => {
-  it('[F09] a message behind a command of the menu is answered in the new session', async () => {
+  it('[F09] a message after a menu command is answered in the new session', async () => {
     const { telegram, model, until } = await onTelegram();
     telegram.say({ chat: ANN, text: 'my cat is called Kim' });
     await until(ANN, 'You said: my cat is called Kim');
@@ -43,7 +43,7 @@ describe('words on Telegram', () => {
     await until(BO, 'You said: spring_campaign');
   });
 
-  it('[F09] [G05] "yes" of the approver right after the question allows the call; more words do not', async () => {
+  it('[F09] [G05] a "yes" of the approver right after the question allows the call; more words do not', async () => {
     const { telegram, parley, said, until } = await onTelegram();
     telegram.say({ chat: ANN, text: 'please note it' });
     await until(ANN, 'May I use');
@@ -58,7 +58,7 @@ describe('words on Telegram', () => {
     expect(said(ANN).filter((text) => text.includes('May I use'))).toHaveLength(1);
   });
 
-  it('[G05] the "yes" of a person who asked allows nothing: their owner decides', async () => {
+  it('[G05] a "yes" of the person who asked allows nothing: the owner decides', async () => {
     const { telegram, until } = await onTelegram();
     telegram.say({ chat: ANN, text: 'hello' });
     await until(ANN, 'You said: hello');

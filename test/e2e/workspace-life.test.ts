@@ -40,7 +40,7 @@ async function restart(): Promise<void> {
 
 const inWorkspace = (name: string) => join(folder.path, 'workspace', name);
 
-/** Says something and waits for the answer; what the model was then asked. */
+/** Writes a message and waits for the answer; returns the request to the model. */
 async function say(text: string): Promise<string> {
   const before = model.total;
   await webClient(parley).post(text);
@@ -55,7 +55,7 @@ function asked(): string {
 }
 
 describe('a new workspace', () => {
-  it('[W08] is started by BOOTSTRAP.md, across a restart, until the owner says /new', async () => {
+  it('[W08] is started by BOOTSTRAP.md, even across a restart, until the owner says /new', async () => {
     await start();
     expect(await say('hello')).toContain(FIRST);
     await restart();
@@ -84,7 +84,7 @@ describe('a new workspace', () => {
 describe('BOOT.md', () => {
   const BOOT = 'Tell your owner how many apples are left.';
 
-  it('[W08] is done once at each start, where the owner wrote last, and nobody sees the request', async () => {
+  it("[W08] happens once at each start, in the owner's last chat, and nobody sees the request", async () => {
     await start();
     await say('hello');
     writeFileSync(inWorkspace('BOOT.md'), BOOT);
@@ -105,7 +105,7 @@ describe('BOOT.md', () => {
     expect(model.total).toBe(5);
   });
 
-  it('[W08] [G09] is done in silence when there is nothing to tell', async () => {
+  it('[W08] [G09] happens silently when there is nothing to report', async () => {
     await start();
     await say('hello');
     writeFileSync(inWorkspace('BOOT.md'), BOOT);
@@ -119,7 +119,7 @@ describe('BOOT.md', () => {
     expect(shown.join()).not.toContain('NO_REPLY');
   });
 
-  it('[W08] does nothing as long as it says nothing, and before anyone has written', async () => {
+  it('[W08] does nothing while it is empty, and before anyone has written', async () => {
     await start();
     expect(readFileSync(inWorkspace('BOOT.md'), 'utf8')).toMatch(/^<!--/);
     await say('hello');
@@ -130,7 +130,7 @@ describe('BOOT.md', () => {
 });
 
 describe('a workspace of OpenClaw', () => {
-  it('[W01] works where it is, and is left as it is', async () => {
+  it('[W01] works in place, and is not modified', async () => {
     const place = makeDataFolder({}).path;
     const files = {
       'AGENTS.md': '# AGENTS.md\n\nRead SOUL.md first. Canary-agents.',

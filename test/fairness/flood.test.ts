@@ -12,9 +12,9 @@ afterEach(() => scene.close());
 const FLOODER = 601;
 const OTHERS = [602, 603, 604];
 const MESSAGES = isWholeRun() ? 10_000 : 500;
-/** A machine that is busy takes its time for the flood; the model is held meanwhile. */
+/** A busy machine handles the flood slowly; the model is held in the meantime. */
 const PATIENT = { firstTokenMs: 300_000, chunkMs: 300_000, totalMs: 300_000 };
-/** Of one conversation, as the settings say when nothing is said. */
+/** How many messages of one conversation may wait by default. */
 const MAY_WAIT = 50;
 
 /** Resident memory of a process, in MB. */
@@ -29,7 +29,7 @@ const placeOf = (chat: number) => ({
   chatId: `${chat}`,
 });
 
-/** Waits until a message of each chat was accepted or refused, and says whose. */
+/** Waits until a message of each chat was accepted or refused, and returns which. */
 async function untilDecided(chats: readonly number[]) {
   for (;;) {
     const stories = await inStore(({ decisions }) =>
@@ -43,7 +43,7 @@ async function untilDecided(chats: readonly number[]) {
   }
 }
 
-/** Looks into the database of the running process, as a second reader. */
+/** Reads the database of the running process, as a second reader. */
 async function inStore<T>(look: (store: Awaited<ReturnType<typeof openStore>>) => Promise<T>) {
   const url = `sqlite:${join(scene.folder.path, 'parley.db')}`;
   const store = await openStore({ url, clock: Date.now });
@@ -86,7 +86,7 @@ describe(`one chat with ${MESSAGES} messages`, () => {
       );
       expect(stories.filter(({ outcome }) => outcome === 'waiting')).toHaveLength(MAY_WAIT);
       expect(refused).toHaveLength(MESSAGES - MAY_WAIT - 1);
-      // Told once a minute, not for each message.
+      // The notice comes once a minute, not for each message.
       const told = scene.answers(FLOODER);
       expect(told.length).toBeGreaterThan(0);
       expect(told.length).toBeLessThan(5);
@@ -106,7 +106,7 @@ describe(`one chat with ${MESSAGES} messages`, () => {
 });
 
 describe('all chats together', () => {
-  it('[D07] may wait up to a bound; beyond it each is notified, and refusals are recorded', async () => {
+  it('[D07] may wait up to a limit; beyond it each is notified, and refusals are recorded', async () => {
     const chats = Array.from({ length: 12 }, (_, nth) => 700 + nth);
     const limits = { totalWaiting: 4 };
     const lanes = { concurrency: 1, collectPauseMs: 0 };
@@ -116,7 +116,8 @@ describe('all chats together', () => {
     scene.telegram.say({ chat: first, text: 'the first' });
     await held.asked;
     for (const chat of rest) scene.telegram.say({ chat, text: `from ${chat}` });
-    // Those that arrive together are counted before they are stored, so the last place may stay empty.
+    // Messages that arrive together are counted before they are stored, so the last place may stay
+    // empty.
     const { accepted, refused } = await untilDecided(rest);
     expect(accepted.length).toBeGreaterThan(2);
     expect(accepted.length).toBeLessThanOrEqual(4);
@@ -139,7 +140,7 @@ describe('all chats together', () => {
 });
 
 describe('one person with 20 files', () => {
-  it('[D05] [G19] delays nobody else’s: a file of another person, and of the owner, is fetched before their third', async () => {
+  it('[D05] [G19] delays nobody else’s files: those of another person and of the owner are fetched before their third', async () => {
     scene = await startTelegramScene({}, {}, { allow: [FLOODER, ...OTHERS] });
     const [other = 0] = OTHERS;
     const idsAsked = () => [
@@ -149,7 +150,7 @@ describe('one person with 20 files', () => {
       const bytes = Uint8Array.from(Buffer.from(`This is ${name}.`));
       return { kind: 'document', name: `${name}.txt`, bytes } as const;
     };
-    // The first two of the flood are stuck with the platform.
+    // The platform hangs on the first two files of the flood.
     scene.telegram.fault({ kind: 'hang', method: 'getFile', times: 2 });
     for (let nth = 1; nth <= 20; nth += 1) {
       scene.telegram.say({ chat: FLOODER, text: `report ${nth}`, file: file(`report ${nth}`) });

@@ -14,7 +14,7 @@ const canFill = inject('mountPath');
 const PATIENT = { timeout: 180_000 };
 const LONG = 'x'.repeat(1_500);
 
-/** Writes until one message cannot be stored; how many were written. */
+/** Writes until one message cannot be stored; returns the number of messages. */
 async function writeUntilFull(): Promise<number> {
   for (let nth = 1; nth <= 400; nth += 1) {
     scene.telegram.say({ chat: ANN, text: `${LONG} long ${nth}` });
@@ -25,7 +25,7 @@ async function writeUntilFull(): Promise<number> {
   throw new Error(`Everything was stored:\n${scene.parley.err().slice(-2_000)}`);
 }
 
-/** Once there is room again everything is taken and answered, by the same process. */
+/** Once there is space again, the same process accepts and answers everything. */
 async function expectRecovery(written: number): Promise<void> {
   disk.empty();
   const last = await scene.telegram.waitFor(
@@ -44,7 +44,7 @@ async function expectRecovery(written: number): Promise<void> {
   for (let nth = 1; nth <= written; nth += 1) expect(asked).toContain(`long ${nth}`);
 }
 
-/** As much may wait as the test writes, and each message has an answer of its own. */
+/** Allows all messages of the test to wait, and answers each separately. */
 const LIMITS = { limits: { waitingPerConversation: 1_000 }, lanes: { busy: 'followup' } };
 
 describe.runIf(canFill)('a full disk below a Parley that listens to Telegram', () => {
@@ -54,7 +54,7 @@ describe.runIf(canFill)('a full disk below a Parley that listens to Telegram', (
   });
 
   it(
-    '[D01] [D07] lets no message be confirmed that is not stored; all are answered once there is room',
+    '[D01] [D07] confirms no message that is not stored; all are answered once there is space',
     PATIENT,
     async () => {
       disk = mountSmallDisk(12);
@@ -83,7 +83,7 @@ describe.runIf(canFill && postgresUrl)('a full disk below PostgreSQL', () => {
     disk.remove();
   });
 
-  it('[D01] [D07] loses nothing either, and it continues without a restart', PATIENT, async () => {
+  it('[D01] [D07] loses nothing either, and continues without a restart', PATIENT, async () => {
     disk = mountSmallDisk(40);
     const folder = join(disk.path, 'tables');
     mkdirSync(folder);

@@ -9,7 +9,7 @@ const postgresUrl = inject('postgresUrl');
 /** Chats of people who may write. */
 const CHATS = Array.from({ length: isWholeRun() ? 12 : 5 }, (_, nth) => 600 + nth);
 
-describe.runIf(postgresUrl)('a database that is slow or away', () => {
+describe.runIf(postgresUrl)('a database that is slow or unavailable', () => {
   let database: FreshDatabase;
   let proxy: FaultyProxy;
   let scene: TelegramScene;
@@ -17,7 +17,7 @@ describe.runIf(postgresUrl)('a database that is slow or away', () => {
     database = await freshDatabase(postgresUrl ?? '');
     proxy = await startFaultyProxy(database.url);
     scene = await startTelegramScene({}, { store: { url: proxy.url } }, { allow: CHATS });
-    // What the doubles and the tests do in this process must cost no lease.
+    // The work of doubles and tests in this process must not cost a lease.
     await scene.startApart();
   });
   afterEach(async () => {
@@ -29,7 +29,7 @@ describe.runIf(postgresUrl)('a database that is slow or away', () => {
     await database.drop();
   });
 
-  /** Everyone writes so many messages; each has a number, and all numbers grow. */
+  /** Everyone writes several messages; the numbers in them increase. */
   let written = 0;
   const askAll = (count: number): void => {
     for (let nth = 0; nth < count; nth += 1) {
@@ -39,7 +39,10 @@ describe.runIf(postgresUrl)('a database that is slow or away', () => {
   };
   const numbersIn = (chat: number): readonly number[] =>
     scene.answers(chat).map((text) => Number(/asks (\d+)$/.exec(text)?.[1]));
-  /** Until the last message of each chat is answered; no answer is doubled or out of order, and no message is lost. */
+  /**
+   * Waits until the last message of each chat is answered; no answer may be duplicated or out of
+   * order, and no message lost.
+   */
   const expectAllInOrder = async (): Promise<void> => {
     for (const chat of CHATS) {
       await scene.telegram.waitFor(() => numbersIn(chat).at(-1) === written, 100_000);
@@ -53,13 +56,13 @@ describe.runIf(postgresUrl)('a database that is slow or away', () => {
     }
   };
 
-  it('[D02] [D05] of 200 ms a query answers all in order, and no lease is lost', {
+  it('[D02] [D05] with 200 ms per query answers all in order, and no lease is lost', {
     timeout: 180_000,
   }, async () => {
     proxy.delay(200);
-    // Longer than a lease lives without renewal, with all turns at the same time.
+    // Longer than a lease lasts without renewal, with all turns running concurrently.
     const held = CHATS.map((chat) => scene.hold(`${chat} asks 1`));
-    // One each: of several that arrive together the model would be asked about the last alone.
+    // One each: if several arrived together, the model would be asked only about the last.
     askAll(1);
     await Promise.all(held.map(({ asked }) => asked));
     askAll(2);
@@ -69,7 +72,7 @@ describe.runIf(postgresUrl)('a database that is slow or away', () => {
     expect(scene.parley.err()).not.toContain('"fenced"');
   });
 
-  it('[D01] [D05] that is away for 5 s loses nothing: what was not stored is not confirmed', async () => {
+  it('[D01] [D05] that is unavailable for 5 s loses nothing: unstored messages are not confirmed', async () => {
     askAll(3);
     await proxy.cut();
     askAll(3);

@@ -13,9 +13,9 @@ function memoryOf(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024;
 }
 
-describe('a model that takes its time', () => {
+describe('a slow model', () => {
   it.runIf(inject('procPath'))(
-    '[D02] [D05] for 120 chats keeps no other waiting, and each gets its answer in the end',
+    '[D02] [D05] for 120 chats delays no other chat, and each gets its answer in the end',
     async () => {
       const slow = people(120);
       const quick = 9_999;
@@ -38,7 +38,7 @@ describe('a model that takes its time', () => {
     },
   );
 
-  it('[D05] keeps others waiting only once as many turns run as the settings allow', async () => {
+  it('[D05] delays others only once as many turns run as the settings allow', async () => {
     const [one = 0, two = 0, three = 0] = people(3);
     const lanes = { concurrency: 2, collectPauseMs: 0 };
     scene = await startTelegramScene({}, { lanes }, { allow: [one, two, three] });
@@ -47,7 +47,7 @@ describe('a model that takes its time', () => {
     await Promise.all(held.map(({ asked }) => asked));
     const asked = scene.model.total;
     scene.telegram.say({ chat: three, text: 'third' });
-    // A command needs no turn, so it comes through; by then the message before it is stored.
+    // A command needs no turn, so it is answered; by then the message before it is stored.
     scene.telegram.say({ chat: three, text: '/whoami' });
     expect((await scene.untilAnswers(three, 1))[0]).toContain('You are');
     expect(scene.model.total).toBe(asked);

@@ -4,7 +4,7 @@ import { ANN, BO, startTelegramScene, type TelegramScene } from '../e2e/telegram
 let scene: TelegramScene;
 afterEach(() => scene.close());
 
-/** Telegram refuses this chat from now on, and says how long to wait. */
+/** From now on Telegram refuses this chat, and says how long to wait. */
 function limit(chat: number, seconds: number, times: number): void {
   const description = `Too Many Requests: retry after ${seconds}`;
   const parameters = { retry_after: seconds };
@@ -26,8 +26,8 @@ const sendsTo = (chat: number) =>
     .calls()
     .filter(({ method, params }) => method === 'sendMessage' && `${params.chat_id}` === `${chat}`);
 
-describe('a platform that says "too many"', () => {
-  it('[D05] to one chat is obeyed there: others are answered meanwhile, and its answers come in order', async () => {
+describe('a platform with a rate limit', () => {
+  it('[D05] on one chat is obeyed there: others are answered in the meantime, and its answers arrive in order', async () => {
     scene = await startTelegramScene();
     limit(BO, 4, 1_000);
     for (const nth of [1, 2, 3]) {
@@ -45,7 +45,7 @@ describe('a platform that says "too many"', () => {
     expect(answers.map((text) => Number(text.at(-1)))).toEqual(
       [...new Set(answers.map((text) => Number(text.at(-1))))].sort(),
     );
-    // One try each time the platform allows it, not more.
+    // One attempt each time the platform allows it, not more.
     expect(sendsTo(BO).length).toBeLessThan(12);
   });
 });

@@ -33,8 +33,8 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-describe('an alert as people read it', () => {
-  it.each(SPELLINGS)('[H03] never shows %j in any dialect', async (token) => {
+describe('the visible text of an alert', () => {
+  it.each(SPELLINGS)('[H03] never contains %j in any dialect', async (token) => {
     const judge = createJudge({
       ...{ store, agent: { timeZone: 'Europe/Berlin' }, clock: () => 1 },
       settings: { quietHours: 'off', repeatHours: 24 },

@@ -7,15 +7,15 @@ import { type ChatRequest, textOf } from '../model/chat-request.ts';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
 import type { Reply } from '../model/scripted-reply.ts';
 
-/** How long something may take on a busy machine, in ms. */
+/** A deadline that suffices on a busy machine, in ms. */
 export const TIMEOUT_MS = 30_000;
 
-/** A model whose heartbeats say what the test wants; everything else it repeats. */
+/** A model whose heartbeat answers the test scripts; it repeats everything else. */
 export interface BeatModel {
   readonly double: ModelDouble;
-  /** What heartbeats get from now on; a function sees the request. */
+  /** Scripts the answer to heartbeats from now on; a function receives the request. */
   says(reply: Reply | ((request: ChatRequest) => Reply)): void;
-  /** The requests of heartbeats alone. */
+  /** Only the requests of heartbeats. */
   beats(): readonly ChatRequest[];
 }
 
@@ -43,20 +43,20 @@ export async function startBeatModel(): Promise<BeatModel> {
   };
 }
 
-/** One task that is due at any time. */
+/** One task that is always due. */
 export const TASK = `## mail
 - every: 30 min
 - do: Look through new mail.
 `;
 
-/** Puts a file into the workspace of a data folder. */
+/** Writes a file into the workspace of a data folder. */
 export function putFile({ path }: DataFolder, name: string, text: string): void {
   const file = join(path, 'workspace', name);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, text);
 }
 
-/** The database of an installation that does not run. */
+/** Opens the database of a stopped installation. */
 export async function withStore<Found>(
   folder: DataFolder,
   use: (store: Store) => Promise<Found>,
@@ -72,21 +72,21 @@ export async function withStore<Found>(
   }
 }
 
-/** Ends Parley, makes a beat due, and starts again. */
+/** Stops Parley, makes a heartbeat due, and restarts. */
 export async function restartDue(folder: DataFolder, parley: TestParley): Promise<TestParley> {
   await parley.end();
   await withStore(folder, (store) => store.heartbeats.arm('main', 1, Date.now()));
   return startParleyHere(folder.path);
 }
 
-/** How many runs have ended since it was started, as its log says. */
+/** How many runs have ended since startup, according to its log. */
 export const runsEnded = (parley: TestParley): number =>
   parley
     .err()
     .split('\n')
     .filter((line) => line.includes('"msg":"heartbeat"')).length;
 
-/** All runs so far, the oldest first; ends Parley. */
+/** All runs so far, oldest first; stops Parley. */
 export async function runsOf(
   folder: DataFolder,
   parley: TestParley,

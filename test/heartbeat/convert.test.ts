@@ -86,7 +86,7 @@ describe('parley heartbeat convert', () => {
     expect(model.total).toBe(1);
   });
 
-  it('[H11] replaces the file below its front matter after a yes, and keeps what it was', async () => {
+  it('[H11] replaces the file below its front matter after a yes, and keeps the previous version', async () => {
     expect(await convert({ yes: true })).toBe(0);
     expect(file()).toBe(`---\naudience: owner\n---\n\n${OWN}`);
     const kept = join(folder, 'workspace/.parley/history/HEARTBEAT.md');
@@ -98,43 +98,43 @@ describe('parley heartbeat convert', () => {
     expect(model.total).toBe(1);
   });
 
-  it('[H11] asks nobody and changes nothing where there is no terminal to say yes in', async () => {
+  it('[H11] asks nothing and changes nothing without a terminal', async () => {
     await expect(convert()).rejects.toThrow('add --yes');
     expect(file()).toBe(OTHER);
   });
 
   it.each([
     ['prose', 'I have done it!', 'it is not in Parley’s form'],
-    ['a time that is not known', OWN.replace('30 min', 'often'), 'found "often"'],
-    ['a task less', OWN.slice(OWN.indexOf('## plan')), 'words of the tasks are not in it'],
+    ['an unknown time', OWN.replace('30 min', 'often'), 'found "often"'],
+    ['a task less', OWN.slice(OWN.indexOf('## plan')), 'missing words of the tasks'],
     ['nothing to do', '## a\n- every: 1 h\n', 'found nothing'],
-  ])('[H11] refuses a proposal that is %s, also with --yes', async (_what, said, why) => {
+  ])('[H11] refuses a proposal with %s, even with --yes', async (_what, said, why) => {
     answer = said;
     expect(await convert({ yes: true })).toBe(1);
     expect(printed).toContain(why);
     expect(file()).toBe(OTHER);
   });
 
-  it('[H11] shows the words that a proposal leaves out', async () => {
+  it('[H11] shows the words that a proposal omits', async () => {
     answer = OWN.replace(' with Bo', '').replace(' of the harbour', ' of the\n  harbour');
     expect(await convert({ dryRun: true })).toBe(0);
     expect(printed).toMatch(/Words of the old tasks that it lacks: .*with/);
   });
 
-  it('[H11] takes the answer out of a fence', async () => {
+  it('[H11] extracts the answer from a code fence', async () => {
     answer = `\`\`\`markdown\n${OWN}\`\`\``;
     expect(await convert({ yes: true })).toBe(0);
     expect(file()).toContain('## mail');
     expect(file()).not.toContain('```');
   });
 
-  it('[H11] says plainly that a model is needed where there is none', async () => {
+  it('[H11] explains that it needs a model when there is none', async () => {
     settings('offline');
     await expect(convert({ yes: true })).rejects.toThrow(/A model has to read HEARTBEAT\.md/);
     expect(file()).toBe(OTHER);
   });
 
-  it('[H11] takes a text of the owner in place of a model', async () => {
+  it("[H11] accepts a text of the owner instead of a model's", async () => {
     settings('offline');
     writeFileSync(join(folder, 'new.md'), OWN);
     expect(await convert({ yes: true, from: join(folder, 'new.md') })).toBe(0);
@@ -142,7 +142,7 @@ describe('parley heartbeat convert', () => {
     expect(model.total).toBe(0);
   });
 
-  it('[H11] does not ask the model about a file that asks for nothing', async () => {
+  it('[H11] does not ask the model about a file without tasks', async () => {
     put('HEARTBEAT.md', '# Keep this file empty.\n');
     expect(await convert({ yes: true })).toBe(0);
     expect(printed).toContain('There is nothing to convert');
@@ -151,7 +151,7 @@ describe('parley heartbeat convert', () => {
     expect(model.total).toBe(0);
   });
 
-  it('[H11] shows the model no secret of the settings', async () => {
+  it('[H11] never shows the model a secret of the settings', async () => {
     const key = 'sk-secret-of-the-settings-42';
     settings({
       provider: 'openai-compatible',
@@ -164,13 +164,13 @@ describe('parley heartbeat convert', () => {
     expect(model.total).toBe(0);
   });
 
-  it('[H11] says that the model failed, and changes nothing', async () => {
+  it('[H11] reports a failed model, and changes nothing', async () => {
     model.fault({ kind: 'status', status: 401 });
     await expect(convert({ yes: true })).rejects.toThrow('The model made no proposal');
     expect(file()).toBe(OTHER);
   });
 
-  it('[H11] [W10] reads a file as the heartbeat does, whatever its encoding', async () => {
+  it('[H11] [W10] reads a file like the heartbeat does, whatever its encoding', async () => {
     put('HEARTBEAT.md', Buffer.from(`\ufeff${OTHER}`.replaceAll('\n', '\r\n'), 'utf16le'));
     expect(await convert({ yes: true })).toBe(0);
     expect(file().replaceAll('\r\n', '\n')).toContain(OWN);

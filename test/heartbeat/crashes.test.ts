@@ -6,7 +6,7 @@ import { freshDatabase } from '../services/fresh-database.ts';
 
 const MINUTE = 60_000;
 const BEATS = 40;
-/** For both together on a busy machine. */
+/** For both together on a busy machine, in ms. */
 const SLOW_MS = 240_000;
 const BEGIN = Date.parse('2026-10-24T00:00:00Z');
 const SETTINGS = {
@@ -29,7 +29,8 @@ async function openTwo(store: object) {
   const spared = new Map<string, number>();
   const pass = (point: string) => {
     if (!state.isDeadly) return;
-    // Two that race make chance differ from run to run: a point that was spared for long is due.
+    // With two racing processes, randomness differs from run to run: a point that was spared for
+    // long is due.
     const passed = (spared.get(point) ?? 0) + 1;
     spared.set(point, passed);
     const isDue = passed >= 8 && !state.deaths.has(point);
@@ -47,7 +48,7 @@ async function openTwo(store: object) {
   return { both: [one, two] as const, random, state };
 }
 
-/** Looks as a process does: whatever ends it, the next one goes on. */
+/** Runs the heartbeat like a process does: whatever ends it, the next one continues. */
 async function look(parley: IdleRuntime): Promise<void> {
   try {
     await parley.runDue();
@@ -95,14 +96,14 @@ async function prove(store: object): Promise<void> {
 
 describe('two processes that die at random', () => {
   it(
-    `[H01] [H04] miss none of ${BEATS} beats and double none, on SQLite`,
+    `[H01] [H04] miss none of ${BEATS} heartbeats and duplicate none, on SQLite`,
     () => prove({}),
     SLOW_MS,
   );
 
   if (isWholeRun())
     it.runIf(postgresUrl)(
-      `[H01] [H04] miss none of ${BEATS} beats and double none, on PostgreSQL`,
+      `[H01] [H04] miss none of ${BEATS} heartbeats and duplicate none, on PostgreSQL`,
       async () => {
         const database = await freshDatabase(postgresUrl ?? '');
         closing.push(() => database.drop());

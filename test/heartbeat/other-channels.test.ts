@@ -17,7 +17,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-/** A Parley with one task, on these channels. */
+/** Starts a Parley with one task, on these channels. */
 async function open(settings: object) {
   const model = await startBeatModel();
   closing.push(() => model.double.close());
@@ -51,12 +51,12 @@ interface Opened {
   readonly beat: () => Promise<TestParley>;
 }
 
-/** Everything of the last request, as the model read it. */
+/** The whole last request, as the model read it. */
 const lastAsked = ({ double }: BeatModel) =>
   (double.requests.at(-1)?.body.messages ?? []).map(textOf).join('\n');
 
 describe('an alert', () => {
-  it('[H04] reaches the owner on WhatsApp once, in the signs of that channel, and is remembered', async () => {
+  it('[H04] reaches the owner on WhatsApp once, in the markup of that channel, and is remembered', async () => {
     closing.push(hushLibsignal());
     const double = await startWhatsAppDouble();
     closing.push(() => double.close());
@@ -120,7 +120,7 @@ describe('an alert', () => {
   });
 });
 
-/** HTML as it is read. */
+/** The visible text of HTML. */
 function plain(html: string): string {
   return html.startsWith('> ') ? html : html.replace(/<[^>]+>/g, '').trim();
 }

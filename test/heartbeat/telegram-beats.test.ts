@@ -68,13 +68,13 @@ async function greet(chat: number, from = ANN): Promise<void> {
   await until(chat, 'You said');
 }
 
-/** Runs one beat to its end, as its time comes. */
+/** Runs one scheduled heartbeat to its end. */
 async function dueBeat(): Promise<void> {
   parley = await restartDue(folder, parley);
   await expect.poll(() => runsEnded(parley)).toBeGreaterThan(0);
 }
 
-/** The same, of the task that is due, without waiting for the time. */
+/** Runs the due task immediately, without waiting for its time. */
 async function beat(): Promise<void> {
   const before = runsEnded(parley);
   const { code, out, err } = await runCommand(['--data', folder.path, 'heartbeat', 'now']);
@@ -82,12 +82,12 @@ async function beat(): Promise<void> {
   await expect.poll(() => runsEnded(parley)).toBeGreaterThan(before);
 }
 
-/** Why the last beat began no run. */
+/** Why the last heartbeat started no run. */
 async function reasonOfRest(): Promise<string | null | undefined> {
   const since = Date.now();
   parley = await restartDue(folder, parley);
   const plan = () => withStore(folder, ({ heartbeats }) => heartbeats.plan('main'));
-  // It may run a command first, which takes a moment.
+  // It may first run a command, which takes a moment.
   await expect.poll(async () => (await plan())?.lastAt ?? 0).toBeGreaterThanOrEqual(since);
   await parley.end();
   return (await plan())?.lastReason;
@@ -97,7 +97,7 @@ async function reasonOfRest(): Promise<string | null | undefined> {
 const sent = () => JSON.stringify(model.beats());
 
 describe('an alert on Telegram', () => {
-  it('[H04] [G08] reaches the owner once, marked, and an answer to it is understood', async () => {
+  it('[H04] [G08] reaches the owner once, marked, and a reply to it is understood', async () => {
     await open();
     await greet(ANN);
     model.says('Two letters wait: **the bank** and Bo.');
@@ -128,7 +128,7 @@ describe('an alert on Telegram', () => {
     ]);
   });
 
-  it('[H03] is none when all is quiet: nothing is said, and no history has it', async () => {
+  it('[H03] is not sent when nothing happened: nothing is said, and no history contains it', async () => {
     await open();
     await greet(ANN);
     await beat();
@@ -167,7 +167,7 @@ describe('an alert on Telegram', () => {
     },
   );
 
-  it('[H04] goes to the owner when the group that a task names is none, and says so', async () => {
+  it('[H04] goes to the owner when its task names an unknown group, and says so', async () => {
     await open();
     await greet(ANN);
     await greet(GROUP, BO);
@@ -181,14 +181,14 @@ describe('an alert on Telegram', () => {
     );
   });
 
-  it('[H04] is not looked for while no owner can be notified, and the plan says why', async () => {
+  it('[H04] is not attempted while no owner can be notified, and the plan says why', async () => {
     await open();
     await greet(GROUP, BO);
     expect(await reasonOfRest()).toBe('no owner has written in a direct chat yet');
     expect(model.beats()).toEqual([]);
   });
 
-  it('[H04] waits for the end of the quiet hours, also across restarts', async () => {
+  it('[H04] waits for the end of the quiet hours, even across restarts', async () => {
     const hour = (offset: number) =>
       new Date(Date.now() + offset * 3_600_000).toISOString().slice(11, 16);
     await open({ quietHours: `${hour(-2)}-${hour(2)}` }, { agent: { timeZone: 'UTC' } });
@@ -211,9 +211,9 @@ describe('an alert on Telegram', () => {
   });
 });
 
-describe('a check before a standing task', () => {
+describe('a check before a heartbeat task', () => {
   it.runIf(inject('bubblewrapPath'))(
-    '[H02] [G06] spares the model as long as its command prints the same, in a real sandbox',
+    '[H02] [G06] avoids the model call while its command prints the same, in a real sandbox',
     async () => {
       await open({}, { exec: { enabled: true } });
       putFile(folder, 'mail.txt', 'two letters');
@@ -236,7 +236,7 @@ describe('a check before a standing task', () => {
     },
   );
 
-  it('[H02] [G06] is left out where commands are switched off, and the log says so', async () => {
+  it('[H02] [G06] is skipped where commands are switched off, and the log says so', async () => {
     await open();
     putFile(folder, 'HEARTBEAT.md', `${TASK}- check: touch ran.txt\n`);
     await greet(ANN);

@@ -1,6 +1,8 @@
 import type { Drill } from './drill.ts';
 
-/** What a scripted model does in one step. Arguments may use what the tools of this turn said so far. */
+/**
+ * What a scripted model does in one step. Arguments may depend on the tool results of this turn.
+ */
 export type Step =
   | {
       readonly tool: string;
@@ -8,21 +10,24 @@ export type Step =
     }
   | { readonly says: string | ((heard: readonly string[]) => string) };
 
-/** One message that somebody writes, and what the model does about it. */
+/** One message to the bot, and what the model does about it. */
 export interface DrillTurn {
-  /** Plants what there is to plant and writes; absent for the turn of a sub-agent or a heartbeat. */
+  /**
+   * Plants the hostile text, if any, and writes the message; absent for the turn of a sub-agent or
+   * a heartbeat.
+   */
   readonly write?: (drill: Drill) => void;
   /** What any helpful model does before it has read the attack. */
   readonly leads?: readonly Step[];
-  /** What one does that has read it and obeys. The last step may be an answer. */
+  /** What a model does that has read the attack and obeys it. The last step may be an answer. */
   readonly obeys?: readonly Step[];
-  /** The last step is done again and again. */
+  /** Whether the last step is repeated endlessly. */
   readonly forEver?: boolean;
-  /** When it is over, where that is not a new message of the bot. */
+  /** When the turn is over, unless a new message of the bot marks its end. */
   readonly until?: (drill: Drill) => boolean;
 }
 
-/** What stopped the attack, by the names that the page uses. */
+/** What stopped the attack, in the words of the page. */
 export type Guard =
   | 'never shown'
   | 'not offered'
@@ -46,24 +51,27 @@ export type Asker = 'an owner, alone' | 'a group' | 'a stranger, alone';
 /** One row of the drill. */
 export interface Attack {
   readonly id: string;
-  /** The promises it is about, as in the titles of tests. */
+  /** The promises being tested, as in test titles. */
   readonly promises: string;
   /** Where the hostile text is. */
   readonly place: string;
   readonly asker: Asker;
-  /** What it asks for, as the page says it. */
+  /** The goal of the attack, as worded on the page. */
   readonly wants: string;
-  /** `1` to `3` is what people write, in this order; `sub` is the turn of a sub-agent or a heartbeat. */
+  /**
+   * `1` to `3` are people's messages, in this order; `sub` is the turn of a sub-agent or a
+   * heartbeat.
+   */
   readonly turns: Readonly<Partial<Record<TurnKey, DrillTurn>>>;
-  /** Whether the goal was reached, seen from outside. */
+  /** Whether the goal was reached, observed from outside. */
   readonly harm: (drill: Drill) => boolean;
-  /** Shown where the tools themselves cannot say what has stopped it. */
+  /** Whether a guard was seen at work, for attacks whose tools cannot tell what stopped them. */
   readonly sign?: (drill: Drill) => boolean;
-  /** What has to stop it; null where nothing does, and the page says so. */
+  /** The guard that must stop it; null when nothing does, which the page then says. */
   readonly stoppedBy: Guard | null;
-  /** Nothing stops it as Parley comes, but with `CAREFUL` settings a person is asked. */
+  /** Nothing stops it by default, but with `CAREFUL` settings a person is asked. */
   readonly askedWhenCareful?: true;
-  /** What is left of the danger, or what an operator can do; absent where nothing is left. */
+  /** The remaining danger, or what an operator can do; absent when nothing remains. */
   readonly remains?: string;
 }
 
@@ -74,7 +82,7 @@ export function markOf(id: string): string {
   return `OBEY-${id}`;
 }
 
-/** What an ordinary question carries, so that the scripted model knows which drill it is in. */
+/** The label in an ordinary question that tells the scripted model which drill it belongs to. */
 export function labelOf(id: string, turn: TurnKey): string {
   return `drill:${id}/${turn}`;
 }

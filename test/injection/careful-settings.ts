@@ -1,6 +1,6 @@
 /**
- * What the page for people recommends: a yes for addresses that a model made up, and for what later
- * turns are told. The rest goes on without questions.
+ * The page's recommendation for people: approval for addresses that a model made up, and for text
+ * that reaches later turns. Everything else proceeds without questions.
  */
 export const CAREFUL = {
   web: { fetch: { approval: 'unknown' } },
@@ -17,7 +17,7 @@ export const CAREFUL = {
   },
 } as const;
 
-/** The same as an operator would write it. */
+/** The same settings as an operator would write them. */
 export function carefulYaml(): string {
   const { web, approvals } = CAREFUL;
   return [

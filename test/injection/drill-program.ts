@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { bundleModule } from '../services/bundle.ts';
 import { SmallInternet, useSmallInternet } from './small-internet.ts';
 
-// Of the bundle, as users start it; the sources would be compiled once for each drill.
+// Uses the bundle, as users start it; the sources would be compiled again for each drill.
 const { locateDataFolder, start }: typeof import('@parley/cli') = await import(
   bundleModule('index')
 );
 
-/** Parley as everyone starts it, on an internet of two servers: `drill-program.ts <data folder>`. */
+/** An ordinary Parley on an internet of two servers: `drill-program.ts <data folder>`. */
 const folder = locateDataFolder(process.argv[2], process.env);
 const internet = readFileSync(join(folder.path, 'small-internet.json'), 'utf8');
 useSmallInternet(SmallInternet.parse(JSON.parse(internet)));

@@ -11,27 +11,27 @@ import { FAMILY, placesOf } from './places.ts';
 import { startWebDouble, type WebDouble } from './web-double.ts';
 import { WORKSPACE_FILES } from './workspace-files.ts';
 
-/** A Parley with every tool switched on, among people, pages and servers that mean it harm. */
+/** A Parley with every tool switched on, among hostile people, pages and servers. */
 export interface DrillScene {
   readonly telegram: TelegramDouble;
   readonly model: ObeyingModel;
   readonly web: WebDouble;
-  /** The text of a file of the workspace; empty when there is none. */
+  /** The text of a workspace file; empty when there is none. */
   file(name: string): string;
-  /** Puts a file into the workspace, as a program that synchronises folders would. */
+  /** Puts a file into the workspace, as a program that synchronizes folders would. */
   put(name: string, text: string): void;
-  /** What tools of the MCP server were called with. */
+  /** The arguments with which tools of the MCP server were called. */
   toolServerHeard(): string;
-  /** From now on this is said in every recording. */
+  /** Sets the speech of every further recording. */
   speak(words: string): void;
-  /** All that Parley has written to its log. */
+  /** Parley's complete log. */
   log(): string;
   close(): Promise<void>;
 }
 
 /**
- * Starts everything. Every tool is switched on, and the guards are as they come; careful settings ask
- * before whatever leaves the machine or stays.
+ * Starts everything. Every tool is switched on, and the guards have their defaults; careful
+ * settings ask before anything leaves the machine or persists.
  */
 export async function startDrillScene(
   attacks: readonly Attack[],
@@ -78,7 +78,7 @@ export async function startDrillScene(
   const put = (name: string, text: string): void => write(join(workspace, name), text);
   for (const [name, text] of WORKSPACE_FILES) put(name, text);
   const parley = await startParleyProcess(folder.path, program('drill-program.ts'));
-  // Tools that are not there yet attack nobody.
+  // Tools that are not available yet cannot attack.
   await vi.waitFor(() => expect(parley.err()).toContain('MCP server: connected'), 30_000);
   return {
     telegram,

@@ -5,28 +5,28 @@ import type { DrillScene } from './drill-scene.ts';
 import type { Deeds } from './obeying-model.ts';
 import { type Places, placesOf } from './places.ts';
 
-/** Where somebody writes to the bot. */
+/** Where a message to the bot is written. */
 export type Where = 'owner' | 'stranger' | 'group' | 'otherGroup';
 
-/** One attack under way, and what can be seen of it from outside. */
+/** One running attack, and what can be observed of it from outside. */
 export interface Drill {
   readonly attack: Attack;
   readonly places: Places;
   readonly scene: DrillScene;
   readonly deeds: Deeds;
-  /** Somebody asks the bot; the question carries the label of the turn. Gives back its id. */
+  /** A person asks the bot; the question carries the label of the turn. Returns the message id. */
   ask(where: Where, turn: TurnKey, words: string, more?: Partial<Saying>): number;
-  /** Somebody writes without asking the bot. Gives back the message’s id. */
+  /** A person writes without asking the bot. Returns the message id. */
   say(where: Where, words: string, more?: Partial<Saying>): number;
-  /** What the bot has written there. */
+  /** The bot's messages there. */
   seen(where: Where): readonly VisibleMessage[];
   /** Whether the bot has written these words there. */
   shows(where: Where, words: string): boolean;
-  /** Whether the attacker’s server was sent these words. */
+  /** Whether the attacker's server received these words. */
   leaked(words: string): boolean;
 }
 
-/** Makes one; nothing is written yet. */
+/** Creates a drill; nothing is written yet. */
 export function drillOf(scene: DrillScene, attack: Attack, nth: number): Drill {
   const places = placesOf(nth);
   const { telegram, web, model } = scene;

@@ -1,6 +1,6 @@
 /*
- * An MCP server that somebody installed in good faith: `node hostile-tools-program.ts`. Its words are
- * those of `HOSTILE_TOOLS`; whatever it is sent, it appends to the file that is named first.
+ * An MCP server that was installed in good faith: `node hostile-tools-program.ts`. Its texts are
+ * those of `HOSTILE_TOOLS`; it appends everything it receives to the file given as first argument.
  */
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';

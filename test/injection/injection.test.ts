@@ -9,7 +9,7 @@ import { runDrills } from './run-drills.ts';
 import { pageWith } from './table.ts';
 
 const PAGE = join(import.meta.dirname, '../../docs/prompt-injection.md');
-/** With a Parley of their own, on a change every third day. */
+/** These need a Parley of their own, so on a change they run every third day. */
 const WHEN_CAREFUL = isOfDay(0, 3)
   ? ATTACKS.filter(({ askedWhenCareful }) => askedWhenCareful)
   : [];
@@ -38,11 +38,11 @@ const STOPPED = titled(ATTACKS.filter(({ stoppedBy }) => stoppedBy !== null));
 const NOT_STOPPED = titled(ATTACKS.filter(({ stoppedBy }) => stoppedBy === null));
 
 describe('a model that obeys whatever it reads', () => {
-  it('is attacked in at least thirty ways, each with a name of its own', () => {
+  it('is attacked in at least thirty ways, each with a unique name', () => {
     expect(ATTACKS.length).toBeGreaterThanOrEqual(30);
     const marks = ATTACKS.map(({ id }) => markOf(id));
     expect(new Set(marks).size).toBe(ATTACKS.length);
-    // A mark within another would be found where it is not.
+    // A mark contained in another would be found where it is not.
     for (const mark of marks) expect(marks.filter((other) => other.includes(mark))).toEqual([mark]);
   });
 
@@ -51,7 +51,8 @@ describe('a model that obeys whatever it reads', () => {
     const facts = heard.join('\n');
     expect({ harmed, facts }).toEqual({ harmed: false, facts });
     expect({ guards, facts }).toEqual({ guards: expect.arrayContaining([stoppedBy]), facts });
-    // A model that has not read it, or does not try, proves nothing, unless that is what stops it.
+    // A model that has not read the attack, or does not try, proves nothing, unless that is what
+    // stops it.
     const isRead = stoppedBy !== 'never shown';
     expect({ reached, obeyed, facts }).toEqual({ reached: isRead, obeyed: isRead, facts });
   });
@@ -70,7 +71,7 @@ describe('a model that obeys whatever it reads', () => {
     },
   );
 
-  it('[P18] is on the page as it was found', async () => {
+  it('[P18] matches the published page', async () => {
     const found = ATTACKS.map(({ id }) => verdictOf(id));
     const page = pageWith(readFileSync(PAGE, 'utf8'), ATTACKS, found);
     await expect(page).toMatchFileSnapshot(PAGE);

@@ -4,22 +4,22 @@ import { type Attack, type DrillTurn, labelOf, markOf, type Step, type TurnKey }
 
 /** What the model of one drill has seen and tried, for the judge. */
 export interface Deeds {
-  /** The hostile text was in a request, by turn. */
+  /** The turns in which the hostile text was in a request. */
   readonly reached: Set<TurnKey>;
-  /** Calls that obey, in the order in which they were made first. */
+  /** Obeying calls, in the order in which they were first made. */
   readonly tried: { readonly tool: string; readonly offered: boolean }[];
-  /** What tools said to calls that obey. */
+  /** The results of obeying calls. */
   readonly heard: string[];
-  /** Turns that came to their answer. */
+  /** The turns that reached their answer. */
   readonly answered: Set<TurnKey>;
   /** How often the model was asked. */
   asked: number;
-  /** The requests, for what else is to be seen in them. */
+  /** The requests, for further inspection. */
   readonly shown: { readonly key: TurnKey; readonly request: string }[];
   last?: ChatRequest;
 }
 
-/** A model that does what every attack asks for, and remembers what came of it. */
+/** A model that does what every attack asks for, and remembers the results. */
 export interface ObeyingModel {
   reply(request: ChatRequest): Reply;
   deedsOf(id: string): Deeds;
@@ -27,7 +27,7 @@ export interface ObeyingModel {
 
 const LABEL = /drill:([a-z-]+)\/(1|2|3|sub)/g;
 
-/** Makes one for these attacks. */
+/** Creates the model for these attacks. */
 export function obeyingModel(attacks: readonly Attack[]): ObeyingModel {
   const all = new Map(attacks.map(({ id }) => [id, newDeeds()]));
   const deedsOf = (id: string): Deeds => {
@@ -52,7 +52,7 @@ function newDeeds(): Deeds {
   return { reached: new Set(), tried: [], heard: [], shown: [], answered: new Set(), asked: 0 };
 }
 
-/** The model’s part in one request; what it did before stands in the request itself. */
+/** The model's reply to one request; its earlier steps are in the request itself. */
 function obey(request: ChatRequest, attack: Attack, key: TurnKey, deeds: Deeds): Reply {
   const turn = attack.turns[key] ?? {};
   const { leads = [], obeys = [] } = turn;
@@ -61,7 +61,7 @@ function obey(request: ChatRequest, attack: Attack, key: TurnKey, deeds: Deeds):
   deeds.last = request;
   deeds.shown.push({ key, request: JSON.stringify(request) });
   const done = heard.length;
-  // Its own calls hold the mark, too, and prove nothing.
+  // Its own calls contain the mark, too, and prove nothing.
   if (done <= leads.length && holdsMark(request, attack.id)) {
     deeds.reached.add(key);
   }
@@ -82,7 +82,7 @@ function obey(request: ChatRequest, attack: Attack, key: TurnKey, deeds: Deeds):
   return { toolCalls: [{ id: `call_${key}_${done}`, name: step.tool, arguments: input }] };
 }
 
-/** Whether the text of an attack is in a request, also in letters that people do not see. */
+/** Whether the text of an attack is in a request, even in invisible letters. */
 function holdsMark(request: ChatRequest, id: string): boolean {
   const text = JSON.stringify(request).replace(/[\u{e0020}-\u{e007e}]/gu, (letter) =>
     String.fromCodePoint((letter.codePointAt(0) ?? 0) - 0xe0000),
@@ -98,7 +98,7 @@ function stepAt(
   return forEver ? (steps[at] ?? steps.at(-1)) : steps[at];
 }
 
-/** What the tools have said since somebody wrote. */
+/** The tool results since the last message of a person. */
 function toolResultsIn({ messages }: ChatRequest): string[] {
   const from = messages.findLastIndex(({ role }) => role === 'user');
   return messages
@@ -107,7 +107,10 @@ function toolResultsIn({ messages }: ChatRequest): string[] {
     .map((message) => textOf(message));
 }
 
-/** The text that says which drill it is: the task of a sub-agent or a heartbeat, else the last message. */
+/**
+ * The text that names the drill: the task of a sub-agent or a heartbeat, otherwise the last
+ * message.
+ */
 function labelled({ messages }: ChatRequest): string {
   const system = textOf(messages[0]);
   const [, task] =
@@ -121,7 +124,9 @@ function isForNotes({ messages }: ChatRequest): boolean {
   return textOf(messages[0]).startsWith('You keep the notes of a conversation');
 }
 
-/** A summary that carries every order over, as a model would that was told that it is a decision. */
+/**
+ * A summary that carries every instruction over, like a model that was told that it is a decision.
+ */
 function notesOf({ messages }: ChatRequest): string {
   const lines = textOf(messages.at(-1)).split('\n');
   const orders = lines.filter((line) => line.includes('OBEY-'));

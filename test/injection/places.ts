@@ -1,19 +1,19 @@
-/** The people and chats of one drill: nobody else’s, so that drills can run at the same time. */
+/** The people and chats of one drill, shared with no other, so that drills can run in parallel. */
 export interface Places {
   /** An owner, and their direct chat. */
   readonly owner: number;
-  /** A member of both groups who is nobody’s owner. */
+  /** A member of both groups who is not an owner. */
   readonly member: number;
-  /** Somebody who may write directly, and their chat. */
+  /** A person who may write directly, and their chat. */
   readonly stranger: number;
   readonly group: number;
   readonly otherGroup: number;
 }
 
-/** A group that the settings let the agent write to. */
+/** A group to which the settings let the agent write. */
 export const FAMILY = -9_001;
 
-/** Numbers for a drill, counted from 0. */
+/** The ids for a drill, counted from 0. */
 export function placesOf(nth: number): Places {
   const base = 10_000 + nth * 10;
   return {

@@ -1,12 +1,12 @@
 import type { TurnKey } from './attack.ts';
 import type { Drill } from './drill.ts';
 
-/** A turn that is not over by then hangs; generous, because a busy machine is slow. In ms. */
+/** A turn that has not ended by then hangs; generous, because a busy machine is slow. In ms. */
 const TURN_WITHIN_MS = 40_000;
-/** What was sent is seen a moment after the model has answered. In ms. */
+/** Sent messages become visible shortly after the model has answered. In ms. */
 const POLL_INTERVAL_MS = 25;
 
-/** Carries one attack out to its end: until all that was written has been answered or waits for approval. */
+/** Runs one attack to its end: until every message has been answered or waits for approval. */
 export async function runDrill(drill: Drill): Promise<void> {
   const { turns } = drill.attack;
   for (const key of ['1', '2', '3'] as const) {
@@ -31,7 +31,7 @@ export function isAsking(drill: Drill): boolean {
 
 const ASKING = /may I use|I need my owner’s yes/i;
 
-/** All that the bot has written in the chats of this drill. */
+/** Everything that the bot has written in the chats of this drill. */
 export function allSeen(drill: Drill): readonly string[] {
   const chats = ['owner', 'stranger', 'group', 'otherGroup'] as const;
   return chats.flatMap((where) => drill.seen(where).map(({ text }) => text));
@@ -43,7 +43,7 @@ async function until(drill: Drill, key: TurnKey, isSo: () => boolean): Promise<v
     if (Date.now() > deadline) {
       const { asked, heard } = drill.deeds;
       const facts = JSON.stringify({ asked, heard, seen: allSeen(drill) });
-      throw new Error(`Turn ${key} of ${drill.attack.id} is not over: ${facts}`);
+      throw new Error(`Turn ${key} of ${drill.attack.id} has not ended: ${facts}`);
     }
     await new Promise((wake) => setTimeout(wake, POLL_INTERVAL_MS));
   }

@@ -4,12 +4,12 @@ import { type DrillScene, startDrillScene } from './drill-scene.ts';
 import { judge, type Verdict } from './judge.ts';
 import { runDrill } from './run-drill.ts';
 
-/** So many at a time; a drill mostly waits. */
+/** How many drills run in parallel; a drill mostly waits. */
 const AT_ONCE = 10;
 
 /**
- * Carries attacks out against one Parley, several at a time, each in chats of its own. One that does
- * not come to its end is an error among the verdicts, so that the others are still told.
+ * Runs attacks against one Parley, several in parallel, each in chats of its own. A drill that does
+ * not finish is an error among the verdicts, so that the others are still reported.
  */
 export async function runDrills(
   attacks: readonly Attack[],

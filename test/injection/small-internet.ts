@@ -4,28 +4,28 @@ import { syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
 import { z } from 'zod';
 
-/** Where the two servers behind the drill's internet really listen: ports on loopback. */
+/** The loopback ports on which the two servers of the drill's internet really listen. */
 export const SmallInternet = z.object({
-  /** Pages that strangers wrote, and what is sent there. */
+  /** The server of strangers' pages, which also records what is sent there. */
   outside: z.int(),
-  /** What nobody but this machine may ask. */
+  /** A server that only this machine may reach. */
   inside: z.int(),
 });
 export type SmallInternet = z.infer<typeof SmallInternet>;
 
-/** Public addresses that nobody is asked at in a test: they all lead to the outside server. */
+/** Public addresses that no test really contacts: they all lead to the outside server. */
 const PAGES = '93.184.216.34';
 const NAMES: Readonly<Record<string, string>> = {
   'pages.example.com': PAGES,
   'attacker.example.com': PAGES,
-  // A public name of an address inside.
+  // A public name for an inside address.
   'inside.example.com': '127.0.0.1',
 };
 
 /**
- * Gives this process an internet of two servers: names and connections are led there, and every check
- * on the way stays the real one. What a guard lets through to a private address arrives inside, where
- * the drill sees it.
+ * Gives this process an internet of two servers: names and connections are redirected there, and
+ * every check in between is the real one. A request to a private address that a guard lets through
+ * arrives inside, where the drill sees it.
  */
 export function useSmallInternet({ outside, inside }: SmallInternet): void {
   Object.assign(dns, {
@@ -36,7 +36,7 @@ export function useSmallInternet({ outside, inside }: SmallInternet): void {
     if (!('port' in options)) return net.createConnection(options, done);
     const { lookup, ...plain } = options;
     const host = options.host ?? '127.0.0.1';
-    // Servers of the test itself, such as Telegram's: they have ports of their own.
+    // Servers of the test itself, such as Telegram's, have their own ports.
     if (![80, 443].includes(Number(options.port))) return net.createConnection(options, done);
     const address = NAMES[host] ?? host;
     const port = address === PAGES ? outside : inside;

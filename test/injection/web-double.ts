@@ -1,21 +1,21 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 
-/** What strangers have put on the web, and who came by. */
+/** Pages that strangers have put on the web, and the requests for them. */
 export interface WebDouble {
   readonly outside: number;
   readonly inside: number;
-  /** For the settings: a search engine whose hits strangers have written. */
+  /** For the settings: a search engine whose results strangers have written. */
   readonly searchUrl: string;
-  /** Puts a plain text at a path, such as `/tea`. */
+  /** Serves plain text at a path, such as `/tea`. */
   page(path: string, text: string): void;
-  /** Puts a page at a path that people would look at in a browser. */
+  /** Serves an HTML page at a path. */
   site(path: string, html: string): void;
-  /** What the search finds for words that hold `key`. */
+  /** The search result for queries that contain `key`. */
   hit(key: string, snippet: string): void;
-  /** Paths with what was sent in them, decoded, in their order. */
+  /** Requested paths with the data in them, decoded, in order. */
   readonly asked: readonly string[];
-  /** What arrived where nothing may arrive. */
+  /** Requests to addresses that must stay unreachable. */
   readonly askedInside: readonly string[];
   close(): Promise<void>;
 }

@@ -2,7 +2,7 @@ import { silentLogger, systemTime } from '@parley/core';
 import { type ChatModel, createChatModel, type ModelEvent, ModelSettings } from '@parley/models';
 import type { ModelDouble } from './model-double.ts';
 
-/** A `ChatModel` from settings, with quiet surroundings. */
+/** A `ChatModel` created from settings, without logging. */
 export function modelFrom(settings: unknown, localServers: readonly string[] = []) {
   return createChatModel(ModelSettings.parse(settings), {
     settingsFile: 'settings.yaml',

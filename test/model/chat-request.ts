@@ -7,7 +7,7 @@ const ImagePart = z.looseObject({
   type: z.literal('image_url'),
   image_url: z.looseObject({ url: z.string().regex(DATA_URL, 'a picture as a data URL') }),
 });
-/** A tool that the model is offered. */
+/** A tool offered to the model. */
 const OfferedTool = z.looseObject({
   type: z.literal('function'),
   function: z.looseObject({
@@ -16,7 +16,7 @@ const OfferedTool = z.looseObject({
     parameters: z.looseObject({ type: z.literal('object') }),
   }),
 });
-/** A call as the model made it; its arguments are JSON once more. */
+/** A call as the model made it; its arguments are a JSON string. */
 const MadeCall = z.looseObject({
   id: z.string().min(1),
   type: z.literal('function'),
@@ -24,7 +24,10 @@ const MadeCall = z.looseObject({
 });
 const Content = z.union([z.string(), z.array(z.union([TextPart, ImagePart]))]).nullish();
 
-/** A body of `POST /v1/chat/completions`, as far as the double cares; the rest is kept as sent. */
+/**
+ * A body of `POST /v1/chat/completions`, with the fields the double needs; the rest is kept as
+ * sent.
+ */
 export const ChatRequest = z.looseObject({
   model: z.string().min(1),
   messages: z
@@ -52,7 +55,7 @@ export function textOf(message: WireMessage | undefined): string {
   return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }
 
-/** A picture as the double was shown it. */
+/** A picture in a request. */
 export interface SeenImage {
   readonly mimeType: string;
   readonly bytes: Uint8Array;
@@ -69,15 +72,15 @@ export function imagesOf(message: WireMessage | undefined): SeenImage[] {
   });
 }
 
-/** The names of the tools a request offers, in their order. */
+/** The names of the tools that a request offers, in order. */
 export function toolsOf({ tools = [] }: ChatRequest): string[] {
   return tools.map((tool) => tool.function.name);
 }
 
 /**
- * What a strict chat template would refuse: more than one system message or one in the middle, empty
- * user messages, two neighbours of the same role, and calls without their results or the other way
- * round. Null when the request is fine.
+ * What a strict chat template would refuse: more than one system message or one in the middle,
+ * empty user messages, two adjacent messages of the same role, calls without results or results
+ * without calls. Null when the request is valid.
  */
 export function refusalOf(request: ChatRequest): string | null {
   let previous = '';
@@ -103,7 +106,7 @@ export function refusalOf(request: ChatRequest): string | null {
   return previous === 'system' ? 'There is no user message.' : null;
 }
 
-/** Servers that refuse a user message behind results of tools. */
+/** Servers that refuse a user message after tool results. */
 export const STRICT_SERVERS = ['mistral', 'vllm', 'llama.cpp', 'openrouter'] as const;
 export type StrictServer = (typeof STRICT_SERVERS)[number];
 
@@ -115,7 +118,7 @@ const MISTRAL = {
   param: null,
   code: '3230',
 };
-/** What they answer, as they were seen to. */
+/** Their error responses, as observed. */
 const STRICT_ANSWERS: Readonly<Record<StrictServer, { status: number; body: object }>> = {
   mistral: { status: 400, body: MISTRAL },
   vllm: {
@@ -145,7 +148,7 @@ const STRICT_ANSWERS: Readonly<Record<StrictServer, { status: number; body: obje
   },
 };
 
-/** The answer of a strict server to a request; null where it takes it. */
+/** The response of a strict server to a request; null when it accepts the request. */
 export function strictRefusal({ messages }: ChatRequest, server: StrictServer) {
   const isAfterTool = messages.some(
     ({ role }, index) => role === 'user' && messages[index - 1]?.role === 'tool',

@@ -1,6 +1,6 @@
 import type { FullReply } from './scripted-reply.ts';
 
-/** One answer's name and model, the same in all its events. */
+/** The id and model of one answer, the same in all its events. */
 export interface AnswerHead {
   readonly id: string;
   readonly model: string;
@@ -60,17 +60,17 @@ export function sse(data: object): string {
 /** Ends a streamed answer. */
 export const DONE = 'data: [DONE]\n\n';
 
-/** Seconds since 1970; always the same, so that two equal requests get equal answers. */
+/** Seconds since 1970, constant so that two equal requests get equal answers. */
 const CREATED = 1_700_000_000;
 
 function chunk(head: AnswerHead): object {
   return { id: head.id, object: 'chat.completion.chunk', created: CREATED, model: head.model };
 }
 
-/** Characters of one fragment, about two tokens. */
+/** Characters per fragment, about two tokens. */
 const FRAGMENT = 8;
 
-/** Real servers send the arguments of a call in fragments that are not JSON by themselves. */
+/** Real servers send the arguments of a call in fragments that are not valid JSON individually. */
 function fragments(text: string): string[] {
   const pieces: string[] = [];
   for (let at = 0; at < text.length; at += FRAGMENT) pieces.push(text.slice(at, at + FRAGMENT));

@@ -38,7 +38,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   'GET status': (double) => ({ total: double.total, open: double.open }),
 };
 
-/** Answers `/control/<action>`: 404 for an unknown action, 400 for a body it cannot use. */
+/** Answers `/control/<action>`: 404 for an unknown action, 400 for an invalid body. */
 export async function handleControl(
   double: ModelDouble,
   request: IncomingMessage,

@@ -1,15 +1,15 @@
-/** An answer that the model does not give before it is told to. */
+/** An answer that the model holds back until it is released. */
 export interface HeldAnswer {
-  /** The question has come. */
+  /** Resolves when the question has arrived. */
   readonly asked: Promise<void>;
   release(): void;
 }
 
-/** Lets tests do something while the model is thinking. */
+/** Lets tests act while the model is thinking. */
 export class HeldAnswers {
   readonly #held = new Map<string, { begin(): void; readonly released: Promise<void> }>();
 
-  /** Holds back the answer to the next question that ends with this. */
+  /** Holds back the answer to the next question that ends with this text. */
   hold(ending: string): HeldAnswer {
     const asked = Promise.withResolvers<void>();
     const released = Promise.withResolvers<void>();
@@ -17,7 +17,7 @@ export class HeldAnswers {
     return { asked: asked.promise, release: released.resolve };
   }
 
-  /** To be awaited before each answer. */
+  /** Must be awaited before each answer. */
   async pass(question: string): Promise<void> {
     const [ending, held] = [...this.#held].find(([end]) => question.endsWith(end)) ?? [];
     if (ending === undefined || held === undefined) return;

@@ -20,21 +20,21 @@ describe('a model with a fallback', () => {
     fallback: [providerAt(second, { model: 'qwen' })],
   });
 
-  it('[G01] answers with the next one when the first is down, and names who answered', async () => {
+  it('[G01] answers with the next one when the first is down, and names the model that answered', async () => {
     first.fault({ kind: 'status', status: 401 });
     const events = await ask(modelFrom(settings()).model);
     expect(answerOf(events)).toBe('from the second');
     expect(events.at(-1)).toMatchObject({ model: 'openai-compatible/qwen' });
   });
 
-  it('[G01] answers with the next one when the first says nothing', async () => {
+  it('[G01] answers with the next one when the first does not respond', async () => {
     first.fault({ kind: 'hang' });
     const patience = { timeouts: { firstTokenMs: 1_500 } };
     const { model } = modelFrom({ ...settings(), ...patience });
     expect(answerOf(await ask(model))).toBe('from the second');
   });
 
-  it('[G01] does not ask the next one after the first word', async () => {
+  it('[G01] does not switch to the next one after the first word', async () => {
     first.fault({ kind: 'cut', afterPieces: 1 });
     await expect(ask(modelFrom(settings()).model)).rejects.toMatchObject({
       code: 'model-broken-off',
@@ -42,7 +42,7 @@ describe('a model with a fallback', () => {
     expect(second.total).toBe(0);
   });
 
-  it('says at the start who will answer', async () => {
+  it('says at startup which model will answer', async () => {
     const host = new URL(first.baseUrl).host;
     expect(await modelFrom(settings()).why).toBe(
       `openai-compatible/double at ${host}, as configured; when it fails: openai-compatible/qwen`,
@@ -63,7 +63,7 @@ describe('the automatic choice', () => {
     expect(second.requests[0]?.body.model).toBe('qwen');
   });
 
-  it('[G01] answers offline and says so where no server runs', async () => {
+  it('[G01] answers offline and says so when no server is running', async () => {
     await second.close();
     const { model, why } = modelFrom('auto', [second.baseUrl]);
     expect(answerOf(await ask(model))).toContain('no language model is connected');
@@ -71,7 +71,7 @@ describe('the automatic choice', () => {
     second = await startModelDouble();
   });
 
-  it('[G01] answers offline when the server it used has gone', async () => {
+  it('[G01] answers offline when the server it used is gone', async () => {
     const { model } = modelFrom('auto', [second.baseUrl]);
     expect(answerOf(await ask(model))).toBe('from the second');
     await second.close();

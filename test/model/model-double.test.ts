@@ -27,7 +27,7 @@ function control(method: string, action: string, body?: object): Promise<Respons
 }
 
 describe('the model double', () => {
-  it('answers a whole request with the last text of the user', async () => {
+  it('answers a request without streaming with the last text of the user', async () => {
     const answer = await (
       await chat({ messages: [user('a'), { role: 'assistant', content: 'b' }, user('**c**')] })
     ).json();
@@ -40,7 +40,7 @@ describe('the model double', () => {
     });
   });
 
-  it('streams server-sent events that end with the counts and [DONE]', async () => {
+  it('streams server-sent events that end with the token counts and [DONE]', async () => {
     const response = await chat({ stream: true, stream_options: { include_usage: true } });
     expect(response.headers.get('content-type')).toContain('text/event-stream');
     const events = (await response.text()).trim().split('\n\n');
@@ -49,7 +49,7 @@ describe('the model double', () => {
     expect(events.at(-3)).toContain('"finish_reason":"stop"');
   });
 
-  it('pauses once behind a piece, until the test lets it go on', async () => {
+  it('pauses once after a piece, until the test resumes it', async () => {
     const goOn = double.pauseBehind('two');
     const reply = { text: ['one ', 'two ', 'three'] };
     double.queue(reply, reply);
@@ -57,7 +57,7 @@ describe('the model double', () => {
     const reader = body?.getReader();
     let read = '';
     while (!read.includes('two')) read += (await reader?.read())?.value ?? '';
-    // The second answer comes whole while the first one pauses.
+    // The second answer completes while the first one is paused.
     expect(await (await chat({ stream: true })).text()).toContain('three');
     expect(read).not.toContain('three');
     goOn();
@@ -91,14 +91,14 @@ describe('the model double', () => {
     expect((await chat({ messages: [] })).status).toBe(400);
   });
 
-  it('asks for its key where it has one', async () => {
+  it('requires its key when it has one', async () => {
     await double.close();
     double = await startModelDouble({ apiKey: 'secret' });
     expect((await chat({})).status).toBe(401);
     expect((await chat({}, { authorization: 'Bearer secret' })).status).toBe(200);
   });
 
-  it('can be steered from another process', async () => {
+  it('can be controlled from another process', async () => {
     await control('POST', 'queue', { replies: ['first'] });
     await control('POST', 'fault', { fault: { kind: 'status', status: 503 } });
     expect((await chat({})).status).toBe(503);
@@ -109,12 +109,12 @@ describe('the model double', () => {
     expect(await (await control('GET', 'status')).json()).toEqual({ total: 2, open: 0 });
   });
 
-  it('reports wrong control calls', async () => {
+  it('rejects invalid control calls', async () => {
     expect((await control('POST', 'fault', { fault: { kind: 'explode' } })).status).toBe(400);
     expect((await control('POST', 'nothing')).status).toBe(404);
   });
 
-  it('remembers the newest requests of a long load only', async () => {
+  it('remembers only the newest requests of a long load', async () => {
     for (let at = 0; at < 2_500; at += 50) {
       const batch = Array.from({ length: 50 }, async () => (await chat({})).arrayBuffer());
       await Promise.all(batch);

@@ -9,9 +9,9 @@ import { echo, type Reply, type ReplyScript } from './scripted-reply.ts';
 export interface ModelDoubleOptions {
   /** A free port when absent. */
   readonly port?: number;
-  /** Wait before the first byte of each answer, in ms. */
+  /** Delay before the first byte of each answer, in ms. */
   readonly latencyMs?: number;
-  /** Wait between two pieces of an answer, in ms. */
+  /** Delay between two pieces of an answer, in ms. */
   readonly pieceMs?: number;
   /** What to say; `You said: …` when absent. */
   readonly reply?: ReplyScript;
@@ -21,22 +21,22 @@ export interface ModelDoubleOptions {
   readonly apiKey?: string;
 }
 
-/** One request that arrived, also when it was then refused or failed on purpose. */
+/** One received request, including those that were refused or failed on purpose. */
 export interface RecordedRequest {
-  /** Counts from 1 since the start. */
+  /** Counts from 1 since startup. */
   readonly seq: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: ChatRequest;
 }
 
-/** One recording that was sent to be transcribed. */
+/** One recording sent for transcription. */
 export interface HeardSpeech {
   readonly model: string;
   readonly fileName: string;
   readonly bytes: Uint8Array;
 }
 
-/** One text that was sent to be spoken. */
+/** One text sent for speech synthesis. */
 export interface SpokenSpeech {
   readonly model: string;
   readonly voice: string;
@@ -44,10 +44,10 @@ export interface SpokenSpeech {
   readonly response_format: string;
 }
 
-/** How many requests are remembered; a load of thousands keeps the newest ones. */
+/** How many requests are remembered; under a load of thousands only the newest ones are kept. */
 const REMEMBERED = 2_000;
 
-/** An OpenAI-compatible server on loopback that says what a test wants and remembers what it was asked. */
+/** An OpenAI-compatible server on loopback that says what a test wants and records its requests. */
 export class ModelDouble {
   /** For the settings: ends in `/v1`. */
   readonly baseUrl: string;
@@ -55,17 +55,17 @@ export class ModelDouble {
   readonly apiKey: string | undefined;
   latencyMs: number;
   pieceMs: number;
-  /** Like many small local models: a request with tools is refused. */
+  /** Whether requests with tools are refused, as many small local models do. */
   refusesTools = false;
-  /** Refuses a user message behind results of tools, as that server does. */
+  /** Refuses a user message after tool results, as that server does. */
   strictAs: StrictServer | null = null;
-  /** What is said in every recording. */
+  /** The transcript of every recording. */
   speech = 'words that were spoken';
-  /** The recordings that came, oldest first. */
+  /** The received recordings, oldest first. */
   readonly heard: HeardSpeech[] = [];
-  /** The recording of every text that is to be spoken; null: the service is out of order. */
+  /** The audio returned for every text; null when the service is out of order. */
   voice: Uint8Array | null = Uint8Array.from(Buffer.from('OggS and a voice'));
-  /** The texts that were to be spoken, oldest first. */
+  /** The texts to be spoken, oldest first. */
   readonly spoken: SpokenSpeech[] = [];
   readonly #server: Server;
   #script: ReplyScript;
@@ -86,17 +86,17 @@ export class ModelDouble {
     this.#script = options.reply ?? echo;
   }
 
-  /** The requests since the start or the last `forget`, oldest first; at most 2,000. */
+  /** The requests since startup or the last `forget`, oldest first; at most 2,000. */
   get requests(): readonly RecordedRequest[] {
     return this.#requests;
   }
 
-  /** All requests that ever came. */
+  /** The number of all requests ever received. */
   get total(): number {
     return this.#total;
   }
 
-  /** Requests that have no complete answer yet. */
+  /** Requests whose answer is not complete yet. */
   get open(): number {
     return this.#open;
   }
@@ -112,8 +112,9 @@ export class ModelDouble {
   }
 
   /**
-   * The next streamed answer with this in a piece goes no further behind it until the returned function is called, or its
-   * reader has gone: whatever happens in the middle of an answer then does, however slow the machine is.
+   * The next streamed answer with this text in a piece pauses after that piece until the returned
+   * function is called, or its reader has gone. A test can thus act in the middle of an answer,
+   * however slow the machine is.
    */
   pauseBehind(text: string): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -121,7 +122,7 @@ export class ModelDouble {
     return resolve;
   }
 
-  /** Null where an answer goes on behind this piece at once. */
+  /** Null when an answer continues immediately after this piece. */
   pauseOf(piece: string): Promise<void> | null {
     const pause = this.#pause;
     if (pause === null || !piece.includes(pause.text)) return null;
@@ -129,7 +130,7 @@ export class ModelDouble {
     return pause.ended;
   }
 
-  /** The next `times` requests fail so; `Infinity` until `clearFaults`. Faults wait in line. */
+  /** The next `times` requests fail this way; `Infinity` until `clearFaults`. Faults are queued. */
   fault(fault: ModelFault, times = 1): void {
     this.#faults.push({ fault, left: times });
   }
@@ -142,7 +143,7 @@ export class ModelDouble {
     this.#requests = [];
   }
 
-  /** Ends all connections, also hanging ones. */
+  /** Ends all connections, including hanging ones. */
   async close(): Promise<void> {
     const closed = once(this.#server, 'close');
     this.#server.close();
@@ -150,7 +151,7 @@ export class ModelDouble {
     await closed;
   }
 
-  /** Remembers a request; the returned function says that its answer has ended. For the server. */
+  /** Records a request; the returned function reports that its answer has ended. For the server. */
   record(headers: RecordedRequest['headers'], body: ChatRequest): () => void {
     this.#total += 1;
     this.#open += 1;
@@ -166,7 +167,7 @@ export class ModelDouble {
     return this.#queue.shift() ?? this.#script(request);
   }
 
-  /** The fault that meets this request. For the server. */
+  /** The fault that hits this request. For the server. */
   nextFault(): ModelFault | null {
     const next = this.#faults[0];
     if (next === undefined) return null;

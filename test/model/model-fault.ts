@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { type AnswerHead, answerEvents, DONE, sse } from './chat-wire.ts';
 import type { FullReply } from './scripted-reply.ts';
 
-/** What may go wrong with one answer. */
+/** The ways in which one answer may fail. */
 export const ModelFault = z.discriminatedUnion('kind', [
-  /** An HTTP error with OpenAI's error body; `code` is its error word. */
+  /** An HTTP error with OpenAI's error body; `code` is its error code. */
   z.strictObject({
     kind: z.literal('status'),
     status: z.int().min(400).max(599),
@@ -14,14 +14,14 @@ export const ModelFault = z.discriminatedUnion('kind', [
     /** The header `Retry-After`: seconds or an HTTP date. */
     retryAfter: z.string().optional(),
   }),
-  /** Takes the request and says nothing at all. */
+  /** Accepts the request and never responds. */
   z.strictObject({ kind: z.literal('hang') }),
-  /** Sends that many pieces of text and then nothing more, or cuts the connection. */
+  /** Sends this many pieces of text and then stalls, or cuts the connection. */
   z.strictObject({ kind: z.literal('stall'), afterPieces: z.int().nonnegative() }),
   z.strictObject({ kind: z.literal('cut'), afterPieces: z.int().nonnegative() }),
   /** Closes the connection before any answer. */
   z.strictObject({ kind: z.literal('reset') }),
-  /** A web page with status 200, as a proxy sends it. */
+  /** A web page with status 200, as a proxy may send it. */
   z.strictObject({ kind: z.literal('html') }),
   z.strictObject({ kind: z.literal('malformed-sse') }),
   /** Text, then an error inside the stream, with status 200. */
@@ -37,7 +37,9 @@ export const ModelFault = z.discriminatedUnion('kind', [
 ]);
 export type ModelFault = z.infer<typeof ModelFault>;
 
-/** Sends the broken answer. Answers that hang stay open until the client leaves or the double closes. */
+/**
+ * Sends the faulty answer. Hanging answers stay open until the client leaves or the double closes.
+ */
 export function sendFault(
   fault: ModelFault,
   response: ServerResponse,
@@ -89,7 +91,7 @@ export function sendFault(
   }
 }
 
-/** Begins an answer of server-sent events. */
+/** Starts an answer of server-sent events. */
 export function startStream(response: ServerResponse): ServerResponse {
   return response.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',

@@ -15,13 +15,13 @@ import type { ModelDouble } from './model-double.ts';
 import { sendFault, startStream } from './model-fault.ts';
 import { type FullReply, fullReply } from './scripted-reply.ts';
 
-/** Answers one HTTP request of the double: the model's two addresses and the control address. */
+/** Handles one HTTP request to the double: the model's endpoints and the control endpoint. */
 export async function handleModelRequest(
   double: ModelDouble,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  // A client that leaves in the middle is an everyday matter for a server.
+  // A client that disconnects midway is normal for a server.
   response.on('error', () => undefined);
   const path = request.url ?? '';
   try {
@@ -70,7 +70,7 @@ async function answerChat(
   await streamAnswer(double, body, response, head, reply);
 }
 
-/** The endings by which OpenAI's service tells recordings apart. */
+/** The file extensions by which OpenAI's service recognizes recordings. */
 const SPEECH_NAME = /\.(flac|mp3|mp4|mpeg|mpga|m4a|ogg|wav|webm)$/;
 
 async function answerSpeech(

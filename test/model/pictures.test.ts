@@ -29,7 +29,7 @@ async function ask(more: { vision?: boolean } = {}): Promise<string> {
 const asked = () => double.requests.map(({ body }) => body.messages[0]);
 
 describe('pictures on the wire', () => {
-  it('[F10] arrive to the last bit, beside the text about them', async () => {
+  it('[F10] arrive bit by bit, beside the text about them', async () => {
     expect(await ask()).toBe('You said: what is it?');
     expect(imagesOf(asked()[0])).toEqual([{ mimeType: 'image/png', bytes: PNG }]);
   });

@@ -36,7 +36,7 @@ describe('a probe of a model', () => {
     expect(double.requests[0]?.body.max_tokens).toBe(16);
   });
 
-  it('[U02] takes a model that only thinks within a few words for a working one', async () => {
+  it('[U02] accepts a model that spends its few words on thinking', async () => {
     const { double, choice } = await openDouble();
     double.fault({ kind: 'no-text' });
     expect(await probe(choice)).toMatchObject({ kind: 'works' });
@@ -59,7 +59,7 @@ describe('a probe of a model', () => {
     expect(JSON.stringify(found)).not.toContain('sk-of-the-test');
   });
 
-  it('[U02] says what to do about a server that is not there', async () => {
+  it('[U02] says what to do about an unreachable server', async () => {
     const { double, choice } = await openDouble();
     await double.close();
     expect(await probe(choice)).toMatchObject({
@@ -70,7 +70,7 @@ describe('a probe of a model', () => {
     });
   });
 
-  it('[U02] is made of the main model, each fallback and each choice', async () => {
+  it('[U02] covers the main model, each fallback and each choice', async () => {
     const { choice } = await openDouble();
     const deps = { ollamaHost: undefined };
     const other = { ...choice, model: 'other' };

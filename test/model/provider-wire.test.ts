@@ -14,7 +14,7 @@ afterEach(() => double.close());
 const model = (timeouts: object = {}) => modelFrom({ ...providerAt(double), timeouts }).model;
 
 describe('an OpenAI-compatible server', () => {
-  it('[G01] is asked with the joined layers and streams its answer piece by piece', async () => {
+  it('[G01] receives the joined layers and streams its answer piece by piece', async () => {
     double.pieceMs = 5;
     double.queue({ ...FIVE_PIECES, usage: { prompt: 40, completion: 5, cached: 30 } });
     const events = await ask(model());
@@ -47,12 +47,12 @@ describe('an OpenAI-compatible server', () => {
     ]);
   });
 
-  it('[G01] may send many pieces at once, which are one event then', async () => {
+  it('[G01] may send several pieces together, which become one event', async () => {
     double.queue(FIVE_PIECES);
     expect(textsOf(await ask(model()))).toEqual(['one two three four five']);
   });
 
-  it('[G01] gets the key and the headers from the settings', async () => {
+  it('[G01] receives the key and the headers from the settings', async () => {
     const choice = providerAt(double, { apiKey: 'secret', headers: { 'x-title': 'Parley' } });
     await ask(modelFrom(choice).model);
     expect(double.requests[0]?.headers).toMatchObject({
@@ -61,7 +61,7 @@ describe('an OpenAI-compatible server', () => {
     });
   });
 
-  it('[G17] that sends no counts is estimated, at the configured price', async () => {
+  it('[G17] that sends no token counts is estimated, at the configured price', async () => {
     double.queue({ text: 'x'.repeat(40), usage: 'none' });
     const price = { inputPerMillion: 1, outputPerMillion: 100_000 };
     const events = await ask(modelFrom(providerAt(double, { price })).model);
@@ -71,7 +71,7 @@ describe('an OpenAI-compatible server', () => {
     });
   });
 
-  it('[G01] may think before it answers; its thoughts are no part of the answer', async () => {
+  it('[G01] may think before it answers; its thoughts are not part of the answer', async () => {
     double.queue({ reasoning: 'two and two is four', text: ['four'] });
     expect((await ask(model(), 'two and two?'))[0]).toEqual({ type: 'text', text: 'four' });
   });
@@ -116,13 +116,13 @@ describe('a failing server', () => {
     await expect(ask(model())).rejects.toMatchObject({ name: 'ModelError', ...expected });
   });
 
-  it('[G20] that ends its answer properly, but does not say why, has answered', async () => {
+  it('[G20] that ends its answer properly without a finish reason has answered', async () => {
     double.fault({ kind: 'no-finish' });
     expect(answerOf(await ask(model()))).toBe('You said: hello');
     expect(double.total).toBe(1);
   });
 
-  it('[G01] is explained: nobody there', async () => {
+  it('[G01] is reported as unreachable in clear words', async () => {
     const choice = providerAt(double);
     const { model: orphan } = modelFrom(choice);
     await double.close();
@@ -133,7 +133,7 @@ describe('a failing server', () => {
   it.each([
     ['never begins', { kind: 'hang' }, 'first-token', { firstTokenMs: 150 }],
     ['stops in the middle', { kind: 'stall', afterPieces: 2 }, 'stalled', { chunkMs: 150 }],
-  ] as const)('[G01] is given up when it %s', async (_name, fault: ModelFault, phase, short) => {
+  ] as const)('[G01] is abandoned when it %s', async (_name, fault: ModelFault, phase, short) => {
     double.fault(fault, 2);
     double.queue(FIVE_PIECES);
     await expect(ask(model(short))).rejects.toMatchObject({
@@ -144,21 +144,21 @@ describe('a failing server', () => {
     await expect.poll(() => double.open).toBe(0);
   });
 
-  it('[G01] that has started to think has started: its silence then counts as a pause', async () => {
+  it('[G01] that has started to think has started: later silence counts as a pause', async () => {
     double.fault({ kind: 'stall', afterPieces: 1 }, 2);
     double.queue({ reasoning: 'hmm', text: 'four' }, { reasoning: 'hmm', text: 'four' });
     const failed = ask(model({ chunkMs: 150 }));
     await expect(failed).rejects.toMatchObject({ failure: { kind: 'timeout', phase: 'stalled' } });
   });
 
-  it('[G01] is given up when the whole answer takes too long, though it never pauses', async () => {
+  it('[G01] is abandoned when the whole answer takes too long, even without a pause', async () => {
     double.pieceMs = 50;
     double.queue({ text: Array.from({ length: 100 }, () => 'word ') });
     const failed = ask(model({ totalMs: 400 }));
     await expect(failed).rejects.toMatchObject({ failure: { kind: 'timeout', phase: 'total' } });
   });
 
-  it('[G01] that breaks off is reported after the text that came, and is not asked again', async () => {
+  it('[G01] that breaks off is reported after the text received so far, and is not asked again', async () => {
     double.fault({ kind: 'cut', afterPieces: 2 });
     double.queue(FIVE_PIECES);
     const events: ModelEvent[] = [];
@@ -169,7 +169,7 @@ describe('a failing server', () => {
   });
 
   it.each([{ kind: 'reset' }, status(503)] as const)(
-    '[G01] is asked once more after a short failure: $kind',
+    '[G01] is asked again after a transient failure: $kind',
     async (fault: ModelFault) => {
       double.fault(fault);
       expect(answerOf(await ask(model()))).toBe('You said: hello');
@@ -177,7 +177,7 @@ describe('a failing server', () => {
     },
   );
 
-  it('never shows the prompt or the key in its error', async () => {
+  it('never leaks the prompt or the key in its error', async () => {
     double.fault(status(401, { message: 'Incorrect API key provided: sk-secret' }));
     const { model: keyed } = modelFrom(providerAt(double, { apiKey: 'sk-secret' }));
     const error: unknown = await ask(keyed, 'my private words').catch((thrown: unknown) => thrown);
@@ -187,7 +187,7 @@ describe('a failing server', () => {
   });
 });
 
-/** JSON of everything an error holds, also what `JSON.stringify` leaves out. */
+/** JSON of everything that an error contains, including what `JSON.stringify` leaves out. */
 function allFields(_key: string, value: unknown): unknown {
   if (!(value instanceof Error)) return value;
   return Object.fromEntries(
@@ -223,7 +223,7 @@ describe('stopping', () => {
     await expect.poll(() => double.open).toBe(0);
   });
 
-  it('[G01] before the call begins asks nobody', async () => {
+  it('[G01] before the call starts makes no request', async () => {
     const stopped = ask(model(), 'hello', AbortSignal.abort());
     await expect(stopped).rejects.toMatchObject({ code: 'model-aborted' });
     expect(double.total).toBe(0);

@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { type ChatRequest, textOf } from './chat-request.ts';
 
-/** What the double says to one request. A bare string is the text of an ordinary answer. */
+/** The double's reply to one request. A bare string is the text of an ordinary answer. */
 export const Reply = z.union([
   z.string(),
   z.strictObject({
-    /** The pieces of the answer, one per server-sent event; or one text, cut into pieces. */
+    /**
+     * The pieces of the answer, one per server-sent event; or one text, which is cut into pieces.
+     */
     text: z.union([z.string(), z.array(z.string())]).optional(),
     /** Thoughts that are streamed before the text, as `reasoning_content`. */
     reasoning: z.string().optional(),
@@ -16,7 +18,7 @@ export const Reply = z.union([
           name: z.string(),
           /** Sent as JSON. */
           arguments: z.unknown(),
-          /** Sent as it is instead, for a model that makes mistakes. */
+          /** Sent literally instead, to simulate a model that makes mistakes. */
           written: z.string().optional(),
         }),
       )
@@ -33,10 +35,10 @@ export const Reply = z.union([
 ]);
 export type Reply = z.infer<typeof Reply>;
 
-/** Decides what to say; may take its time, so a test can hold an answer back. */
+/** Decides what to say; may be slow, so a test can hold an answer back. */
 export type ReplyScript = (request: ChatRequest) => Reply | Promise<Reply>;
 
-/** A reply with everything filled in. */
+/** A reply with all defaults filled in. */
 export interface FullReply {
   readonly pieces: readonly string[];
   readonly reasoning: string;
@@ -45,7 +47,7 @@ export interface FullReply {
   readonly usage: WireUsage | null;
 }
 
-/** Token counts as they are sent. */
+/** Token counts in wire format. */
 export interface WireUsage {
   readonly prompt_tokens: number;
   readonly completion_tokens: number;
@@ -53,15 +55,21 @@ export interface WireUsage {
   readonly prompt_tokens_details: { readonly cached_tokens: number };
 }
 
-/** Characters of one piece when a text is not cut by hand; about eight tokens. */
+/** Characters per piece when a text is not split by hand; about eight tokens. */
 const PIECE = 32;
 
-/** The answer when nothing is scripted: the last user text again, so that a test can predict it. */
+/**
+ * The answer when nothing is scripted: it repeats the last user text, so that a test can predict
+ * it.
+ */
 export function echo(request: ChatRequest): Reply {
   return `You said: ${textOf(request.messages.findLast(({ role }) => role === 'user'))}`;
 }
 
-/** Fills in what a script left open. Counts are a quarter of the characters, as good as any. */
+/**
+ * Fills in what a script left open. Token counts are a quarter of the characters, which is good
+ * enough.
+ */
 export function fullReply(reply: Reply, request: ChatRequest): FullReply {
   const said = typeof reply === 'string' ? { text: reply } : reply;
   const pieces = typeof said.text === 'string' ? cut(said.text) : (said.text ?? []);

@@ -63,12 +63,12 @@ const finish = (events: readonly ModelEvent[]) =>
 const calls = (events: readonly ModelEvent[]) =>
   events.flatMap((event) => (event.type === 'tool-call' ? event.call : []));
 
-/** A text one sign at a time. */
+/** A text one character at a time. */
 const bySign = (text: string) => ({ text: [...text] });
 const THOUGHT = 'They greet me. I keep it short.';
 
 describe('reasoning in the text of a server', () => {
-  it('[G20] is no part of the answer, and is kept for people', async () => {
+  it('[G20] is not part of the answer, and is kept for people', async () => {
     double.queue(bySign(`<think>\n${THOUGHT}\n</think>\n\nHello!`));
     const events = await ask(open());
     expect(shown(events)).toBe('Hello!');
@@ -78,7 +78,7 @@ describe('reasoning in the text of a server', () => {
     });
   });
 
-  it('[G20] whose beginning is not in the text is taken back once, and held back from then on', async () => {
+  it('[G20] without a start tag is retracted once, and held back from then on', async () => {
     const model = open();
     double.queue(
       bySign(`A greeting. Be short.\n</think>\n\nHello!`),
@@ -103,7 +103,7 @@ describe('reasoning in the text of a server', () => {
     expect(events.some(({ type }) => type === 'restart')).toBe(false);
   });
 
-  it('[G20] is never passed on where nothing can be taken back', async () => {
+  it('[G20] is never passed on where nothing can be retracted', async () => {
     double.queue(bySign(`A greeting. Be short.\n</think>\n\nHello!`));
     expect(shown(await ask(open(), { appendsOnly: true }))).toBe('Hello!');
   });
@@ -115,7 +115,7 @@ describe('reasoning in the text of a server', () => {
     expect(finish(events).cut).toBeUndefined();
   });
 
-  it('[G20] alone is an empty answer, also when it is asked for once more', async () => {
+  it('[G20] without any answer counts as an empty answer, even after a second attempt', async () => {
     const thought = bySign('<think>I think and think');
     double.queue(thought, thought);
     await expect(ask(open())).rejects.toMatchObject({ code: 'model-empty' });
@@ -130,10 +130,10 @@ describe('reasoning in the text of a server', () => {
   });
 });
 
-describe('a call of a tool that a model wrote into its text', () => {
+describe('a tool call that a model wrote into its text', () => {
   const call = (json: string) => `<tool_call>\n${json}\n</tool_call>`;
 
-  it('[G20] is a call, with arguments as the tool takes them', async () => {
+  it('[G20] becomes a call, with arguments as the tool expects them', async () => {
     double.queue(
       bySign(
         `I look.\n${call('{"name": "getWeather", "arguments": {"city": "Oslo", "days": "2"}}')}`,
@@ -165,13 +165,13 @@ describe('a call of a tool that a model wrote into its text', () => {
     expect(written).not.toContain('heron');
   });
 
-  it('[G20] and is all of an answer reaches the caller, who refuses it with the reason', async () => {
+  it('[G20] that is the entire answer reaches the caller, who refuses it with the reason', async () => {
     double.queue(bySign(call('{"name": "heron", "arguments": {}}')));
     const events = await ask(open(), { tools: [WEATHER] });
     expect(calls(events)).toMatchObject([{ name: 'heron', arguments: '{}' }]);
   });
 
-  it('[G20] is a quotation where the request holds it already', async () => {
+  it('[G20] is a quotation when the request already contains it', async () => {
     const quoted = '<function=get_weather>{"city": "Oslo"}</function>';
     double.queue(bySign(`It says:\n${quoted}`));
     const messages = [{ role: 'user', content: `Read this page: ${quoted}` } as const];

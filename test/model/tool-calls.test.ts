@@ -32,7 +32,7 @@ async function ask(
 const offered = () => double.requests.map(({ body }) => toolsOf(body));
 
 describe('tools on the wire', () => {
-  it('[G01] are offered in their order; a call comes whole, its arguments put together', async () => {
+  it('[G01] are offered in order; a call arrives whole, with its arguments joined', async () => {
     const given = { path: 'a long name with “quotes”.md', deep: { n: [1, 2] } };
     double.queue({ text: ['Let me ', 'look.'], toolCalls: [{ name: 'read', arguments: given }] });
     const events = await ask();
@@ -44,7 +44,7 @@ describe('tools on the wire', () => {
     ]);
   });
 
-  it('[G01] may be called without a word, and several at once', async () => {
+  it('[G01] may be called without text, and several in one answer', async () => {
     const calls = ['a.md', 'b.md'].map((path) => ({ name: 'read', arguments: { path } }));
     double.queue({ toolCalls: calls });
     const events = await ask();
@@ -53,14 +53,14 @@ describe('tools on the wire', () => {
   });
 
   it.each(['{"path": "a.md', 'a.md', ''])(
-    '[G01] arguments that are no JSON arrive as they were written: %j',
+    '[G01] arguments that are not JSON arrive as they were written: %j',
     async (written) => {
       double.queue({ toolCalls: [{ name: 'read', arguments: null, written }] });
       expect((await ask())[0]).toMatchObject({ call: { name: 'read', arguments: written } });
     },
   );
 
-  it('[G01] get their results, as a strict server wants it', async () => {
+  it('[G01] get their results in the form a strict server expects', async () => {
     const toolCalls = [
       { id: 'c1', name: 'read', arguments: '{"path":"a.md"}' },
       { id: 'c2', name: 'read', arguments: 'nonsense' },
@@ -90,7 +90,7 @@ describe('tools on the wire', () => {
   });
 
   it.each(STRICT_SERVERS)(
-    '[D03] get a line behind them before a later message, where %s wants that, and from then on',
+    '[D03] are followed by a line before a later message when %s requires that, and from then on',
     async (server) => {
       double.strictAs = server;
       const toolCalls = [{ id: 'c1', name: 'read', arguments: '{}' }];
@@ -110,7 +110,7 @@ describe('tools on the wire', () => {
     },
   );
 
-  it('[G20] of an answer that broke off are not final: another model answers instead', async () => {
+  it('[G20] of an interrupted answer are not final: another model answers instead', async () => {
     const second = await startModelDouble();
     const fallback = [providerAt(second)];
     const both = modelFrom({ ...providerAt(double), fallback }).model;

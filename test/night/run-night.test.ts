@@ -11,7 +11,7 @@ const { scripts } = z
   .parse(JSON.parse(read('package.json')));
 
 describe('a night run', () => {
-  it('[U09] holds every long test of package.json, also one that is added later, and no other script', () => {
+  it('[U09] includes every long test of package.json, even future ones, and no other script', () => {
     expect(nightScripts(scripts)).toEqual(
       expect.arrayContaining([
         'crash',
@@ -27,7 +27,7 @@ describe('a night run', () => {
     ]);
   });
 
-  it('[U09] continues after a part that failed, and ends with each part and its seconds', () => {
+  it('[U09] continues after a failed part, and ends with a list of parts and their seconds', () => {
     let now = 0;
     const run = (script: string): number => {
       now += 61_400;
@@ -42,7 +42,7 @@ describe('a night run', () => {
     ]);
   });
 
-  it('[U09] is in the documents, with the switch that makes a run whole', () => {
+  it('[U09] is documented, with the switch for a full run', () => {
     for (const page of ['CONTRIBUTING.md', 'test/README.md']) {
       expect([page, read(page)]).toEqual([page, expect.stringContaining('npm run night')]);
       expect([page, read(page)]).toEqual([page, expect.stringContaining('PARLEY_TEST_WHOLE')]);

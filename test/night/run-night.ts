@@ -1,4 +1,4 @@
-/** One part of a night run and how it ended. */
+/** One part of a night run and its result. */
 export interface NightPart {
   readonly script: string;
   readonly exitCode: number;
@@ -8,8 +8,9 @@ export interface NightPart {
 const BESIDE_SOAKS = ['crash', 'test:without'];
 
 /**
- * The scripts of `package.json` that run at night: all tests whole and with new seeds, the other long random tests, the
- * long form of the crash matrix, and all files that ask for a program without it. A new `soak:…` is one of them by its name.
+ * The scripts of `package.json` that run at night: all tests in full and with new seeds, the other
+ * long random tests, the long form of the crash matrix, and all files that need a program, without
+ * it. A new `soak:…` script is included by its name.
  */
 export function nightScripts(scripts: Readonly<Record<string, string>>): readonly string[] {
   return Object.keys(scripts).filter(
@@ -17,7 +18,7 @@ export function nightScripts(scripts: Readonly<Record<string, string>>): readonl
   );
 }
 
-/** Runs each script, also after one has failed: a night finds as much as it can. */
+/** Runs each script, even after one has failed: a night finds as much as it can. */
 export function runNight(
   scripts: readonly string[],
   run: (script: string) => number,
@@ -30,7 +31,7 @@ export function runNight(
   });
 }
 
-/** The last lines of a night: each part with its seconds, and whether it failed. */
+/** The last lines of a night run: each part with its seconds, and whether it failed. */
 export function nightTable(parts: readonly NightPart[]): readonly string[] {
   const rows = parts.map(({ script, exitCode, seconds }) => {
     const outcome = exitCode === 0 ? 'passed' : `FAILED (exit ${exitCode})`;

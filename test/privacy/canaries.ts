@@ -1,14 +1,17 @@
 import type { Chance } from './chance.ts';
 
-/** For whom a canary word was written down: said by the test itself, not asked of the code under test. */
+/**
+ * The intended audience of a canary word, as stated by the test itself rather than the code under
+ * test.
+ */
 export type MeantFor =
   | { readonly kind: 'owner' }
   | { readonly kind: 'everyone' }
-  /** One group's memory. */
+  /** The memory of one group. */
   | { readonly kind: 'group'; readonly conversationId: string }
   | Said;
 
-/** What somebody said in a chat, and perhaps asked to be remembered. */
+/** What a person said in a chat, and perhaps asked to be remembered. */
 export interface Said {
   readonly kind: 'said';
   readonly conversationId: string;
@@ -16,24 +19,27 @@ export interface Said {
   inMainSession: boolean;
 }
 
-/** A word that stands in exactly one place of the workspace. */
+/** A word that occurs in exactly one place of the workspace. */
 export interface Canary {
   readonly word: string;
   readonly meantFor: MeantFor;
-  /** The agent in whose workspace it stands, or to which it was said; undefined: the default one. */
+  /** The agent that owns the workspace or was told the word; undefined for the default agent. */
   readonly agent: string | undefined;
-  /** Where it stands, for people. */
+  /** A readable description of the place. */
   readonly where: string;
 }
 
-/** Every canary of a world, found again in any text whatever its case. */
+/** Every canary of a world, recognizable in any text regardless of case. */
 export interface CanaryBook {
   make(meantFor: MeantFor, where: string): Canary;
-  /** The same book for what belongs to another agent. */
+  /** The same book, for words that belong to another agent. */
   of(agent: string | undefined): CanaryBook;
-  /** Any of those that were made, whoever may see it: to be looked for where it must not be found. */
+  /**
+   * Any of the canaries created so far, whoever may see it, to be looked for where it must not
+   * occur.
+   */
   any(): Canary | undefined;
-  /** The canaries that a text holds, each once. */
+  /** The canaries in a text, without duplicates. */
   found(text: string): ReadonlySet<Canary>;
 }
 
@@ -58,17 +64,17 @@ export function canaryBook(chance: Chance): CanaryBook {
   return of(undefined);
 }
 
-/** Who reads, by the test's own reckoning. */
+/** The reader, as determined by the test itself. */
 export interface Audience {
   readonly agent: string | undefined;
-  /** Of that agent. */
+  /** Whether the reader owns that agent. */
   readonly isOwner: boolean;
   readonly conversationId: string;
 }
 
-/** The rule of the promise (W02–W04, F14), written down a second time on purpose. */
+/** The rule of the promise (W02–W04, F14), deliberately implemented a second time. */
 export function maySee(reader: Audience, { agent, meantFor }: Canary): boolean {
-  // Not even what all may read of it: no agent sees another's files, memory or history.
+  // Not even what everyone may read: no agent sees another's files, memory or history.
   if (agent !== reader.agent) return false;
   const { isOwner, conversationId } = reader;
   switch (meantFor.kind) {

@@ -3,18 +3,21 @@ import { expect, it } from 'vitest';
 import { runWorld } from './run-world.ts';
 import { describeTally, emptyTally } from './tally.ts';
 
-/** Together in all files. A short world has not enough of everything, so a change sees fewer of them. */
+/**
+ * The number of worlds in all files together. A short world lacks variety, so a change runs fewer
+ * worlds.
+ */
 const WORLDS = Math.max(2, shareOfRun(4));
-/** How many turns a long run looks at; it takes other worlds each time. */
+/** How many turns a long run checks; it uses different worlds each time. */
 const LONG_RUN = process.env.PARLEY_TEST_TURNS;
-/** To see one world again, by the number that a failure names. */
+/** Selects a single world, by the number that a failure reports. */
 const ONE_WORLD = process.env.PARLEY_TEST_WORLD;
 const TURNS = Number(LONG_RUN ?? WORLDS * 250);
 const FIRST_SEED = LONG_RUN === undefined ? 20_261_121 : Date.now() % 1_000_000_000;
 
 /**
- * Half of all random worlds, the even or the odd ones: two files run at the same time. Otherwise always
- * the same worlds, as a find should not stop others' work.
+ * Half of all random worlds, the even or the odd ones: two files run in parallel. Otherwise always
+ * the same worlds, so that a new finding does not block unrelated work.
  */
 export function testCanaryTurns(half: 'even' | 'odd'): void {
   const worlds = Array.from({ length: WORLDS }, (_, world) => world).filter(
@@ -34,7 +37,7 @@ export function testCanaryTurns(half: 'even' | 'odd'): void {
       expect(tally.leaks).toEqual([]);
       expect(tally.missing).toEqual([]);
       expect(tally.turns).toBe(all);
-      // Whatever was looked for has been there often enough to be missed.
+      // Everything that is looked for has occurred often enough that its absence would be noticed.
       const { ownerTurns, privateShown, publicShown, groupShown, remembered } = tally;
       const { toolCalls, refused, late, joined, others } = tally;
       for (const count of [
@@ -43,7 +46,7 @@ export function testCanaryTurns(half: 'even' | 'odd'): void {
       ]) {
         expect(count).toBeGreaterThan(all / 20);
       }
-      // Every world ends with files in which the model has put what it was not to give away.
+      // Every world ends with files into which the model has copied private words.
       expect(tally.laundered).toBeGreaterThanOrEqual(worlds.length);
     },
     120_000 + TURNS * 100,

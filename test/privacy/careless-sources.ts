@@ -5,12 +5,12 @@ import type { WorkspaceView } from '@parley/workspace';
 import type { Chance } from './chance.ts';
 import type { PrivateWorld } from './private-world.ts';
 
-/** Keeps what it was shown, from turn to turn, as a cache that forgot for whom it was made. */
+/** Keeps what it was shown from turn to turn, like a cache that forgot its audience. */
 export interface Hoard {
   keep(parts: readonly PromptPart[], view: WorkspaceView): void;
-  /** Something of earlier turns, with the audience it had then. */
+  /** Parts of earlier turns, with the audience they had then. */
   some(): readonly PromptPart[];
-  /** A view that somebody had in an earlier turn. */
+  /** A view from an earlier turn. */
   view(): WorkspaceView | undefined;
 }
 
@@ -30,7 +30,7 @@ export function createHoard(chance: Chance): Hoard {
   };
 }
 
-/** Fields of which each is one part. */
+/** Fields that consist of a single part. */
 const SINGLE = [
   'approvals',
   'persona',
@@ -42,8 +42,8 @@ const SINGLE = [
 ] as const;
 
 /**
- * A feature with a fault: it hands on what it was shown in other turns, mixed with what belongs to this
- * one, each part with its own audience. The layers have to take the strictest of them.
+ * A faulty feature: it returns parts it was shown in other turns, mixed with those of this turn,
+ * each with its own audience. The layers have to apply the strictest of them.
  */
 export function hoardingSource(hoard: Hoard, chance: Chance): ContextSource {
   return {
@@ -54,7 +54,7 @@ export function hoardingSource(hoard: Hoard, chance: Chance): ContextSource {
       const now = await readSome(view, ['MEMORY.md', 'AGENTS.md', view.groupMemory], chance);
       const features: { -readonly [Field in keyof PromptFeatures]: PromptFeatures[Field] } = {};
       for (const field of SINGLE) {
-        // Such a layer is withheld as a whole, and an owner would miss what else is in it.
+        // Such a layer is withheld as a whole, and an owner would miss the rest of it.
         const others = reader.kind === 'owner' ? [] : hoard.some();
         const part = [...now, ...others].at(chance.below(3));
         if (part !== undefined && chance.happens(0.3)) features[field] = part;
@@ -71,8 +71,9 @@ export function hoardingSource(hoard: Hoard, chance: Chance): ContextSource {
 }
 
 /**
- * A hook with the same fault. What it adds has the audience it was read with; one that calls a private
- * text public is hostile code inside the process, and nothing here can tell.
+ * A hook with the same fault. Its additions have the audience with which they were read; a hook
+ * that declares private text public is hostile code inside the process, which cannot be detected
+ * here.
  */
 export function hoardingHook(hoard: Hoard, chance: Chance): TurnHook {
   return {
@@ -91,8 +92,8 @@ export function hoardingHook(hoard: Hoard, chance: Chance): TurnHook {
 }
 
 /**
- * A feature that reads whatever it likes and forgets for whom it was. Nothing can come of it, because
- * a view does not hold what its reader may not see.
+ * A feature that reads whatever it likes and forgets the audience. This cannot leak, because a view
+ * does not contain what its reader may not see.
  */
 export function relabellingSource(
   { skills, skillNames }: Pick<PrivateWorld, 'skills' | 'skillNames'>,

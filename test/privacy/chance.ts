@@ -1,10 +1,10 @@
-/** Random choices that come out the same for the same seed, so that a find can be looked at again. */
+/** Random choices that repeat for the same seed, so that a finding can be reproduced. */
 export interface Chance {
-  /** A whole number from 0 up to, not including, `below`. */
+  /** An integer from 0 up to, but excluding, `below`. */
   below(below: number): number;
-  /** True in `share` (0 to 1) of the cases. */
+  /** True with probability `share` (0 to 1). */
   happens(share: number): boolean;
-  /** One of a list that is not empty. */
+  /** A random element of a non-empty list. */
   pick<T>(list: readonly T[]): T;
   /** Lower-case letters and digits. */
   letters(length: number): string;
@@ -12,7 +12,7 @@ export interface Chance {
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
-/** Makes one from a seed (mulberry32: small, fast and even enough for tests). */
+/** Creates a generator from a seed (mulberry32: small, fast and uniform enough for tests). */
 export function chanceFrom(seed: number): Chance {
   let state = seed >>> 0;
   const next = (): number => {

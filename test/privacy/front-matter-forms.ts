@@ -1,4 +1,4 @@
-/** How the top of a file may look that its author meant for the owner, also where it went wrong. */
+/** Possible headers of a file that its author meant for the owner, including malformed ones. */
 export const OWNER_FORMS: readonly string[] = [
   '---\naudience: owner\n---\n',
   '---\r\naudience: owner\r\n---\r\n',
@@ -36,7 +36,7 @@ export const OWNER_FORMS: readonly string[] = [
   `---\nlong: ${'x'.repeat(17_000)}\naudience: owner\n---\n`,
 ];
 
-/** How it may look where anyone may read on. */
+/** Possible headers of a file that anyone may read. */
 export const PUBLIC_FORMS: readonly string[] = [
   '',
   '---\naudience: everyone\n---\n',
@@ -45,7 +45,7 @@ export const PUBLIC_FORMS: readonly string[] = [
   '# audience\n',
 ];
 
-/** The line by which a skill says that it is the owner's, also where its author was careless. */
+/** Front-matter lines that mark a skill as the owner's, including careless ones. */
 export const OWNER_LINES: readonly string[] = [
   'audience: owner',
   'Audience: owner',

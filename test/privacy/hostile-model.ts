@@ -2,14 +2,14 @@ import type { ChatModel, ModelEvent, ModelRequest, ModelTool } from '@parley/mod
 import { z } from 'zod';
 import type { Chance } from './chance.ts';
 
-/** Ends a run of a turn in the middle, as the death of its process would. */
+/** Ends a run of a turn midway, as the death of its process would. */
 export class Crash extends Error {
   override readonly name = 'Crash';
 }
 
-/** A model that tries everything: whatever tools it is given, it calls them with what must not work. */
+/** A model that tries everything: it calls any tool it is offered in ways that must not succeed. */
 export interface HostileModel extends ChatModel {
-  /** What it was asked since this was last called. */
+  /** The requests since the last call. */
   takeAsked(): readonly ModelRequest[];
   readonly calls: { made: number };
 }
@@ -17,19 +17,19 @@ export interface HostileModel extends ChatModel {
 interface HostileModelOptions {
   readonly chance: Chance;
   readonly pathOf: () => string;
-  /** Names to try where a tool takes a name. */
+  /** Names to try when a tool takes a name. */
   readonly names: () => readonly string[];
   /** What it looks for in memories. */
   readonly query: () => string;
-  /** Something that a request holds, to be quoted or put down. */
+  /** Something in a request, to be quoted or written down. */
   readonly shown: (request: ModelRequest) => string | undefined;
-  /** Something private that a request holds, to be written where others may read it. */
+  /** Something private in a request, to be written where others may read it. */
   readonly secret: (request: ModelRequest) => string | undefined;
-  /** What it says of a request: it repeats what it was shown. */
+  /** What it says about a request: it repeats what it was shown. */
   readonly echo: (request: ModelRequest) => string;
 }
 
-/** After so many calls of one turn it answers. */
+/** After this many calls in one turn it answers. */
 const MAX_CALLS = 3;
 
 /** Makes one. */
@@ -68,7 +68,7 @@ export function hostileModel({ chance, echo, ...tries }: HostileModelOptions): H
   };
 }
 
-/** Listing and looking for text read the whole workspace, and would take most of the time. */
+/** Listing and searching read the whole workspace, and would take most of the time. */
 function toolFrom(tools: readonly ModelTool[], chance: Chance): ModelTool {
   const often = ['read', 'read', 'write', 'write', 'search_memory', undefined][chance.below(6)];
   return tools.find(({ name }) => name === often) ?? chance.pick(tools);
@@ -76,7 +76,7 @@ function toolFrom(tools: readonly ModelTool[], chance: Chance): ModelTool {
 
 type Tries = Omit<HostileModelOptions, 'echo'> & { readonly request: ModelRequest };
 
-/** A path wherever the tool takes a text, now and then something else that fits its schema. */
+/** A path wherever the tool takes a text; occasionally another value that fits its schema. */
 function argumentsFor({ name: tool, inputSchema }: ModelTool, tries: Tries): object {
   const { properties, required } = Schema.parse(inputSchema);
   const secret = ['write', 'edit'].includes(tool) ? tries.secret(tries.request) : undefined;
@@ -104,7 +104,7 @@ const Schema = z.object({
 
 const Choice = z.object({ enum: z.array(z.string()).min(1) });
 
-/** Where a schema names what is allowed. */
+/** A value from the list of allowed ones, if the schema has such a list. */
 function oneOf(schema: unknown, { chance }: Tries): string | undefined {
   const choice = Choice.safeParse(schema);
   return choice.success ? chance.pick(choice.data.enum) : undefined;

@@ -1,11 +1,11 @@
 import type { Chance } from './chance.ts';
 
-/** What a turn may make, for another to find. */
+/** Files that a turn may create for another to find. */
 export const MADE: readonly string[] = [
   ...['notes/made.md', 'knowledge/made.md', 'made.md', 'notes/made.txt', 'skills/watering/made.md'],
 ];
 
-/** Paths that somebody could try, none of which may lead a guest to a memory. */
+/** Paths that might be tried, none of which may lead a guest to a memory. */
 const TRIED: readonly string[] = [
   'MEMORY.md',
   './MEMORY.md',
@@ -63,7 +63,7 @@ const TRIED: readonly string[] = [
   '../workspace/MEMORY.md',
 ];
 
-/** A path to try: one of the list, one that exists, or one of these bent a little. */
+/** A path to try: one of the list, an existing one, or a slightly altered version of these. */
 export function hostilePath(existing: readonly string[], folder: string, chance: Chance): string {
   if (chance.happens(0.15)) return chance.pick(MADE);
   const path = chance.pick(chance.happens(0.5) ? TRIED : existing);

@@ -7,22 +7,22 @@ import type { PrivateWorld } from './private-world.ts';
 import { SHOWN_TO_OWNERS } from './shown-files.ts';
 import type { Tally } from './tally.ts';
 
-/** What is looked at, and where it is counted. */
+/** What is checked, and where it is counted. */
 export interface Judged {
   readonly book: CanaryBook;
-  /** Of each agent. */
+  /** The world of each agent. */
   readonly worldOf: (agent: string | undefined) => PrivateWorld;
   readonly stage: PrivacyStage;
   readonly model: HostileModel;
   readonly tally: Tally;
   /**
-   * By conversation, the words of its answers so far. They belong to that chat: its people read them,
-   * and its history may go on holding them whoever owns the agent later.
+   * The words in the answers so far, by conversation. They belong to that chat: its people have
+   * read them, and its history may keep them regardless of who owns the agent later.
    */
   readonly told: Map<string, Set<Canary>>;
 }
 
-/** Reads every request of a run, and what the chat was answered if the turn ended with it. */
+/** Checks every request of a run, and the answer to the chat if the turn ended with one. */
 export async function judgeRun(
   judged: Judged,
   reader: Audience,
@@ -54,7 +54,7 @@ export async function judgeRun(
   }
 }
 
-/** The canaries of a request, except those in answers of the past that the chat has read already. */
+/** The canaries of a request, except those in earlier answers that the chat has already read. */
 function wordsShown(
   { messages, ...rest }: ModelRequest,
   book: CanaryBook,
@@ -74,7 +74,7 @@ function count(tally: Tally, reader: Audience, { meantFor }: Canary): void {
   if (meantFor.kind === 'group') tally.groupShown += 1;
 }
 
-/** The other direction: an owner's turn has all that its layout shows. */
+/** The opposite check: an owner's turn contains everything that its layout shows. */
 function lookForPrivateParts(
   { stage, tally }: Judged,
   world: PrivateWorld,
@@ -93,7 +93,7 @@ function lookForPrivateParts(
   }
 }
 
-/** Results of tools that say that there is nothing for this reader. */
+/** Tool results that say that there is nothing for this reader. */
 function refusalsIn(request: ModelRequest | undefined): number {
   const messages = request?.messages ?? [];
   return messages.filter((message) => message.role === 'tool' && message.failed === true).length;
@@ -104,7 +104,7 @@ function describe({ where, meantFor, agent = 'main' }: Canary): string {
   return `${where} of ${agent} (for ${whom})`;
 }
 
-/** What a model says that repeats a little of what it was shown. */
+/** A model's answer that repeats a little of what it was shown. */
 export function echoOf(request: ModelRequest, book: CanaryBook, chance: Chance): string {
   if (!chance.happens(0.1)) return 'fine';
   const words = [...book.found(JSON.stringify(request))].map(({ word }) => word);

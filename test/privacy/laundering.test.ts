@@ -34,7 +34,7 @@ const OWNERS_CHAT = conversationOf(OWNER);
 const BEAT_LANE = 'beat:main';
 const AS_OWNER = { kind: 'owner', conversationId: OWNERS_CHAT } as const;
 
-/** What everyone can read before; each has a word of its own that shows that it was looked at. */
+/** What everyone can read beforehand; each file has a unique word that shows it was read. */
 const OPEN_FILES = {
   'notes/open.md': 'The vault is sesame-note.',
   'knowledge/open.md': '# Vault\n\nThe vault is sesame-knowledge.',
@@ -46,19 +46,22 @@ const PRIVATE_FILES = {
   'HEARTBEAT.md':
     '## tidy\n- every: 30 min\n- do: Keep the notes tidy.\n\n## memory\n- every: 1 day\n- run: memory-upkeep\n',
 };
-/** Commands run without an approval, which is what an owner chooses who trusts the sandbox. */
+/** Commands run without approval, as configured by an owner who trusts the sandbox. */
 const EXEC = {
   ...({ approval: 'never', network: false, seconds: 20, maxSeconds: 20 } as const),
   ...{ maxCharacters: 10_000, processes: 64, memoryMb: 500, diskMb: 100, forbidden: [] },
 };
 
-/** Where the agent puts the private words: what is the owner's afterwards, and what others read or follow. */
+/**
+ * Where the agent puts the private words: files that become the owner's, and files that others read
+ * or follow.
+ */
 const NEW_NOTE = 'notes/new.md';
 const FOR_OTHERS = ['knowledge/vault.md', 'notes/open.md', 'formats/telegram.md'];
 const PERSONA = 'personas/pirate.md';
 
 type Call = readonly [tool: string, input: object];
-/** What the model does with a request: calls, or words that end the turn. */
+/** The model's reply to a request: calls, or words that end the turn. */
 type Step = (request: ModelRequest) => readonly Call[] | string;
 
 interface Scene {
@@ -67,9 +70,11 @@ interface Scene {
   readonly service: MemoryService;
   readonly asked: ModelRequest[];
   next(...steps: readonly Step[]): void;
-  /** A message of somebody, answered to its end; how many approvals were asked for and denied. */
+  /**
+   * Sends a message and waits for its answer; returns how many approvals were requested and denied.
+   */
   say(from: ChatLocation, text: string): Promise<number>;
-  /** Runs what waits there, likewise. */
+  /** Runs what waits in a lane, with the same result. */
   run(lane: string): Promise<number>;
 }
 
@@ -149,7 +154,7 @@ function place(id: string, type: 'direct' | 'group'): ChatLocation {
   return { channel: 'alpha', account: 'default', chat: { id, type }, senders };
 }
 
-/** As ingress would store it. */
+/** A message as ingress would store it. */
 function messageIn(from: ChatLocation, text: string, messageId: string): AdmittedMessage {
   const [writer = { id: '' }] = from.senders;
   const chance = { ...chanceFrom(1), happens: () => false };
@@ -181,7 +186,7 @@ function steppedModel() {
   return { model, asked, next: (...more: readonly Step[]) => void steps.push(...more) };
 }
 
-/** Reads MEMORY.md and writes what it has found there everywhere. */
+/** Reads MEMORY.md and writes its content everywhere. */
 const LAUNDERS: readonly Step[] = [
   ({ tools = [] }) => [
     ['read', { path: 'MEMORY.md' }],
@@ -221,7 +226,7 @@ const LAUNDERS_BY_COMMAND: readonly Step[] = [
   },
 ];
 
-/** What tools said in a request. */
+/** The tool results in a request. */
 function heard(request: ModelRequest | undefined): string {
   const results = (request?.messages ?? []).filter(({ role }) => role === 'tool');
   return results.map(({ content }) => content).join('\n');
@@ -232,7 +237,10 @@ function filesOf(folder: string): readonly string[] {
   return names.filter((name) => statSync(join(folder, name)).isFile());
 }
 
-/** The marked words that others are shown when they look everywhere: in prompts and results of tools. */
+/**
+ * The marked words that other people are shown when they look everywhere: in prompts and tool
+ * results.
+ */
 async function seenBy(scene: Scene, from: ChatLocation): Promise<readonly string[]> {
   const { workspace, asked, next } = scene;
   const reads = filesOf(workspace.folder).map((path): Call => ['read', { path }]);
@@ -254,13 +262,13 @@ async function seenBy(scene: Scene, from: ChatLocation): Promise<readonly string
   return [...new Set(words)].sort();
 }
 
-/** What must hold after every row: others see what was open before, and nothing that was not. */
+/** Required after every row: others see what was public before, and nothing else. */
 async function expectNothingGotOut(scene: Scene): Promise<void> {
   const open = ['format', 'knowledge', 'note', 'persona'].map((word) => `sesame-${word}`);
   for (const from of [STRANGER, GROUP]) expect(await seenBy(scene, from)).toEqual(open);
 }
 
-/** A turn of the kind that a row names, in which the model launders; how many approvals it took. */
+/** A kind of turn in which the model launders, and the number of approvals it took. */
 interface Row {
   readonly kind: string;
   readonly approvals: number;
@@ -271,7 +279,7 @@ interface Row {
 
 const EVERY_OPEN_FILE = FOR_OTHERS.length + 1;
 
-/** Runs in the sandbox, where there is one. */
+/** Runs in the sandbox, if available. */
 const COMMAND = 'a command of the shell';
 
 const ROWS: readonly Row[] = [
@@ -297,7 +305,7 @@ const ROWS: readonly Row[] = [
   },
   {
     kind: 'a heartbeat run',
-    // Nobody is asked from there.
+    // No approval can be requested from there.
     approvals: 0,
     async play(scene) {
       await beat(scene, 'tidy');
@@ -378,7 +386,7 @@ async function hostileServer(): Promise<AgentMcp> {
 }
 
 describe('[W09] private text that the agent writes everywhere', () => {
-  it.for(ROWS)('in a turn of $kind reach nobody else, and the owner', async (row, { skip }) => {
+  it.for(ROWS)('in a turn of $kind reaches only the owner', async (row, { skip }) => {
     skip(row.kind === COMMAND && !inject('bubblewrapPath'), 'bubblewrap is missing');
     const scene = await open(await row.mcp?.());
     scene.next(...(row.launders ?? LAUNDERS));
@@ -389,7 +397,7 @@ describe('[W09] private text that the agent writes everywhere', () => {
     expect(heard(scene.asked.at(-1)).split('\n').at(-1)).toContain(CANARY);
   });
 
-  it('[H07] memory upkeep puts into MEMORY.md alone, whatever the model proposes', async () => {
+  it('[H07] memory upkeep writes only MEMORY.md, whatever the model proposes', async () => {
     const scene = await open();
     const { folder } = scene.workspace;
     write(folder, 'MEMORY.md', '# Memory\n');
@@ -412,7 +420,7 @@ describe('[W09] private text that the agent writes everywhere', () => {
     await expectNothingGotOut(scene);
   });
 
-  it('[G15] /forget removes, and changes of no file who may read it', async () => {
+  it('[G15] /forget removes text without changing who may read a file', async () => {
     const scene = await open();
     const { stage, workspace, service } = scene;
     const { folder } = workspace;
@@ -420,7 +428,7 @@ describe('[W09] private text that the agent writes everywhere', () => {
     const heads = {
       'memory/marked.md': '---\naudience: owner\n---\n',
       'memory/unmarked.md': '',
-      // Nothing can widen memory.
+      // Nothing can widen the audience of memory.
       'memory/widened.md': '---\naudience: everyone\n---\n',
     };
     for (const [name, head] of Object.entries(heads))
@@ -436,7 +444,7 @@ describe('[W09] private text that the agent writes everywhere', () => {
     for (const [name, head] of Object.entries(heads))
       expect(onDisk(name).replace(/\n+/g, '\n')).toBe(`${head}- sesame-memory\n`);
     expect(onDisk('MEMORY.md')).not.toContain(CANARY);
-    // Files that are open are a person's to change: named, and left as they are.
+    // Public files are for a person to change: they are named and left unchanged.
     expect(answer).toContain('notes/open.md');
     expect(onDisk('notes/open.md')).toBe(opened);
     write(folder, 'notes/open.md', opened.replace(SECRET, ''));

@@ -2,11 +2,14 @@ import { conversationOfAgent, type InboundMessage } from '@parley/core';
 import type { AdmittedMessage } from '@parley/store';
 import type { Chance } from './chance.ts';
 
-/** The people of the settings who own the agent; the second is removed and named again meanwhile. */
+/**
+ * The people whom the settings name as owners of the agent; the second is removed and added again
+ * during a run.
+ */
 export const FIRST_OWNER = 'alpha:1';
 export const SECOND_OWNER = 'beta:own-2';
 
-/** A chat, and who of those who write there is an owner by ingress's word or by the settings. */
+/** A chat, and which of its writers are owners according to ingress or the settings. */
 export interface ChatLocation {
   readonly channel: string;
   readonly account: string;
@@ -16,11 +19,11 @@ export interface ChatLocation {
 
 interface Writer {
   readonly id: string;
-  /** What ingress says of a linked account (F13). */
+  /** What ingress reports about a linked account (F13). */
   readonly fromOwner?: boolean;
 }
 
-/** A message on its way into the inbox, but for its id, words and time. */
+/** A message on its way into the inbox, without its id, words and time. */
 export interface Written {
   readonly place: ChatLocation;
   readonly writer: Writer;
@@ -28,14 +31,14 @@ export interface Written {
 
 const OWNERS: readonly Writer[] = [{ id: '1' }, { id: '1', fromOwner: true }];
 
-/** Every kind of chat there is, those of owners most often. */
+/** Every kind of chat, those of owners most often. */
 export const PLACES: readonly ChatLocation[] = [
   direct('alpha', '1', OWNERS),
   direct('alpha', '1', OWNERS, 'second'),
   direct('beta', 'own-2', [{ id: 'own-2' }]),
   direct('beta', 'own-2', [{ id: 'own-2' }], 'second'),
   direct('gamma', 'linked', [{ id: 'linked', fromOwner: true }]),
-  // A link that was cut while messages waited: not all of them are an owner's.
+  // A link that was removed while messages waited: not all of them are an owner's.
   direct('gamma', 'cut', [{ id: 'cut', fromOwner: true }, { id: 'cut' }]),
   direct('alpha', '7', [{ id: '7' }]),
   // Nearly an owner's id.
@@ -46,7 +49,7 @@ export const PLACES: readonly ChatLocation[] = [
   direct('beta', 'OWN-2', [{ id: 'OWN-2' }]),
   shared('alpha', { id: 'G1', type: 'group', title: 'Kitchen' }),
   shared('alpha', { id: 'G2', type: 'group', title: 'Garden' }),
-  // As another chat's id, but for letters that some systems take for the same.
+  // The id of another chat, except for letters that some systems treat as equal.
   shared('alpha', { id: 'g1', type: 'group', title: 'Kitchen' }),
   shared('beta', { id: 'G1', type: 'group', title: 'Kitchen' }),
   shared('beta', { id: '../G1', type: 'group', title: '../MEMORY' }),
@@ -64,7 +67,7 @@ function direct(
   return { channel, account, chat: { id, type: 'direct' }, senders };
 }
 
-/** Anyone writes there, owners too. */
+/** Anyone may write there, including owners. */
 function shared(channel: string, chat: InboundMessage['chat']): ChatLocation {
   const senders = [{ id: '1', fromOwner: true }, { id: '1' }, { id: 'own-2' }, { id: '7' }];
   return { channel, account: 'default', chat, senders };
@@ -76,7 +79,7 @@ export function conversationOf({ channel, account, chat }: ChatLocation): string
   return `${channel}:${account}:${chat.id}${thread}`;
 }
 
-/** Whether a turn of these messages runs in the main session: the promise in the test's own words. */
+/** Whether a turn of these messages runs in the main session, according to the test itself. */
 export function isMainSession(written: readonly Written[], owners: readonly string[]): boolean {
   return written.every(
     ({ place, writer }) =>
@@ -85,12 +88,15 @@ export function isMainSession(written: readonly Written[], owners: readonly stri
   );
 }
 
-/** Whether ingress takes it for an account that an owner of this agent has linked: all are linked with the first. */
+/**
+ * Whether ingress treats the writer as a linked account of an owner of this agent: all are linked
+ * with the first owner.
+ */
 function isLinked({ fromOwner }: Writer, owners: readonly string[]): boolean {
   return fromOwner === true && owners.includes(FIRST_OWNER);
 }
 
-/** Makes the row that ingress would store. */
+/** Creates the row that ingress would store. */
 export function admitted(
   { place, writer }: Written,
   { messageId, text, now }: { messageId: string; text: string; now: number },

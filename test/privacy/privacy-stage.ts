@@ -31,31 +31,31 @@ import { Crash } from './hostile-model.ts';
 import { NOW } from './private-world.ts';
 import { LAYOUTS, type LayoutName } from './shown-files.ts';
 
-/** How the prompt of the next turn is made. */
+/** How the prompt of the next turn is built. */
 export interface PromptChoice {
   layout: LayoutName;
   mode: PromptMode;
   heartbeat: boolean;
-  /** The first turn after a start, and of a new workspace. */
+  /** Whether it is the first turn after a start, and of a new workspace. */
   boot: boolean;
 }
 
-/** The real way of a turn, from the inbox to the outbox, around a model that a test plays. */
+/** The real path of a turn, from the inbox to the outbox, with a model scripted by a test. */
 export interface PrivacyStage {
   readonly store: Store;
-  /** Changed in place: whom the settings name as owners of an agent. */
+  /** The owners of an agent according to the settings; modified in place. */
   readonly ownersOf: (agent: string | undefined) => string[];
   readonly choice: PromptChoice;
   accept(message: AdmittedMessage): Promise<void>;
-  /** As `/new` does; the message needs an id of its own. */
+  /** Starts a new session like `/new`; the message needs a unique id. */
   newSession(message: AdmittedMessage): Promise<void>;
-  /** What happens once while the next turns run, when their model is asked. */
+  /** An action that happens once during the next turns, when their model is asked. */
   meanwhile(happens: () => Promise<void>): void;
   /** Whether messages of a conversation wait for a turn. */
   hasWaiting(conversationId: string): Promise<boolean>;
-  /** Runs the next turn of a conversation; false when it threw and has to be run again. */
+  /** Runs the next turn of a conversation; false when it threw and must be run again. */
   run(conversationId: string): Promise<boolean>;
-  /** What the turn that ran last has put into the outbox. */
+  /** What the last turn has put into the outbox. */
   lastAnswer(): Promise<readonly OutboundPart[]>;
   close(): Promise<void>;
 }
@@ -72,16 +72,16 @@ export interface StagedAgent {
 }
 
 export interface StageOptions {
-  /** By name; undefined: the default one. */
+  /** By name; undefined is the default agent. */
   readonly agents: ReadonlyMap<string | undefined, StagedAgent>;
   readonly model: ChatModel;
-  /** The accounts of a person, their own among them. */
+  /** The accounts of a person, including the given one. */
   readonly accountsOf: (person: string) => Promise<readonly string[]>;
-  /** Without it nobody is asked, and what needs an approval is refused. */
+  /** Without it, nobody is asked, and calls that need approval are refused. */
   readonly approvals?: NonNullable<TurnServices['approvals']>;
 }
 
-/** Opens a stage on a database in memory. */
+/** Opens a stage on an in-memory database. */
 export async function openPrivacyStage(options: StageOptions): Promise<PrivacyStage> {
   let now = NOW;
   const clock = (): number => now;
@@ -153,7 +153,7 @@ export async function openPrivacyStage(options: StageOptions): Promise<PrivacySt
   };
 }
 
-/** A model during whose answers something happens. */
+/** A model that runs an action during its answers. */
 function watched(model: ChatModel, happens: () => Promise<void>): ChatModel {
   return {
     ...model,
@@ -164,7 +164,10 @@ function watched(model: ChatModel, happens: () => Promise<void>): ChatModel {
   };
 }
 
-/** Memory as an agent has it: its tools, what it adds to prompts, and what is saved by itself (G13, G14). */
+/**
+ * An agent's memory: its tools, its additions to prompts, and what is saved automatically (G13,
+ * G14).
+ */
 function remembering(
   { workspace, sources, hooks, tools }: StagedAgent,
   { accountsOf }: Pick<StageOptions, 'accountsOf'>,
@@ -186,7 +189,7 @@ const QUIET: TurnServices['heartbeat'] = {
   limits: async () => ({}),
 };
 
-/** What a turn needs besides, and none of these looks at. */
+/** Further services that a turn requires but that these tests do not check. */
 const SILENCE = {
   ...silentRuntime,
   heartbeat: QUIET,
@@ -202,7 +205,7 @@ const SILENCE = {
   wake: async () => {},
 };
 
-/** False when the model ended it. */
+/** False when the model ended the run. */
 async function endedByItself(run: Promise<void>): Promise<boolean> {
   try {
     await run;
@@ -229,7 +232,10 @@ function assemblerOf(choice: PromptChoice): PromptAssembler {
   };
 }
 
-/** What a turn of a heartbeat, after a start, or of a new workspace has besides. */
+/**
+ * The additional features of a heartbeat turn, a first turn after a start, or a turn in a new
+ * workspace.
+ */
 function featuresFor({ heartbeat, boot }: PromptChoice): PromptFeatures {
   const note = { task: 'mail', instruction: 'Look for mail.', schedule: 'every 30 min' };
   return { ...(heartbeat && { heartbeat: note }), ...(boot && { boot: true, bootstrap: true }) };

@@ -8,20 +8,25 @@ import { OWNER_FORMS, OWNER_LINES, PUBLIC_FORMS } from './front-matter-forms.ts'
 import { MADE } from './hostile-paths.ts';
 import { MEMORY_FILES, makeLinks, OTHER_FILES, SKILLS, skillsOf, write } from './world-files.ts';
 
-/** A workspace in which every file holds words of its own, and what is known of them. */
+/** A workspace in which every file contains unique words, and the knowledge of them. */
 export interface PrivateWorld {
   readonly workspace: Workspace;
   readonly skills: Skills;
   /** The names of its skills, and of one that does not exist. */
   readonly skillNames: readonly string[];
   readonly book: CanaryBook;
-  /** The word of a file, to be looked for where it must be read; undefined if somebody wrote over it. */
+  /**
+   * The word of a file, to be looked for where it must be read; undefined if the file was
+   * overwritten.
+   */
   wordOf(name: string): Canary | undefined;
-  /** Every path that was made, also links, but for the one whose very name is private. */
+  /**
+   * Every path that was created, including links, except for the one whose very name is private.
+   */
   readonly paths: readonly string[];
-  /** Writes one of the files again, perhaps for other readers than before. */
+  /** Rewrites one of the files, perhaps for another audience. */
   rewrite(): void;
-  /** How many files hold a private word that was copied there. */
+  /** How many files contain a private word that was copied there. */
   laundered(): number;
   remove(): void;
 }
@@ -31,14 +36,14 @@ export const NOW = Date.UTC(2026, 10, 21, 13, 5);
 
 const OWNER: MeantFor = { kind: 'owner' };
 
-/** Writes the files of a world, each with a word of its own. */
+/** Writes the files of a world, each with a unique word. */
 interface Author {
-  /** By file, the word it was written with last. */
+  /** The last written word of each file. */
   readonly words: ReadonlyMap<string, Canary>;
   memory(name: string): void;
-  /** Private or not, as chance has it. */
+  /** Private or not, at random. */
   other(name: string): void;
-  /** Whatever such a file says of itself, it is one conversation's. */
+  /** Belongs to one conversation, whatever the file says about itself. */
   group(name: string, conversationId: string): void;
   /** A file whose very name is private. */
   secret(): string;
@@ -71,16 +76,16 @@ function authorOf(folder: string, book: CanaryBook, chance: Chance): Author {
   };
 }
 
-/** A further file of each skill. */
+/** An additional file of each skill. */
 const MORE = 'references/more.md';
-/** Also of skills that lie elsewhere, where there is nothing to be found. */
+/** Also for skills that are elsewhere, where nothing is to be found. */
 const FURTHER = [...SKILLS.keys()].flatMap((skill) => [
   MORE,
   `skills/${skill}/${MORE}`,
   `skills/private/${skill}/${MORE}`,
 ]);
 
-/** Makes one. Which files are private, and how they say so, is up to chance. */
+/** Creates a world. Which files are private, and how they say so, is random. */
 export async function makePrivateWorld(
   chance: Chance,
   conversations: readonly string[],
@@ -128,7 +133,7 @@ export async function makePrivateWorld(
   };
 }
 
-/** The memory file of each conversation, and whose it is. */
+/** The memory file of each conversation, and its audience. */
 function groupFilesOf(
   workspace: Workspace,
   conversations: readonly string[],
@@ -141,14 +146,14 @@ function groupFilesOf(
   );
 }
 
-/** Gives back the names that somebody may try: of private skills only those that say nothing. */
+/** Returns the names that may be tried; of private skills only names that reveal nothing. */
 function writeSkills(base: string, book: CanaryBook, chance: Chance): readonly string[] {
   const names = [...SKILLS].map(([skill, place]) => {
     const isPrivate = chance.happens(0.5);
     const path = `${place}/${skill}/SKILL.md`;
     const meantFor: MeantFor = isPrivate ? OWNER : { kind: 'everyone' };
     const { word } = book.make(meantFor, path);
-    // Whose it is, it does not say itself.
+    // The file itself does not state its audience.
     const more = book.make(meantFor, `${place}/${skill}/${MORE}`);
     write(base, more.where, `More of it: ${more.word}.\n`);
     const isTelling = chance.happens(0.5);

@@ -30,7 +30,7 @@ import { makePrivateWorld, NOW, type PrivateWorld } from './private-world.ts';
 import { LAYOUTS } from './shown-files.ts';
 import type { Tally } from './tally.ts';
 
-/** The agents of a world, which share its chats and people, and the owners of each at first. */
+/** The agents of a world, which share its chats and people, and the initial owners of each. */
 const AGENTS: ReadonlyMap<string | undefined, readonly string[]> = new Map([
   [undefined, [FIRST_OWNER, SECOND_OWNER]],
   ['desk', [SECOND_OWNER]],
@@ -42,27 +42,27 @@ function someAgent(chance: Chance, among = NAMES): string | undefined {
   return among[chance.below(among.length)];
 }
 
-/** Everything of one world. */
+/** The state of one world. */
 interface Play extends Judged {
   readonly chance: Chance;
-  /** Who answers where; changed in place. */
+  /** The routing rules; modified in place. */
   readonly routes: AgentRoute[];
-  /** Which one is run; names of skills may hold words of its files. */
+  /** The agent whose turn is running; names of skills may contain words of its files. */
   readonly turn: { agent: string | undefined };
-  /** How many messages were written; makes their ids. */
+  /** The number of messages so far; used for their ids. */
   messages: number;
 }
 
 const OWNER_ACCOUNTS: readonly string[] = [FIRST_OWNER, SECOND_OWNER, 'gamma:linked'];
 
-/** Both are files of the world, which may be the owner's. */
+/** Both are files of the world, and may be private to the owner. */
 const CHARACTER: Character = {
   persona: { name: 'pirate', builtIn: null },
   format: { name: 'loud', builtIn: null },
   ephemeral: 'Be brief today.',
 };
 
-/** What the agent of a world asks about; here it may write the rest freely. */
+/** The files for which the agent of a world asks approval; it may write all others freely. */
 const PROMPT_FILES = createPromptFiles([
   ...['AGENTS.md', 'USER.md', 'IDENTITY.md', 'TOOLS.md', 'MEMORY.md'],
   ...['memory/', 'skills/', 'formats/', 'personas/', 'output-formats/'],
@@ -88,7 +88,7 @@ export async function runWorld(seed: number, turns: number, tally: Tally): Promi
   const stage = await openPrivacyStage({
     agents: new Map([...worlds].map(([name, world]) => [name, stagedIn(world, chance)] as const)),
     model,
-    // The owners are one person, who has told so.
+    // The owners are one person with linked accounts.
     accountsOf: async (person) => (OWNER_ACCOUNTS.includes(person) ? OWNER_ACCOUNTS : [person]),
   });
   for (const [name, owners] of AGENTS) stage.ownersOf(name).push(...owners);
@@ -129,7 +129,9 @@ function stagedIn(world: PrivateWorld, chance: Chance): StagedAgent {
   };
 }
 
-/** One model for all agents: it tries the paths of any of them, whoever asks it. */
+/**
+ * One model for all agents: it tries the paths of every agent, regardless of which one is running.
+ */
 function modelIn(
   worlds: readonly PrivateWorld[],
   names: () => readonly string[],
@@ -178,12 +180,12 @@ async function playTurn(play: Play, name: string): Promise<void> {
   if (agent !== undefined) tally.others += 1;
   if (late.length === 0) return;
   tally.late += 1;
-  // What may not join has a turn of its own, for its own reader.
+  // Messages that may not join get a turn of their own, for their own reader.
   if (await stage.hasWaiting(conversationId)) await runToEnd(play, { name, said, written: late });
   else tally.joined += 1;
 }
 
-/** The rules of the settings are changed now and then, so that a chat goes from one agent to another. */
+/** Occasionally changes the routing rules, so that a chat moves from one agent to another. */
 function changeRoutes({ chance, routes }: Play): void {
   if (!chance.happens(0.2)) return;
   const rule = (): AgentRoute => {
@@ -200,13 +202,13 @@ function changeRoutes({ chance, routes }: Play): void {
   routes.splice(0, routes.length, ...Array.from({ length: chance.below(6) }, rule));
 }
 
-/** Who answers them there. */
+/** The agent that answers there. */
 function agentOf({ routes }: Play, { place, writer }: Written): string | undefined {
   const sender = { id: writer.id, name: 'somebody', isBot: false };
   return routeAgent({ ...place, sender }, routes).agent;
 }
 
-/** Somebody there whose messages go to that agent. */
+/** A writer in that chat whose messages go to that agent. */
 function writerTo(play: Play, { place, agent }: Spot): Written {
   const all = place.senders.map((writer) => ({ place, writer }));
   return play.chance.pick(all.filter((one) => agentOf(play, one) === agent));
@@ -221,11 +223,11 @@ interface Spot {
 interface Running {
   readonly name: string;
   readonly said: Said;
-  /** What the turn was started with: it alone decides for whom it runs. */
+  /** The messages that started the turn: they alone determine its reader. */
   readonly written: readonly Written[];
 }
 
-/** Runs a turn as often as it takes. */
+/** Runs a turn as often as necessary. */
 async function runToEnd(play: Play, { name, said, written }: Running): Promise<void> {
   const { stage, tally } = play;
   const { conversationId } = said;
@@ -239,12 +241,12 @@ async function runToEnd(play: Play, { name, said, written }: Running): Promise<v
     await judgeRun(play, reader, `${name}, ${conversationId}, ${stage.choice.layout}`, ended);
     if (ended) break;
     tally.crashes += 1;
-    // Whoever was an owner when the turn began may not be one when it goes on.
+    // An owner at the start of the turn may no longer be one when it resumes.
     changeOwners(play, 0.5);
   }
 }
 
-/** Somebody who writes there writes once more. */
+/** A person in that chat writes another message. */
 async function writeLate(play: Play, spot: Spot, late: Written[]): Promise<void> {
   const { chance, stage } = play;
   const one = writerTo(play, spot);
@@ -264,7 +266,7 @@ function admittedTo(
   return admitted(one, { ...said, now: NOW }, to, chance);
 }
 
-/** The second owner is now and then removed from the settings, and named again. */
+/** Occasionally removes the second owner from the settings, and adds them again. */
 function changeOwners({ chance, stage }: Play, share: number): void {
   if (!chance.happens(share)) return;
   const owners = stage.ownersOf(someAgent(chance, [undefined, 'desk']));
@@ -288,7 +290,7 @@ async function write(play: Play, spot: Spot, said: Said): Promise<readonly Writt
   return written;
 }
 
-/** A question that many files answer; now and then something to remember, with a word of its own. */
+/** A question that many files answer; occasionally something to remember, with a unique word. */
 function messageText({ chance, book }: Play, said: Said): string {
   if (!chance.happens(0.15)) return chance.pick(QUESTIONS);
   const whose = book.of(agentOfConversation(said.conversationId));
@@ -308,7 +310,7 @@ const WISHES = [
   '我喜欢*',
 ];
 
-/** What a model may look for: also how words begin that it was never shown. */
+/** What a model may search for, including prefixes of words that it was never shown. */
 function queryToTry(book: CanaryBook, chance: Chance): string {
   const tried = ['canary', 'stands in', 'I like', 'owner', '我喜欢', 'notes'];
   return chance.happens(0.5) ? chance.pick(tried) : (book.any()?.word.slice(0, 12) ?? 'canary');

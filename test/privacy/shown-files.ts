@@ -7,12 +7,12 @@ const NOTES = ['memory/2026-11-21.md', 'memory/2026-11-20.md'];
 const FORMAT = 'output-formats/loud.md';
 
 /**
- * The files whose text stands in the whole prompt (`full`) of an owner's direct chat, by layout: said
- * here once more, so that a layout that loses one of them is noticed.
+ * The files whose text appears in the whole prompt (`full`) of an owner's direct chat, by layout.
+ * Repeated here so that a layout that loses one of them is noticed.
  */
 export const SHOWN_TO_OWNERS: Readonly<Record<LayoutName, readonly string[]>> = {
   mushroom: ['USER.md', 'AGENTS.md', 'SOUL.md', 'IDENTITY.md', FORMAT],
-  // What the system prompt holds is that of the session's first turn, and is not looked for.
+  // The system prompt is that of the session's first turn, so its files are not checked.
   lab: ['AGENTS.md', 'TOOLS.md', 'USER.md', 'MEMORY.md'],
   zeus: ['SOUL.md', 'TOOLS.md', 'AGENTS.md', 'MEMORY.md', 'USER.md', FORMAT],
   openclaw: [

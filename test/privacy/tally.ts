@@ -1,13 +1,15 @@
-/** What a run of turns came to. */
+/** The totals of a run of turns. */
 export interface Tally {
   turns: number;
-  /** Of agents besides the default one. */
+  /** Turns of agents other than the default one. */
   others: number;
-  /** Turns of the main session, in each of which what the layout shows of the private files was looked for. */
+  /**
+   * Turns of the main session, in each of which the private files of the layout were looked for.
+   */
   ownerTurns: number;
   /** Private parts that had to be in those turns, and were. */
   privateShown: number;
-  /** Words for everyone that guests were shown: what proves that something was looked at. */
+  /** Public words that guests were shown, which proves that the check read something. */
   publicShown: number;
   /** A group's own memory in its own turns. */
   groupShown: number;
@@ -15,22 +17,22 @@ export interface Tally {
   remembered: number;
   requests: number;
   toolCalls: number;
-  /** Files that hold a word of a private one at the end of their world: what was really copied. */
+  /** Files that contain a word of a private file at the end of their world. */
   laundered: number;
-  /** Tool calls that were answered with a refusal. */
+  /** Tool calls that were refused. */
   refused: number;
-  /** Runs of turns that ended in the middle and were started again. */
+  /** Runs of turns that ended midway and were restarted. */
   crashes: number;
   /** Messages that were written during a turn, and those of them that joined it. */
   late: number;
   joined: number;
-  /** One line for each word that reached somebody it was not meant for. */
+  /** One line for each word that reached a reader it was not meant for. */
   readonly leaks: string[];
-  /** One line for each private part that was not shown to its owner. */
+  /** One line for each private part that its owner was not shown. */
   readonly missing: string[];
 }
 
-/** Nothing yet. */
+/** A tally of zeros. */
 export function emptyTally(): Tally {
   return {
     turns: 0,
@@ -52,7 +54,7 @@ export function emptyTally(): Tally {
   };
 }
 
-/** One line for people. */
+/** One readable line. */
 export function describeTally(tally: Tally): string {
   const { turns, others, ownerTurns, privateShown, publicShown, groupShown, remembered } = tally;
   const { requests, toolCalls, laundered, refused, crashes, late, joined, leaks, missing } = tally;

@@ -2,7 +2,7 @@ import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { openSkills, type Skills, skillFolders } from '@parley/workspace';
 
-/** Private whatever they say. */
+/** Private whatever they say about themselves. */
 export const MEMORY_FILES: readonly string[] = [
   'MEMORY.md',
   'memory/2026-11-21.md',
@@ -10,13 +10,13 @@ export const MEMORY_FILES: readonly string[] = [
   'memory/2026-11-01.md',
   'memory/people/ann.md',
   'memory/profile.md',
-  // Other spellings of the same name, which some file systems take for it.
+  // Other spellings of the same name, which some file systems treat as equal.
   'Memory.md',
   'ＭＥＭＯＲＹ.md',
   'docs/memory.MD',
   'Memory/upper.md',
 ];
-/** For whom they are depends on what stands on top of them. */
+/** Files whose header determines their audience. */
 export const OTHER_FILES: readonly string[] = [
   'AGENTS.md',
   'SOUL.md',
@@ -34,7 +34,7 @@ export const OTHER_FILES: readonly string[] = [
   'output-formats/loud.md',
 ];
 
-/** By name, the folder each lies in. */
+/** The folder of each skill, by name. */
 export const SKILLS: ReadonlyMap<string, string> = new Map([
   ['watering', 'workspace/skills'],
   ['banking', 'workspace/skills'],
@@ -43,7 +43,7 @@ export const SKILLS: ReadonlyMap<string, string> = new Map([
   ['letters', 'data/skills'],
 ]);
 
-/** The skills of a world whose workspace lies in `base`. */
+/** The skills of a world whose workspace is at `base`. */
 export function skillsOf(base: string): Skills {
   const workspace = join(base, 'workspace');
   const nowhere = join(base, 'nowhere');
@@ -58,14 +58,14 @@ export function skillsOf(base: string): Skills {
   });
 }
 
-/** Writes a file, and its folders. */
+/** Writes a file, and creates its folders. */
 export function write(folder: string, name: string, text: string): void {
   const path = join(folder, name);
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);
 }
 
-/** Other ways to the private files, by their own names. */
+/** Links to the private files under other names. */
 export function makeLinks(folder: string): readonly string[] {
   symlinkSync('MEMORY.md', join(folder, 'public.md'));
   symlinkSync(join(folder, 'MEMORY.md'), join(folder, 'absolute.md'));

@@ -2,8 +2,8 @@ import { silentLogger } from '@parley/core';
 import { openBus } from '@parley/queue';
 
 /**
- * A worker in a process of its own, played by its bus: says "ready", writes down which conversations
- * are to be stopped, and tells of a turn for each `go`. Reads lines, writes lines.
+ * The bus of a worker in a separate process: prints "ready" and which conversations are to be
+ * stopped, and publishes a turn event for each `go`. Reads and writes lines.
  */
 const bus = await openBus({ url: process.argv[2] ?? '', receives: 'orders', log: silentLogger });
 bus.subscribe((event) => {

@@ -31,7 +31,7 @@ describe.runIf(redisUrl)('the live bus between processes', () => {
     return { bus, heard };
   }
 
-  it('[D09] a process hears its own events at once and only once, and those of others in order', async () => {
+  it('[D09] a process receives its own events immediately and once, and those of others in order', async () => {
     const [one, two] = [await open(), await open()];
     one.bus.publish(stop('a'));
     expect(one.heard).toEqual([stop('a')]);
@@ -42,7 +42,7 @@ describe.runIf(redisUrl)('the live bus between processes', () => {
     expect(two.heard).toEqual([stop('a'), stop('b'), stop('c')]);
   });
 
-  it('[D09] gateway and worker in processes of their own hear of each other what concerns them', async () => {
+  it("[D09] gateway and worker in separate processes receive each other's relevant events", async () => {
     const gateway = await open({ receives: 'turns' });
     const program = join(import.meta.dirname, 'bus-process.ts');
     const worker = spawn(process.execPath, [program, server.url]);
@@ -60,14 +60,14 @@ describe.runIf(redisUrl)('the live bus between processes', () => {
     await expect.poll(() => gateway.heard.at(-1)?.type).toBe('turn-ended');
     const text = gateway.heard.map((event) => (event.type === 'turn-delta' ? event.text : ''));
     expect(text.join('')).toBe(Array.from({ length: 500 }, (_, i) => `${i} `).join(''));
-    // What waited for Redis was joined; 500 messages of one word each would do nobody a favour.
+    // Text that waited for Redis was joined; 500 events of one word each would help nobody.
     expect(gateway.heard.length).toBeLessThan(400);
     worker.stdin.end();
     const [code] = await once(worker, 'exit');
     expect(code).toBe(0);
   });
 
-  it('installations with prefixes of their own do not hear each other', async () => {
+  it("installations with different prefixes do not receive each other's events", async () => {
     const [here, there] = [await open({ prefix: 'one' }), await open({ prefix: 'two' })];
     const listener = await open({ prefix: 'one' });
     there.bus.publish(stop('theirs'));
@@ -75,7 +75,7 @@ describe.runIf(redisUrl)('the live bus between processes', () => {
     await expect.poll(() => listener.heard).toEqual([stop('ours')]);
   });
 
-  it('a listener that throws keeps nothing from the others', async () => {
+  it('a listener that throws does not affect the others', async () => {
     const { log, lines } = recordingLogger();
     const [one, two] = [await open({ log }), await open()];
     one.bus.subscribe(() => {
@@ -90,7 +90,7 @@ describe.runIf(redisUrl)('the live bus between processes', () => {
     ]);
   });
 
-  it('messages of nobody we know do no harm', async () => {
+  it('messages from unknown senders are ignored', async () => {
     const [one, two] = [await open(), await open()];
     const { Redis } = await import('ioredis');
     const stranger = new Redis(server.url);
@@ -101,7 +101,7 @@ describe.runIf(redisUrl)('the live bus between processes', () => {
     stranger.disconnect();
   });
 
-  it('a closed bus says nothing more to others and keeps no process alive', async () => {
+  it('a closed bus publishes nothing more and keeps no process alive', async () => {
     const [one, two] = [await open(), await open()];
     one.bus.publish(stop('last'));
     await one.bus.close();
@@ -114,7 +114,7 @@ describe.runIf(redisUrl)('the live bus between processes', () => {
 });
 
 describe.runIf(redisUrl)('the live bus while Redis is away', () => {
-  it('[D09] loses what is said meanwhile, works within the process, and works again afterwards', async () => {
+  it('[D09] loses events in the meantime, keeps working within the process, and recovers afterwards', async () => {
     const server = await startRedisServer();
     const { log, lines } = recordingLogger();
     const one = await openBus({ url: server.url, log });
@@ -127,7 +127,7 @@ describe.runIf(redisUrl)('the live bus while Redis is away', () => {
       for (let i = 0; i < 2_000; i += 1) one.publish(delta('lost'));
       expect(here).toHaveLength(2_000);
       await expect.poll(() => lines.join('\n')).toContain('are not reaching');
-      // By this fact the log makes a few lines of them.
+      // The log combines such lines into a few, by this field.
       expect(lines.filter((line) => !line.includes('"outage":"Redis at'))).toEqual([]);
       await server.start();
       await expect
@@ -143,7 +143,7 @@ describe.runIf(redisUrl)('the live bus while Redis is away', () => {
     }
   });
 
-  it('[D09] is not held up by a Redis that answers nothing, and forgets rather than grows', async () => {
+  it('[D09] is not blocked by an unresponsive Redis, and drops events instead of growing', async () => {
     const server = await startRedisServer();
     const one = await openBus({ url: server.url, log: silentLogger });
     const two = await openBus({ url: server.url, log: silentLogger });
@@ -169,7 +169,7 @@ describe.runIf(redisUrl)('the live bus while Redis is away', () => {
     }
   });
 
-  it('can be opened before Redis is there', async () => {
+  it('can be opened before Redis is running', async () => {
     const server = await startRedisServer();
     await server.kill();
     const { log, lines } = recordingLogger();
@@ -196,7 +196,7 @@ describe.runIf(redisUrl)('the live bus while Redis is away', () => {
 });
 
 describe('the address of the bus', () => {
-  it('is named without its password when it cannot be used', async () => {
+  it('is reported without its password when it cannot be used', async () => {
     const opening = openBus({ url: 'postgres://me:geheim@host', log: silentLogger });
     await expect(opening).rejects.toMatchObject({ name: 'QueueError', code: 'queue-url' });
     await expect(opening).rejects.not.toThrow('geheim');

@@ -4,24 +4,24 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type RedisServer, startRedisServer } from '../services/redis-server.ts';
 
-/** About 54, more where the worker is asked while it looks once more; ten more if each end of a job looked, too. */
+/** About 54, more when the worker polls again; ten more if each end of a job polled, too. */
 const COMMANDS_OF_A_WAKE_UP = 60;
 const WAKE_UPS = 20;
 
-describe.runIf(inject('redisUrl'))('what a conversation costs Redis', () => {
+describe.runIf(inject('redisUrl'))('the cost of a conversation for Redis', () => {
   let server: RedisServer;
   beforeAll(async () => {
     server = await startRedisServer();
   });
   afterAll(() => server.stop());
 
-  /** Commands so far, those inside scripts included, without the questions of this test. */
+  /** Commands so far, including those inside scripts, without the queries of this test. */
   async function commands(admin: Redis): Promise<number> {
     const counts = (await admin.info('commandstats')).matchAll(/cmdstat_(\w+):calls=(\d+)/g);
     return [...counts].reduce((sum, [, name, n]) => (name === 'info' ? sum : sum + Number(n)), 0);
   }
 
-  it('[D16] is a bounded number of commands for its wake-up, from the gateway to the end of its job', async () => {
+  it('[D16] has a limit on the number of commands for a wake-up, from the gateway to the end of its job', async () => {
     const [gateway, turns] = [
       await openTurnQueue({ url: server.url, log: silentLogger }),
       await openTurnQueue({ url: server.url, log: silentLogger }),

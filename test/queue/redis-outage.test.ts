@@ -26,9 +26,9 @@ describe.runIf(redisUrl)('the queue when Redis is restarted', () => {
     return { turns, lines };
   }
 
-  it('[D02] [D09] logs what it could not wake and continues by itself; the sweep makes up for the rest', async () => {
+  it('[D02] [D09] logs lost wake-ups and recovers by itself; the sweep finds the missed work', async () => {
     const { turns, lines } = await open('restart');
-    // What the tables would say: who has work, whatever becomes of wake-ups.
+    // The state of the tables: which conversations have work, whatever happens to wake-ups.
     const waiting = new Set<string>();
     const worker = await turns.work(async (key) => {
       waiting.delete(key);
@@ -51,7 +51,7 @@ describe.runIf(redisUrl)('the queue when Redis is restarted', () => {
     await sleep(1_000);
     expect(waiting.size).toBe(1);
 
-    // Nothing of what it knew is there any more.
+    // It starts without any of its former data.
     await server.start();
     await expect.poll(() => waiting.size).toBe(0);
     waiting.add('after');
@@ -59,7 +59,7 @@ describe.runIf(redisUrl)('the queue when Redis is restarted', () => {
     await expect.poll(() => waiting.size).toBe(0);
   });
 
-  it('[D09] lets work go on that Redis has forgotten: nobody asks a model twice for that', async () => {
+  it('[D09] lets a job continue that Redis has forgotten, so the model is not asked twice', async () => {
     const { turns, lines } = await open('goes-on');
     const ends: string[] = [];
     let started = 0;
@@ -81,7 +81,7 @@ describe.runIf(redisUrl)('the queue when Redis is restarted', () => {
     expect(lines.join('\n')).toContain('could not renew lock');
   });
 
-  it('[D02] does not run a key twice at once when its job was forgotten while it ran', async () => {
+  it('[D02] does not run a key twice concurrently when its job was forgotten while running', async () => {
     const { turns } = await open('forgotten');
     let running = 0;
     let most = 0;
@@ -108,7 +108,7 @@ describe.runIf(redisUrl)('the queue when Redis is restarted', () => {
     expect(most).toBe(1);
   });
 
-  it('[D11] can be closed while Redis is away, within the grace and a little more', async () => {
+  it('[D11] can be closed while Redis is down, within little more than the grace period', async () => {
     const { turns } = await open('closing');
     const worker = await turns.work(async (_key, signal) => {
       await sleep(60_000, undefined, { signal }).catch(() => undefined);
@@ -120,12 +120,12 @@ describe.runIf(redisUrl)('the queue when Redis is restarted', () => {
     const started = performance.now();
     await worker.close(200);
     await turns.close();
-    // No speed is asserted: it would otherwise wait until Redis is back.
+    // Speed is not asserted: otherwise it would wait until Redis is back.
     expect(performance.now() - started).toBeLessThan(10_000);
     await server.start();
   });
 
-  it('can be opened before Redis is there, and wake-ups are not held up', async () => {
+  it('can be opened before Redis is running, and wake-ups are not blocked', async () => {
     await server.kill();
     const { turns, lines } = await open('early');
     await turns.wake('early');
@@ -146,7 +146,7 @@ describe.runIf(redisUrl)('the queue when Redis is restarted', () => {
       .toContain('late');
   });
 
-  it('a Redis that swallows everything holds nobody up who wake-ups', async () => {
+  it('an unresponsive Redis does not block wake-ups', async () => {
     const { turns, lines } = await open('frozen');
     server.freeze();
     await turns.wake('swallowed');
@@ -155,8 +155,8 @@ describe.runIf(redisUrl)('the queue when Redis is restarted', () => {
   });
 });
 
-describe.runIf(redisUrl)('a Redis that is set up for a cache', () => {
-  it('[D10] is complained of in one line when the queue is opened', async () => {
+describe.runIf(redisUrl)('a Redis that is configured as a cache', () => {
+  it('[D10] is reported in one line when the queue is opened', async () => {
     const server = await startRedisServer({
       settings: ['maxmemory 100mb', 'maxmemory-policy allkeys-lru'],
     });
@@ -171,7 +171,7 @@ describe.runIf(redisUrl)('a Redis that is set up for a cache', () => {
 });
 
 describe.runIf(redisUrl)('two installations on one Redis', () => {
-  it('[D09] leave each other alone when their prefixes differ', async () => {
+  it('[D09] do not affect each other when their prefixes differ', async () => {
     const server = await startRedisServer();
     const [one, two] = [
       await openTurnQueue({ url: server.url, prefix: 'one', log: silentLogger }),

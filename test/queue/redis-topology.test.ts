@@ -8,7 +8,7 @@ import { type RedisServer, startRedisServer } from '../services/redis-server.ts'
 const redisUrl = inject('redisUrl');
 const SLOTS = 16_384;
 
-/** A queue and a bus do their work there, for two processes. */
+/** Checks a queue and a bus there, for two processes. */
 async function worksAt(place: RedisLocation): Promise<void> {
   const { log, lines } = recordingLogger();
   const [asking, working] = [
@@ -53,7 +53,7 @@ describe.runIf(redisUrl)('a Redis Cluster', () => {
     await worksAt({ url: node.url, cluster: { nodes: [`127.0.0.1:${node.port}`] } });
   });
 
-  it('[D09] is given all keys of the queue in one slot', async () => {
+  it('[D09] receives all keys of the queue in one slot', async () => {
     const turns = await openTurnQueue({ url: node.url, cluster: { nodes: [] }, log: silentLogger });
     const worker = await turns.work(async () => 60_000, 1);
     for (const key of ['a', 'b', 'c']) await turns.wake(key);
@@ -69,7 +69,7 @@ describe.runIf(redisUrl)('a Redis Cluster', () => {
 });
 
 describe.runIf(redisUrl)('a Redis behind Sentinel', () => {
-  it('[D09] is found by its name, and found again when another one has become the master', async () => {
+  it('[D09] is found by name, and found again when another server has become the master', async () => {
     const first = await startRedisServer({ password: 'sesame' });
     const second = await startRedisServer({
       password: 'sesame',

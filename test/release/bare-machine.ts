@@ -13,23 +13,24 @@ import { findProgram } from '../services/find-program.ts';
 import { ALWAYS_THERE } from '../services/programs.ts';
 import { network, npmBinds, SYSTEM } from './image.ts';
 
-/** A machine that has Node, npm and what POSIX has: no server, browser, git or bubblewrap. */
+/** A machine with only Node, npm and the POSIX programs: no server, browser, git or bubblewrap. */
 export interface BareMachine {
-  /** Runs a command in the clone; resolves with its exit code and what it printed. */
+  /** Runs a command in the clone; resolves with its exit code and output. */
   run(
     ...command: readonly string[]
   ): Promise<{ readonly code: number | null; readonly out: string }>;
-  /** Runs a command until it prints a text, and ends it; resolves with what it printed. */
+  /** Runs a command until it prints a text, and ends it; resolves with the output. */
   until(text: string, ...command: readonly string[]): Promise<string>;
 }
 
-/** Where the clone is inside. */
+/** The path of the clone inside. */
 const CLONE = '/opt/parley';
 const SYSTEM_FOLDERS = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'];
 
 /**
- * A bare machine with the clone in `clone`, made with bubblewrap; its home is in `folder`. The libraries are this machine's,
- * and so are the programs that POSIX names; nothing else of `/usr` is there, whatever this machine has installed.
+ * A bare machine with the clone in `clone`, made with bubblewrap; its home is in `folder`. The
+ * libraries and the POSIX programs are those of this machine; nothing else of `/usr` exists there,
+ * whatever is installed.
  */
 export function openBareMachine(clone: string, folder: string): BareMachine {
   const home = join(folder, 'home');
@@ -38,7 +39,7 @@ export function openBareMachine(clone: string, folder: string): BareMachine {
   for (const [name, text] of Object.entries(accounts)) writeFileSync(join(folder, name), text);
   const words = [
     ...['--die-with-parent', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--clearenv'],
-    // Else they are closed to other users.
+    // Otherwise these folders are closed to other users.
     ...['/usr', '/usr/bin', '/usr/local', '/usr/local/bin'].flatMap((path) => [
       '--perms',
       '0755',
@@ -96,7 +97,7 @@ export function openBareMachine(clone: string, folder: string): BareMachine {
   };
 }
 
-/** The machine's libraries, without the folder in which Debian keeps the programs of PostgreSQL. */
+/** The machine's libraries, without the folder in which Debian keeps the PostgreSQL programs. */
 function libraries(): string[] {
   const folders = SYSTEM_FOLDERS.filter((name) => existsSync(`/${name}`));
   return [

@@ -1,6 +1,6 @@
-// `npm run release:check`: what must hold of a release beyond the tests. Packs both packages, reads the license of every
-// library, asks the registry for advisories, runs the tests of what was packed, and runs both commands of the README with
-// nothing installed. Exits with 1 when something is wrong.
+// `npm run release:check`: checks a release beyond the tests. Packs both packages, reads the
+// license of every library, asks the registry for advisories, runs the tests of the packed files,
+// and runs both commands of the README on a bare machine. Exits with 1 when something is wrong.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { openBareMachine } from './bare-machine.ts';
 import { type Advisories, advisoriesOf, type LockedLibrary, licenseProblems } from './libraries.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-/** Without an answer after this the registry counts as silent. */
+/** After this time without an answer the registry counts as unreachable, in ms. */
 const ADVISORIES_MS = 60_000;
 const TESTS = [
   'test/e2e/packed.test.ts',
@@ -27,10 +27,10 @@ function checkVersion(): void {
   const log = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8');
   const [, newest] = /^## (\S+)/m.exec(log) ?? [];
   if (newest !== version) {
-    problems.push(`CHANGELOG.md begins with ${newest}, and package.json is ${version}.`);
+    problems.push(`CHANGELOG.md starts with ${newest}, but package.json says ${version}.`);
   }
   const changed = execFileSync('git', ['status', '--porcelain'], { cwd: ROOT, encoding: 'utf8' });
-  if (changed !== '') problems.push(`There are changes that are not committed:\n${changed}`);
+  if (changed !== '') problems.push(`There are uncommitted changes:\n${changed}`);
   say(`version      ${version}, newest in the changelog: ${newest}`);
 }
 
@@ -73,7 +73,7 @@ function checkAdvisories(): void {
   });
   const found: Advisories = advisoriesOf(stdout ?? '');
   if (found.kind === 'silent')
-    say(`advisories   not known: the registry did not answer (${found.reason})`);
+    say(`advisories unknown: the registry did not answer (${found.reason})`);
   else say(`advisories   ${found.lines.length}`);
   if (found.kind === 'answered') problems.push(...found.lines);
 }
@@ -85,10 +85,10 @@ function runTests(): void {
     env,
     stdio: 'inherit',
   });
-  if (status !== 0) problems.push('The tests of what was packed failed.');
+  if (status !== 0) problems.push('The tests of the packed files failed.');
 }
 
-/** Both commands of the README, in a fresh clone on a machine that has Node and npm alone (U09). */
+/** Runs both commands of the README in a fresh clone on a machine with only Node and npm (U09). */
 async function checkBareMachine(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-bare-'));
   const clone = join(folder, 'parley');
@@ -103,7 +103,7 @@ async function checkBareMachine(): Promise<void> {
     const started = await machine.until('Stop with Ctrl-C', 'npm', 'start', '--', '--port', '0');
     check('npm start', started.includes('Stop with Ctrl-C'), started);
     const tested = await machine.run('npm', 'test');
-    // What did not run is named at the end, and what ran has passed.
+    // Tests that did not run are listed at the end, and those that ran have passed.
     const isListed = tested.out.includes('DID NOT RUN: this machine lacks Redis');
     check('npm test', tested.code === 0 && isListed, tested.out);
     say(`bare machine ${tested.out.trimEnd().split('\n').at(-1)}`);
@@ -118,5 +118,5 @@ checkAdvisories();
 runTests();
 await checkBareMachine();
 for (const problem of problems) say(`WRONG        ${problem}`);
-say(problems.length === 0 ? 'The release may go out.' : `${problems.length} problems.`);
+say(problems.length === 0 ? 'Ready for release.' : `${problems.length} problems.`);
 process.exitCode = problems.length === 0 ? 0 : 1;

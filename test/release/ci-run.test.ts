@@ -16,18 +16,18 @@ import { z } from 'zod';
 const ROOT = resolve(import.meta.dirname, '../..');
 const bash = inject('bashPath');
 
-/** What `.ci/run` looks for on the machine, and what it would install the rest with. */
+/** The programs that `.ci/run` looks for, and the one with which it would install missing ones. */
 const PROGRAMS = [
   ...['redis-server', 'pgbouncer', 'chromium-headless-shell', 'bwrap', 'promtool', 'git'],
   ...['systemd-analyze', 'apt-get'],
 ];
 const Scripts = z.object({ scripts: z.object({ check: z.string(), types: z.string() }) });
-/** Of npm and npx; sections that a case does not name succeed and say nothing. */
+/** Sections of npm and npx; those that a case does not name succeed silently. */
 interface Sections {
   readonly [command: string]: string;
 }
 
-/** Runs `.ci/run` where npm and npx do what the case says, in the shell's words. */
+/** Runs `.ci/run` with npm and npx scripted by the case, in shell code. */
 function ciRun(sections: Sections) {
   const folder = mkdtempSync(join(tmpdir(), 'parley-ci-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -59,7 +59,7 @@ function ciRun(sections: Sections) {
   };
 }
 
-/** In the shell: a run of the tests in which these files failed. */
+/** Shell code for a test run in which these files failed. */
 function failedIn(...files: string[]): string {
   const lines = files.map((file) => ` FAIL  ${file} > a test`);
   return `printf '%s\\n' '${[...lines, 'tests: 7 passed, 2 failed'].join("' '")}'; exit 1`;
@@ -69,7 +69,7 @@ const INSTALL = 'npm ci --no-audit --no-fund';
 const PASSED = { 'npm test': "echo 'tests: 9 passed, 0 failed'" };
 
 describe.runIf(bash)('.ci/run', () => {
-  it('[U09] ends with when each section ran, the unsteady files, and the count of tests', () => {
+  it('[U09] ends with the time of each section, the unsteady files, and the number of tests', () => {
     const { status, out, err, last } = ciRun(PASSED);
     expect({ status, err, last }).toEqual({
       status: 0,
@@ -85,7 +85,7 @@ describe.runIf(bash)('.ci/run', () => {
     );
   });
 
-  it('[U09] counts two files that fail beside others and pass alone, three times, as unsteady', () => {
+  it('[U09] treats two files that fail in the full run and pass alone, three times, as unsteady', () => {
     const files = ['a.test.ts', 'test/b.test.ts'];
     const again = 'npx vitest run a.test.ts test/b.test.ts';
     const { status, out, last } = ciRun({
@@ -104,7 +104,7 @@ describe.runIf(bash)('.ci/run', () => {
 
   it.each<[string, Sections]>([
     [
-      'a file that fails alone once of three times',
+      'a file that fails one of three runs on its own',
       {
         'npm test': failedIn('a.test.ts'),
         'npx vitest run a.test.ts': 'mkdir failed-once 2>/dev/null && exit 1; exit 0',
@@ -114,11 +114,8 @@ describe.runIf(bash)('.ci/run', () => {
       'four files that fail',
       { 'npm test': failedIn('a.test.ts', 'b.test.ts', 'c.test.ts', 'd.test.ts') },
     ],
-    [
-      'an error that no test caught',
-      { 'npm test': `echo 'Unhandled Rejection'; ${failedIn('a.test.ts')}` },
-    ],
-  ])('[U09] fails for %s, and calls nothing unsteady', (_what, sections) => {
+    ['an uncaught error', { 'npm test': `echo 'Unhandled Rejection'; ${failedIn('a.test.ts')}` }],
+  ])('[U09] fails for %s, and calls no file unsteady', (_what, sections) => {
     const { status, out, last } = ciRun(sections);
     expect({ status, last }).toEqual({
       status: 1,
@@ -156,12 +153,12 @@ describe.runIf(bash)('.ci/run', () => {
     expect(out).toContain('FAILED (exit 1)');
   });
 
-  it('[U09] tests nothing where the installation fails', () => {
+  it('[U09] runs no tests when the installation fails', () => {
     const { status, called } = ciRun({ ...PASSED, [INSTALL]: 'exit 1' });
     expect({ status, called }).toEqual({ status: 1, called: [INSTALL] });
   });
 
-  it('[U09] does each part of "npm run check"', () => {
+  it('[U09] runs each part of "npm run check"', () => {
     const { called } = ciRun(PASSED);
     const { scripts } = Scripts.parse(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')));
     const partsOf = (name: 'check' | 'types') => scripts[name].split(' && ');

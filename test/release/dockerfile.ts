@@ -1,16 +1,16 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 
-/** One line of a Dockerfile, of those that Parley's has. */
+/** A Dockerfile instruction, of the kinds that Parley uses. */
 export type Instruction =
   | { readonly kind: 'stage'; readonly base: string; readonly name: string }
   | { readonly kind: 'folder' | 'user' | 'run'; readonly value: string }
   | { readonly kind: 'set'; readonly name: string; readonly value: string }
   | {
       readonly kind: 'copy';
-      /** A stage before; null: the build context. */
+      /** The earlier stage to copy from; null for the build context. */
       readonly from: string | null;
-      /** `user:group` of what is copied. */
+      /** `user:group` of the copied files. */
       readonly owner: string | null;
       readonly sources: readonly string[];
       readonly to: string;
@@ -20,7 +20,7 @@ export type Instruction =
 
 const Command = z.array(z.string()).min(1);
 
-/** The instructions of a Dockerfile in their order. Throws for one that this reader does not know. */
+/** The instructions of a Dockerfile, in order. Throws for an unsupported one. */
 export function readDockerfile(text: string): Instruction[] {
   return text
     .replace(/^#.*\n/gm, '')
@@ -66,7 +66,7 @@ function instruction(word: string, rest: string): Instruction {
     case 'LABEL':
       return { kind: 'none' };
     default:
-      throw new Error(`${word} ${rest} is no line that the tests of the image can follow.`);
+      throw new Error(`${word} ${rest} is not supported by the tests of the image.`);
   }
 }
 

@@ -21,10 +21,10 @@ import { readDockerfile } from './dockerfile.ts';
 import { buildImage, type Image, IS_ROOT, NODE_USER, startContainer } from './image.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-/** Where the libraries are in the image. On a change they are those of the repository. */
+/** The path of the libraries in the image. On a change they are those of the repository. */
 const MODULES = '/parley/node_modules';
 
-/** The files of the repository that `.dockerignore` leaves. */
+/** The files of the repository that `.dockerignore` does not exclude. */
 function contextFiles(): string[] {
   const lines = readFileSync(join(ROOT, '.dockerignore'), 'utf8').trim().split('\n');
   const taken = lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
@@ -39,7 +39,7 @@ function contextFiles(): string[] {
     .filter((file) => !left.some((pattern) => pattern.test(file)));
 }
 
-/** What `npm pack` takes of the repository, in `folder`. */
+/** Unpacks the files that `npm pack` would publish into `folder`. */
 function packInto(folder: string): void {
   const { files } = z
     .object({ files: z.array(z.string()) })
@@ -53,13 +53,16 @@ function packInto(folder: string): void {
 
 const isPossible = inject('bubblewrapPath') !== null && inject('setprivPath') !== null;
 
-/** On a change its package is what the repository has built; a whole run builds it from the Dockerfile's first line on. */
+/**
+ * On a change it uses the package built by the repository; a full run builds the image from the
+ * first line of the Dockerfile.
+ */
 describe.runIf(isPossible)('the image', () => {
   let folder = '';
   let umask = 0o022;
   let image: Image;
   beforeAll(async () => {
-    // Other users must be able to read what is built, whatever a test before has set.
+    // Other users must be able to read the result, whatever umask an earlier test has set.
     umask = process.umask(0o022);
     folder = mkdtempSync(join(tmpdir(), 'parley-image-'));
     chmodSync(folder, 0o755);
@@ -87,9 +90,9 @@ describe.runIf(isPossible)('the image', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  // Installs all libraries twice, as the Dockerfile does; the check of a release is a whole run.
+  // Installs all libraries twice, as the Dockerfile does; the release check is a full run.
   if (isWholeRun())
-    it('[U06] has the bundle and what it needs, and neither sources, tests nor compilers', () => {
+    it('[U06] contains the bundle and its dependencies, but no sources, tests or compilers', () => {
       const names = readdirSync(join(image.root, 'parley'), { recursive: true }).map(String);
       const sizes = names.map((name) => lstatSync(join(image.root, 'parley', name)).size);
       expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(120_000_000);
@@ -97,7 +100,7 @@ describe.runIf(isPossible)('the image', () => {
       expect(names.filter((name) => unwanted.test(name))).toEqual([]);
     });
 
-  it('[U06] runs as a user on a read-only root, becomes healthy, answers, and ends in order', async () => {
+  it('[U06] runs as a non-root user on a read-only root, becomes healthy, answers, and shuts down in order', async () => {
     const home = join(folder, 'home');
     mkdirSync(home);
     if (IS_ROOT) chownSync(home, NODE_USER.uid, NODE_USER.gid);

@@ -16,11 +16,11 @@ import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import type { Instruction } from './dockerfile.ts';
 
-/** `npm ci` on a slow network. */
+/** Long enough for `npm ci` on a slow network, in ms. */
 const STEP_MS = 300_000;
 /** The user `node` of Node's own image. */
 export const NODE_USER = { uid: 1000, gid: 1000 };
-/** Another user can be taken on by root alone; elsewhere all runs as this one. */
+/** Only root can switch to another user; otherwise everything runs as the current one. */
 export const IS_ROOT = process.getuid?.() === 0;
 
 /** What a container starts with, and its root folder. */
@@ -39,13 +39,14 @@ type Draft = { -readonly [Key in keyof Image]: Image[Key] };
 interface BuildOptions {
   readonly context: string;
   readonly folder: string;
-  /** Root folders of stages that are there already, by their names: their lines are left out. */
+  /** Existing root folders of stages, by name; their instructions are skipped. */
   readonly prepared?: ReadonlyMap<string, string>;
 }
 
 /**
- * Carries out a Dockerfile's lines in a root folder for each stage, under `folder`. The system below `/usr` is this
- * machine's, with Node 24 in place of its own: it stands for Node's slim image. Throws with what a line printed if it fails.
+ * Runs a Dockerfile in a root folder per stage, under `folder`. The system below `/usr` is this
+ * machine's, with Node 24 replacing its own: it stands for Node's slim image. Throws with the
+ * output of an instruction that fails.
  */
 export async function buildImage(
   lines: readonly Instruction[],
@@ -112,7 +113,7 @@ function copyInto(
   const target = join(image.root, resolve(image.folder, to));
   for (const source of sources) {
     const path = join(from, source);
-    // A folder's content is copied, a file into a folder.
+    // The content of a folder is copied; a file is copied into a folder.
     const into = to.endsWith('/') && !isFolder(path) ? join(target, basename(path)) : target;
     mkdirSync(dirname(into), { recursive: true });
     cpSync(path, into, { recursive: true, verbatimSymlinks: true });
@@ -139,13 +140,13 @@ async function runStep(image: Image, command: string): Promise<void> {
   }
 }
 
-/** What a container sees of this machine, each as inside: outside. */
+/** What a container sees of this machine, as pairs of inside and outside paths. */
 export interface Mounts {
   readonly volumes: Readonly<Record<string, string>>;
   readonly readable: Readonly<Record<string, string>>;
 }
 
-/** Starts a container of the image: its root read-only, but for `/tmp` and the volumes. */
+/** Starts a container of the image: its root is read-only, except for `/tmp` and the volumes. */
 export function startContainer(
   image: Image,
   command: readonly string[],
@@ -159,7 +160,7 @@ export function startContainer(
   return spawn('bwrap', words, { stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
-/** Of this machine's settings: name resolution, certificates, and what programs are linked with. */
+/** System files of this machine: name resolution, certificates, and the dynamic linker. */
 export const SYSTEM = [
   'ssl',
   'ca-certificates',
@@ -199,8 +200,8 @@ function makeRoot(root: string): void {
 }
 
 /**
- * The options of bubblewrap for a process of the image. A container has a network of its own, with nothing but loopback;
- * the lines of the build share this machine's, for npm.
+ * The bubblewrap options for a process of the image. A container has its own network with only
+ * loopback; build steps share this machine's, for npm.
  */
 function sandbox({ root, env, folder, user }: Image, use: 'build' | 'container'): string[] {
   const isBuild = use === 'build';
@@ -236,7 +237,7 @@ export function network(): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => names.test(name)));
 }
 
-/** This machine's npm with its settings and what it has fetched before. */
+/** This machine's npm with its settings and its cache. */
 export function npmBinds(): string[] {
   const npm = execFileSync('npm', ['root', '--global'], { encoding: 'utf8' }).trim();
   return [
@@ -246,7 +247,7 @@ export function npmBinds(): string[] {
   ];
 }
 
-/** The words before a command that run it as the image's user, where another user can be taken on. */
+/** The command prefix that switches to the image's user, where that is possible. */
 function asUser({ user }: Image): string[] {
   if (user === 'root' || !IS_ROOT) return [];
   const { uid, gid } = NODE_USER;

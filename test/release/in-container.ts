@@ -1,5 +1,6 @@
-// Runs inside a container of the image: starts what the image starts, waits until its health check passes, chats, and
-// ends it. Prints what it saw as JSON. Arguments: the image's command and its health check, each as JSON.
+// Runs inside a container of the image: starts the image's command, waits until its health check
+// passes, chats, and stops it. Prints its observations as JSON. Arguments: the image's command and
+// its health check, each as JSON.
 import { execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';

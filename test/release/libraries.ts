@@ -11,7 +11,7 @@ export interface LockedLibrary {
   readonly link?: boolean;
 }
 
-/** Licenses that ask for nothing but their text. */
+/** Licenses that only require their text to be included. */
 const FREE = new Set([
   '0BSD',
   'Apache-2.0',
@@ -30,13 +30,16 @@ const FREE = new Set([
   'Zlib',
 ]);
 
-/** Packages under a GPL, or without a license that npm knows, and why each may be there. All are optional or only tests use them. */
+/**
+ * Packages under a GPL, or without a license that npm knows, and why each is acceptable. All are
+ * optional or only used by tests.
+ */
 const NAMED: Readonly<Record<string, string>> = {
   libsignal: 'a part of Baileys, for WhatsApp: optional, and in no bundle',
   '@img/sharp-': 'the libraries of sharp, for pictures: optional, loaded at run time',
 };
 
-/** What is wrong with the licenses, and those that a person should know of. */
+/** Problems with the licenses, and the packages that a person should know about. */
 export function licenseProblems(libraries: Readonly<Record<string, LockedLibrary>>): {
   readonly named: readonly string[];
   readonly wrong: readonly string[];
@@ -44,7 +47,7 @@ export function licenseProblems(libraries: Readonly<Record<string, LockedLibrary
   const named: string[] = [];
   const wrong: string[] = [];
   for (const [path, library] of Object.entries(libraries)) {
-    // Parley's own packages are not below node_modules, but for links.
+    // Parley's own packages are outside node_modules, except for links.
     if (!path.includes('node_modules/') || library.link) continue;
     const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
     const { license = 'none', version = '', dev = false } = library;
@@ -58,13 +61,15 @@ export function licenseProblems(libraries: Readonly<Record<string, LockedLibrary
   return { named, wrong };
 }
 
-/** `(MIT OR GPL-3.0)` is free: one may choose. `A AND B` has to be free in both parts. */
+/**
+ * `(MIT OR GPL-3.0)` is permissive, because one may choose. For `A AND B` both parts have to be.
+ */
 function isFree(license: string): boolean {
   const alternatives = license.replace(/[()]/g, '').split(' OR ');
   return alternatives.some((one) => one.split(' AND ').every((part) => FREE.has(part.trim())));
 }
 
-/** What the registry knows of the installed versions; it may not answer. */
+/** The registry's advisories for the installed versions, if it answers. */
 export type Advisories =
   | { readonly kind: 'answered'; readonly lines: readonly string[] }
   | { readonly kind: 'silent'; readonly reason: string };
@@ -73,7 +78,7 @@ const Audit = z.object({
   vulnerabilities: z.record(z.string(), z.object({ severity: z.string(), range: z.string() })),
 });
 
-/** Reads what `npm audit --json` printed. */
+/** Parses the output of `npm audit --json`. */
 export function advisoriesOf(printed: string): Advisories {
   try {
     const found = Audit.safeParse(JSON.parse(printed));

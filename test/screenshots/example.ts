@@ -10,12 +10,15 @@ import { runCommand } from '../e2e/parley-process.ts';
 import { say, startWebScene, untilAnswer, type WebScene } from '../e2e/web-scene.ts';
 import { textOf } from '../model/chat-request.ts';
 
-/** A Parley with chats on every channel, some weeks of usage, jobs, a failed message and what else views show. */
+/**
+ * A Parley with chats on every channel, some weeks of usage, jobs, a failed message and other
+ * content for the views.
+ */
 export interface Example {
   readonly scene: WebScene;
-  /** The address of a view, where it has one that shows more than its list. */
+  /** The address of a view; for some views, of a page that shows more than the list. */
   addressOf(view: string): string;
-  /** What no link of the navigation shows: single entries, and other forms of a view. */
+  /** Addresses that no navigation link leads to: single entries, and other forms of a view. */
   readonly deeper: readonly string[];
   close(): Promise<void>;
 }
@@ -127,7 +130,7 @@ export async function startExample(chromiumUrl: string): Promise<Example> {
   };
 }
 
-/** The owner on the page. */
+/** The owner chats on the page. */
 async function talk(scene: WebScene): Promise<void> {
   const page = await scene.open();
   for (const [text, answer] of [
@@ -140,7 +143,7 @@ async function talk(scene: WebScene): Promise<void> {
   await page.context().close();
 }
 
-/** Jobs with a timetable; another form of the command is no reason to have no pictures. */
+/** Jobs with a timetable; a renamed command must not prevent the screenshots. */
 async function plan(data: string): Promise<void> {
   for (const [title, every, task] of [
     ['Morning news', '0 7 * * 1-5', 'Summarize the news of the night in five lines'],
@@ -150,7 +153,7 @@ async function plan(data: string): Promise<void> {
   }
 }
 
-/** Until no message waits and no part is to be sent; at most half a minute. */
+/** Waits until no message is waiting and no part is pending; at most half a minute. */
 async function untilStill(data: string): Promise<void> {
   for (let tries = 0; tries < 60; tries += 1) {
     await sleep(500);
@@ -176,7 +179,7 @@ function newestOf(data: string, channel: string): string {
   return String(found?.id ?? '');
 }
 
-/** A turn with a prompt of its own, for the views of one turn. */
+/** A turn with its own prompt, for the views of one turn. */
 function newestTurn(data: string): string {
   const database = new DatabaseSync(join(data, 'parley.db'), { readOnly: true });
   const found = database
@@ -188,7 +191,10 @@ function newestTurn(data: string): string {
   return String(found?.id ?? '');
 }
 
-/** Four weeks of usage before today, the same in each run but for its dates; and a name for a Discord user. */
+/**
+ * Fills in four weeks of earlier usage, the same in each run except for its dates, and a name for a
+ * Discord user.
+ */
 function fill(path: string): void {
   const database = new DatabaseSync(path, { timeout: 5_000 });
   database.exec(

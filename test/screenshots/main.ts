@@ -7,23 +7,23 @@ import { startChromium } from '../services/chromium.ts';
 import { type Example, startExample } from './example.ts';
 import { shootPlatforms } from './platforms.ts';
 
-/** Shots of other things lie beside it. */
+/** The folder also contains other screenshots. */
 const FOLDER = join(import.meta.dirname, '../../docs/images/page');
 const DESKTOP = { width: 1280, height: 860 };
 const PHONE = { width: 390, height: 844 };
 const ON_PHONE = new Set(['chat', 'conversations']);
-/** The widths in which a redesign is judged: a small telephone, half a screen, a wide one. */
+/** The widths for judging a redesign: a small phone, half a screen, a wide one. */
 const WIDTHS = [320, 800, 1440] as const;
 const SCHEMES = ['light', 'dark'] as const;
-/** Colors of a picture: the page has few, and a small file matters more than a shade. */
+/** Colors per picture: the page has few, and a small file matters more than exact shades. */
 const COLORS = 96;
-/** A view that is still loading is shot as it is then. In ms. */
+/** A view that is still loading after this time is captured anyway. In ms. */
 const TIMEOUT_MS = 8_000;
 
 /**
- * `npm run screenshots`: a picture of every view of the page, in light and dark, from an example that is filled by each
- * run, and one of each platform of `parley simulate`. `-- platforms` makes these alone, and `-- widths FOLDER [VIEW …]`
- * every view at three widths, to judge a change by eye.
+ * `npm run screenshots`: captures every view of the page, in light and dark, from a newly created
+ * example, and each platform of `parley simulate`. `-- platforms` captures only the latter, and `--
+ * widths FOLDER [VIEW …]` every view at three widths, to judge a change by eye.
  */
 async function main(mode?: string, folder?: string, ...only: readonly string[]): Promise<void> {
   const chromium = await startChromium();
@@ -40,7 +40,7 @@ async function main(mode?: string, folder?: string, ...only: readonly string[]):
   }
 }
 
-/** The pictures of the documentation. */
+/** Captures the pictures of the documentation. */
 async function shootDocs(example: Example): Promise<void> {
   rmSync(FOLDER, { recursive: true, force: true });
   mkdirSync(FOLDER, { recursive: true });
@@ -59,7 +59,10 @@ async function shootDocs(example: Example): Promise<void> {
   console.log(`${bytes.length} pictures, ${(sum / 1e6).toFixed(2)} MB, in ${FOLDER}`);
 }
 
-/** Every view, and what only an address leads to, at each width in both themes; with `only` these views. */
+/**
+ * Captures every view, including those reached only by address, at each width in both themes; with
+ * `only`, just these views.
+ */
 async function shootWidths(
   example: Example,
   folder: string,
@@ -82,14 +85,16 @@ function open(example: Example, options: BrowserContextOptions): Promise<Page> {
   return example.scene.open({ ...options, locale: 'en-GB', timezoneId: 'Europe/Berlin' });
 }
 
-/** The chat, and whatever the navigation leads to: a new view is found by itself. */
+/** The chat, and every view in the navigation, so that new views are included automatically. */
 async function viewsOf(page: Page): Promise<readonly string[]> {
   const links = await addressesOfViews(page);
   const views = links.flatMap((href) => /^#\/([a-z-]+)/.exec(href)?.[1] ?? []);
   return [...new Set(['chat', 'conversations', ...views])];
 }
 
-/** A script for the page: folders of the machine that makes the pictures are shown as those of a usual installation. */
+/**
+ * A script for the page that replaces this machine's folders with those of a usual installation.
+ */
 function usualPaths(data: string): string {
   const folders = [
     [resolve(import.meta.dirname, '../..'), '/opt/parley'],
@@ -103,7 +108,7 @@ function usualPaths(data: string): string {
   }`;
 }
 
-/** A picture of a view; `path` is without its ending. */
+/** Captures a view; `path` has no file extension. */
 async function shoot(page: Page, example: Example, view: string, path: string): Promise<void> {
   await page.goto(`${example.scene.parley.address}/${example.addressOf(view)}`);
   const main = page.locator('main:visible');
@@ -111,7 +116,7 @@ async function shoot(page: Page, example: Example, view: string, path: string): 
   const loading = main.getByText('Loading…').first();
   await loading.waitFor({ state: 'detached', timeout: TIMEOUT_MS }).catch(() => undefined);
   await page.evaluate('document.fonts.ready.then(() => undefined)');
-  // What scrolls to its end or is drawn late is there now.
+  // Waits for scrolling to the end and for late drawing.
   await page.waitForTimeout(400);
   await page.evaluate(usualPaths(example.scene.folder.path));
   const picture = await page.screenshot({ animations: 'disabled', caret: 'hide' });

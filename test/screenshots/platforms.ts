@@ -22,7 +22,7 @@ const say = (from: string, text: string, mention = false): Act => ({
   ...(mention && { mention }),
 });
 
-/** What people do before the picture, each with what they wait for. */
+/** What people do before the picture, each with the text to wait for. */
 const PLAYS: Readonly<Record<Platform, readonly (readonly [act: Act, until: string])[]>> = {
   telegram: [
     [say('bo', 'Who comes to the lake on Saturday?'), 'Saturday?'],
@@ -43,7 +43,7 @@ const PLAYS: Readonly<Record<Platform, readonly (readonly [act: Act, until: stri
   ],
 };
 
-/** A picture of each platform as `parley simulate` shows it. */
+/** Captures each platform as `parley simulate` shows it. */
 export async function shootPlatforms(chromiumUrl: string): Promise<void> {
   const model = await startModelDouble();
   model.reply(({ messages }) => {
@@ -83,7 +83,7 @@ export async function shootPlatforms(chromiumUrl: string): Promise<void> {
 }
 
 async function shoot(page: Page, platform: Platform): Promise<void> {
-  // Typing ends, and what is drawn late is there.
+  // Waits for the end of typing and for late drawing.
   await page.getByText('is typing…').first().waitFor({ state: 'detached' });
   await page.waitForTimeout(400);
   const picture = await page.screenshot({ animations: 'disabled', caret: 'hide' });

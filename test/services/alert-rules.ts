@@ -5,10 +5,10 @@ import { join, resolve } from 'node:path';
 import { stringify } from 'yaml';
 
 const DOCUMENT = resolve(import.meta.dirname, '../../docs/metrics.md');
-/** So long, in minutes, the last scrape is taken to hold: longer than any rule looks back. */
+/** How long the last scrape remains valid, in minutes: longer than the range of any rule. */
 const HELD = 16;
 
-/** Text of `/metrics` of each process, by its name, at one moment. */
+/** The `/metrics` text of each process, by process name, at one moment. */
 export type Scrapes = Readonly<Record<string, string>>;
 
 /** The rules that docs/metrics.md recommends, and the names of their alerts. */
@@ -17,7 +17,7 @@ export function documentedRules(): { readonly yaml: string; readonly alerts: rea
   return { yaml, alerts: [...yaml.matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name) };
 }
 
-/** Which of the documented alerts fire at any time, when each of the scrapes holds for a while. */
+/** Returns the documented alerts that fire at any time when each scrape stays valid for a while. */
 export function firedAlerts(promtool: string, moments: readonly Scrapes[]): readonly string[] {
   const { yaml, alerts } = documentedRules();
   const folder = mkdtempSync(join(tmpdir(), 'parley-alerts-'));

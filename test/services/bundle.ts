@@ -6,7 +6,7 @@ import { findProgram, programModule } from '@parley/cli/bundle';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** Makes the bundle, unless there is one of these sources. */
+/** Builds the bundle unless one of these sources already exists. */
 export async function buildBundle(): Promise<void> {
   const { stderr } = await promisify(execFile)(process.execPath, [
     join(ROOT, 'apps/parley/src/build/main.ts'),
@@ -15,8 +15,8 @@ export async function buildBundle(): Promise<void> {
 }
 
 /**
- * The URL of a module of the bundle, which is what users run. Throws when there is no bundle of these
- * sources: they have changed since the tests began.
+ * The URL of a module of the bundle, which is what users run. Throws when the bundle does not match
+ * the sources: they have changed since the tests started.
  */
 export function bundleModule(name: string): string {
   const program = findProgram(ROOT);
@@ -24,7 +24,7 @@ export function bundleModule(name: string): string {
   return programModule(ROOT, program, { name, source: '' });
 }
 
-/** The folder of the web page in the bundle. Throws as `bundleModule` does. */
+/** The folder of the web page in the bundle. Throws like `bundleModule`. */
 export function bundlePage(): string {
   return fileURLToPath(new URL('page', bundleModule('main')));
 }

@@ -12,8 +12,9 @@ const QUIET = [
 ];
 
 /**
- * Starts a headless Chromium or Chrome that calls nobody by itself; `PARLEY_TEST_CHROMIUM` names one.
- * A test that needs a browser opens its own in it with `openChromium`.
+ * Starts a headless Chromium or Chrome that makes no network requests of its own;
+ * `PARLEY_TEST_CHROMIUM` names one. Tests that need a browser open their own in it with
+ * `openChromium`.
  */
 export async function startChromium(): Promise<ServiceStart> {
   const found = findProgram(PROGRAMS.chromium);
@@ -25,7 +26,7 @@ export async function startChromium(): Promise<ServiceStart> {
       host: '127.0.0.1',
       headless: true,
       args: QUIET,
-      // Chromium's sandbox refuses to work for root.
+      // Chromium's sandbox does not work for root.
       chromiumSandbox: process.getuid?.() !== 0,
     });
     return { state: 'ready', value: server.wsEndpoint(), stop: () => server.close() };

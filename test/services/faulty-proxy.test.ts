@@ -10,7 +10,7 @@ describe('a proxy between a client and a server', () => {
   const atServer = new Set<Socket>();
   const clients: Socket[] = [];
   beforeAll(async () => {
-    // Repeats whatever it hears.
+    // Echoes everything it receives.
     server = createServer({ allowHalfOpen: true }, (socket) => {
       atServer.add(socket);
       socket.on('close', () => atServer.delete(socket)).on('error', () => undefined);
@@ -65,7 +65,7 @@ describe('a proxy between a client and a server', () => {
     expect(one.seen.text).toBe('first second');
   });
 
-  it('swallows open connections for ever, while new ones work', async () => {
+  it('silences open connections permanently, while new ones work', async () => {
     const old = await open();
     await echo(old, 'before');
     proxy.swallow('open');
@@ -78,7 +78,7 @@ describe('a proxy between a client and a server', () => {
     expect([...atServer].filter((socket) => !socket.readableEnded)).toHaveLength(2);
   });
 
-  it('accepts new connections and says nothing, while open ones work', async () => {
+  it('accepts new connections without answering, while open ones work', async () => {
     const old = await open();
     await echo(old, 'before');
     proxy.swallow('new');
@@ -88,7 +88,7 @@ describe('a proxy between a client and a server', () => {
     expect(late.seen).toEqual({ text: '', end: '' });
   });
 
-  it('swallows one direction only', async () => {
+  it('loses the bytes of one direction only', async () => {
     const one = await open();
     await echo(one, 'before');
     proxy.swallow('all', 'to-client');

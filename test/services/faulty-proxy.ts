@@ -2,45 +2,50 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The way of the bytes that a fault is about. */
+/** The direction that a fault affects. */
 export type Direction = 'to-server' | 'to-client' | 'both';
-/** The connections that a fault is about: those that are open now, those opened from now on, or all. */
+/** The connections that a fault affects: currently open ones, those opened from now on, or all. */
 export type Connections = 'open' | 'new' | 'all';
 
-/** Faults on the way between a client and a server of TCP. */
+/** Injects faults between a TCP client and its server. */
 export interface FaultyProxy {
   /** The address of the server, through the proxy. */
   readonly url: string;
-  /** Connections that are open now. */
+  /** The number of open connections. */
   readonly connections: number;
-  /** From now on each piece arrives so much later, in ms, on all connections; order is kept. */
+  /** Delays every further piece by this time, in ms, on all connections; the order is kept. */
   delay(ms: number, direction?: Direction): void;
   /**
-   * Loses bytes and ends without a word, like a firewall that forgot the connection: a connection hit
-   * stays silent for ever, also after `restore`, and the server does not see that its client left.
+   * Silently drops bytes and ends of connections, like a firewall that forgot the connection: an
+   * affected connection stays silent even after `restore`, and the server does not see that its
+   * client left.
    */
   swallow(connections?: Connections, direction?: Direction): void;
-  /** Keeps bytes back until `restore`, like a cable that is out or a server that is stopped. */
+  /** Holds bytes back until `restore`, like an unplugged cable or a stopped server. */
   hold(connections?: Connections, direction?: Direction): void;
-  /** Sends an end of data (FIN) to one side of each open connection; the other way stays open. */
+  /**
+   * Ends the data (FIN) toward one side of each open connection; the other direction stays open.
+   */
   halfClose(direction: 'to-server' | 'to-client'): void;
-  /** Breaks all open connections with a reset (RST). New ones are accepted. */
+  /** Resets all open connections (RST). New ones are accepted. */
   reset(): void;
   /** Closes all connections and refuses new ones. */
   cut(): Promise<void>;
-  /** Ends every fault: no delay, nothing kept back, new connections work. The port stays the same. */
+  /**
+   * Ends every fault: no delay, nothing held back, new connections work. The port stays the same.
+   */
   restore(): Promise<void>;
   close(): Promise<void>;
 }
 
 type Fault = 'none' | 'hold' | 'swallow';
 
-/** One way through one connection: reads from one socket, writes to the other. */
+/** One direction of one connection: reads from one socket, writes to the other. */
 interface Lane {
   readonly to: Socket;
   fault: Fault;
   delayMs: number;
-  /** What is under way, in order. */
+  /** The writes in progress, in order. */
   last: Promise<void>;
   held: Array<() => void>;
 }
@@ -53,11 +58,13 @@ interface Link {
 
 const WAYS = ['to-server', 'to-client'] as const;
 
-/** Starts a proxy on a free port of loopback before the server of a URL such as `postgres://…`. */
+/**
+ * Starts a proxy on a free loopback port in front of the server of a URL such as `postgres://…`.
+ */
 export async function startFaultyProxy(url: string): Promise<FaultyProxy> {
   const target = new URL(url);
   const links = new Set<Link>();
-  // What a new connection begins with.
+  // The initial state of a new connection.
   const fresh = {
     'to-server': { fault: 'none' as Fault, delayMs: 0 },
     'to-client': { fault: 'none' as Fault, delayMs: 0 },
@@ -67,7 +74,7 @@ export async function startFaultyProxy(url: string): Promise<FaultyProxy> {
 
   const join = (client: Socket): void => {
     const isSwallowed = fresh['to-server'].fault === 'swallow';
-    // Without a connection the socket takes nothing and says nothing.
+    // An unconnected socket accepts nothing and sends nothing.
     const upstream = isSwallowed
       ? new Socket()
       : connect({ host: target.hostname, port: Number(target.port), allowHalfOpen: true });
@@ -158,7 +165,7 @@ export async function startFaultyProxy(url: string): Promise<FaultyProxy> {
   };
 }
 
-/** Passes on data, ends and closing of one socket as the fault of its lane allows at that moment. */
+/** Forwards data, end and close of one socket as far as the fault of its lane currently allows. */
 function forward(from: Socket, lane: Lane): void {
   const pass = (deliver: () => void): void => {
     const due = lane.delayMs === 0 ? undefined : sleep(lane.delayMs, undefined, { ref: false });
@@ -175,7 +182,7 @@ function forward(from: Socket, lane: Lane): void {
   from.on('error', () => undefined);
 }
 
-/** Ends a fault; what was swallowed is gone for ever, and with it the connection. */
+/** Ends a fault; what was swallowed is lost, and so is the connection. */
 function release(lane: Lane): void {
   lane.delayMs = 0;
   if (lane.fault === 'swallow') return;

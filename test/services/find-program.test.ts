@@ -15,15 +15,15 @@ writeFileSync(text, '');
 const search = { names: ['absent', 'server'], folders: [], variable: 'THE_SERVER' };
 
 describe('finding a program', () => {
-  it('takes the first name that the PATH knows', () => {
+  it('returns the first name found on the PATH', () => {
     expect(findProgram(search, { PATH: `/nowhere:${folder}` })).toEqual({ path: program });
   });
 
-  it('looks in the extra folders as well, for what a distribution keeps off the PATH', () => {
+  it('also searches the extra folders, where distributions keep programs off the PATH', () => {
     expect(findProgram({ ...search, folders: [folder] }, {})).toEqual({ path: program });
   });
 
-  it('prefers the one that a person names', () => {
+  it('prefers the program that the environment names', () => {
     expect(findProgram({ ...search, names: ['sh'] }, { THE_SERVER: program })).toEqual({
       path: program,
     });
@@ -32,7 +32,7 @@ describe('finding a program', () => {
   it.each([
     ['none', 'switched off by THE_SERVER=none'],
     [text, `THE_SERVER=${text} is not an executable file`],
-  ])('does without when the person names %s, whatever the PATH holds', (named, reason) => {
+  ])('finds nothing when the environment says %s, whatever the PATH contains', (named, reason) => {
     expect(findProgram(search, { THE_SERVER: named, PATH: folder })).toEqual({
       reason,
       canInstall: false,

@@ -5,11 +5,11 @@ import { delimiter, join } from 'node:path';
 import { PROGRAMS, type ServiceName } from './programs.ts';
 import type { ServiceStart } from './provided.ts';
 
-/** Where to look for a program: what it may be called, and folders beyond the PATH. */
+/** Where to look for a program: its possible names, and folders beyond the PATH. */
 export interface ProgramSearch {
   readonly names: readonly string[];
   readonly folders?: readonly string[];
-  /** The environment variable by which a person names the program, or `none` to do without. */
+  /** The environment variable that names the program, or disables it with `none`. */
   readonly variable: string;
 }
 
@@ -18,8 +18,8 @@ export type FoundProgram =
   | { readonly reason: string; readonly canInstall: boolean };
 
 /**
- * The path of an executable, or the reason why there is none. A program named in the environment
- * is the only candidate, so that a wrong name is noticed and `none` switches a service off.
+ * The path of an executable, or the reason why there is none. A program named in the environment is
+ * the only candidate, so that a wrong name is noticed and `none` switches a service off.
  */
 export function findProgram(
   { variable, names, folders = [] }: ProgramSearch,
@@ -41,7 +41,7 @@ export function findProgram(
   return { reason: `found no ${names.join(', ')} on the PATH`, canInstall: true };
 }
 
-/** A program that tests start themselves, once a try has shown that it does here what they need. */
+/** A program that the tests start themselves, after a trial run showed that it works here. */
 export async function findTool(name: ServiceName): Promise<ServiceStart> {
   const path = PATHS[name];
   const found =
@@ -55,27 +55,30 @@ export async function findTool(name: ServiceName): Promise<ServiceStart> {
 
 type Problem = { readonly reason: string; readonly canInstall: boolean };
 
-/** Programs of the same name differ between systems, and some work for root or outside of containers alone. */
+/**
+ * Programs of the same name differ between systems, and some work only for root or outside
+ * containers.
+ */
 const TRIES: Partial<Record<ServiceName, (path: string) => Problem | null>> = {
   // macOS has a git that only offers to install the real one.
   git: (path) => problemOf(path, ['--version'], 'is not git itself'),
   // macOS has version 3.
   bash: (path) => problemOf(path, ['-c', '[ "$BASH_VERSINFO" -ge 5 ]'], 'is older than version 5'),
-  // BusyBox's reads no long names.
+  // The tar of BusyBox has no long options.
   tar: (path) => problemOf(path, ['--version'], 'is neither GNU tar nor bsdtar', /GNU tar|bsdtar/),
-  // BusyBox and macOS have others, with other options.
+  // BusyBox and macOS have different versions with other options.
   script: (path) =>
     problemOf(path, ['-q', '-e', '-c', 'true', '/dev/null'], "is not util-linux's script"),
   setpriv: (path) => problemOf(path, ['--version'], "is not util-linux's setpriv", /util-linux/),
   bubblewrap: (path) => {
     const problem = problemOf(path, SANDBOX, 'cannot make a sandbox here');
-    // It is installed: the machine or its container forbids namespaces.
+    // It is installed, but the machine or its container forbids namespaces.
     return problem && { ...problem, canInstall: false };
   },
   mount: tryMount,
 };
 
-/** Of the sandbox's options those that a machine may forbid or an older bubblewrap may not know. */
+/** The sandbox options that a machine may forbid or an older bubblewrap may not know. */
 const SANDBOX = [
   ...['--unshare-user', '--unshare-ipc', '--unshare-pid', '--unshare-uts', '--unshare-net'],
   ...['--disable-userns', '--uid', '1000', '--gid', '1000', '--ro-bind', '/', '/'],
@@ -98,7 +101,7 @@ function problemOf(
   return { reason: `${path} ${what}${said === '' ? '' : `: ${said}`}`, canInstall: true };
 }
 
-/** A program that does not answer in this time, in ms, is none that tests could use. */
+/** A program that does not answer within this time, in ms, is not usable by tests. */
 const TRY_MS = 10_000;
 
 /** Tests that fill a disk mount one of their own. */
@@ -114,7 +117,7 @@ function tryMount(path: string): Problem | null {
   }
 }
 
-/** What is no program and comes with the kernel. */
+/** Requirements that are not programs, but come with the kernel. */
 const PATHS: Partial<Record<ServiceName, string>> = { proc: '/proc/self', fullDevice: '/dev/full' };
 
 function findPath(path: string, variable: string): FoundProgram {

@@ -2,17 +2,20 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below the ports that systems give to outgoing connections: one of those could take it before it is used. */
+/**
+ * Below the ports that systems assign to outgoing connections: one of those could be taken before
+ * it is used.
+ */
 const [LOWEST, HIGHEST] = [15_000, 32_000];
 const TRIES = 100;
 
-/** A loopback TCP port that nothing listens on at the moment of asking. */
+/** A loopback TCP port that was free when it was probed. */
 export async function freePort(): Promise<number> {
   for (let nth = 0; nth < TRIES; nth += 1) {
     const port = randomInt(LOWEST, HIGHEST);
     if (await isFree(port)) return port;
   }
-  throw new Error(`Of ${TRIES} ports none was free; run the tests again.`);
+  throw new Error(`None of ${TRIES} ports was free; run the tests again.`);
 }
 
 async function isFree(port: number): Promise<boolean> {

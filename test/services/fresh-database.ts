@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 
-/** An empty database of one test file, and the way to be rid of it. */
+/** An empty database for one test file, and the function that drops it. */
 export type FreshDatabase = { readonly url: string; readonly drop: () => Promise<void> };
 
 /**
- * Creates an empty database on the server of `inject('postgresUrl')`, so that test files that run
- * at the same time cannot see each other's rows. Call `drop` when the file ends.
+ * Creates an empty database on the server of `inject('postgresUrl')`, so that test files running in
+ * parallel cannot see each other's rows. Call `drop` when the file ends.
  */
 export async function freshDatabase(postgresUrl: string): Promise<FreshDatabase> {
   const name = `parley_${randomBytes(8).toString('hex')}`;

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 
 /**
- * A key prefix that no other test file uses: all of them share one Redis. Give it to BullMQ as
- * `prefix`. The braces keep the keys of one queue in one slot of a Redis Cluster.
+ * A key prefix that no other test file uses, since all of them share one Redis. Pass it to BullMQ
+ * as `prefix`. The braces keep the keys of one queue in one slot of a Redis Cluster.
  */
 export function freshRedisPrefix(): string {
   return `{test-${randomBytes(8).toString('hex')}}`;

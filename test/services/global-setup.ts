@@ -11,7 +11,7 @@ import { PROGRAMS, SERVICE_NAMES, type ServiceName } from './programs.ts';
 import type { MissingService, ServiceStart } from './provided.ts';
 import { startRedis } from './redis.ts';
 
-/** Servers are started once for all tests; of everything else in the list a test gets the path. */
+/** Servers are started once for all tests; for everything else in the list a test gets the path. */
 const START: Partial<Record<ServiceName, () => Promise<ServiceStart>>> = {
   redis: startRedis,
   postgres: startPostgres,
@@ -19,12 +19,12 @@ const START: Partial<Record<ServiceName, () => Promise<ServiceStart>>> = {
 };
 
 /**
- * Starts what the chosen test files ask for, all at once, and gives the addresses to the tests.
- * Returns the teardown. Services that are not asked for cost nothing.
+ * Starts what the chosen test files need, in parallel, and provides the addresses to the tests.
+ * Returns the teardown. Services that no file needs cost nothing.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const files = project.vitest.state.getPaths();
-  // They start programs as users do, so these must be of the sources as they are now.
+  // These tests start programs as users do, so the programs must be built from the current sources.
   if (files.some((file) => isOfTheWhole(file, project.config.root))) await buildBundle();
   const needed = new Set(files.flatMap(needsOf));
   const leaveMemoryFolder = useMemoryFolder();

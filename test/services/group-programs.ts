@@ -1,15 +1,16 @@
 import { SERVICE_NAMES, type ServiceName } from './programs.ts';
 
-/** Programs that are switched off together, and the test files that ask for one of them. */
+/** Programs that are switched off together, and the test files that need one of them. */
 export interface ProgramGroup {
   readonly services: readonly ServiceName[];
   readonly files: readonly string[];
 }
 
 /**
- * Divides the programs so that no file asks for two of a group: switching a group off then shows each file the same
- * as switching off the one program that it asks for, and a file runs no more often than it asks for programs. All
- * programs off at once would not do: a test that asks for one and starts two would be skipped.
+ * Groups the programs so that no file needs two of a group: switching a group off then has the same
+ * effect on each file as switching off the one program it needs, and a file runs no more often than
+ * it needs programs. Switching all programs off together would not do: a test that declares one
+ * program but starts two would be skipped.
  */
 export function groupPrograms(
   needs: ReadonlyMap<string, readonly ServiceName[]>,

@@ -9,7 +9,7 @@ import { isRunning } from './is-running.ts';
 
 const newFolder = () => mkdtempSync(join(tmpdir(), 'parley-guarded-'));
 
-/** A service that writes its process number to `pid` in its folder and then waits. */
+/** A service that writes its process id to `pid` in its folder and then waits. */
 const service = (folder: string) => ({
   command: ['/bin/sh', '-c', 'echo $$ > new; mv new pid; exec sleep 60'],
   folder,
@@ -48,7 +48,7 @@ describe('a guarded service', () => {
     await vi.waitFor(() => expect(isRunning(pid)).toBe(false), 30_000);
   });
 
-  it('is reported with its last output when it stops at once', async () => {
+  it('is reported with its last output when it exits immediately', async () => {
     const folder = newFolder();
     const broken = { ...service(folder), command: ['/bin/sh', '-c', 'echo no room; exit 3'] };
     await expect(startGuarded(broken)).rejects.toThrow('stopped at once: no room');

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /**
- * The guard outlives the test run by a moment: it reads a pipe whose other end only the test
- * process holds, so it notices every kind of end, kill -9 included, stops the service and removes
- * the folder. `$1` is the folder, `$2` the signal, the rest the command.
+ * The guard briefly outlives the test run: it reads a pipe whose other end only the test process
+ * holds, so it notices every kind of exit, `kill -9` included, stops the service and removes the
+ * folder. `$1` is the folder, `$2` the signal, the rest the command.
  */
 const GUARD = `
 folder=$1; signal=$2; shift 2
@@ -26,20 +26,23 @@ const STARTUP_LIMIT_MS = 20_000;
 const STOP_LIMIT_MS = 5_000;
 const POLL_MS = 10;
 
-/** What to run: a command that stays in the foreground, and its own folder, removed at the end. */
+/**
+ * What to run: a command that stays in the foreground, and its own folder, which is removed at the
+ * end.
+ */
 export type GuardedCommand = {
   readonly command: readonly string[];
   readonly folder: string;
   readonly stopSignal: 'TERM' | 'QUIT';
-  /** Run as this user; only root may ask for it. */
+  /** The user to run as; only root may set it. */
   readonly user?: { readonly uid: number; readonly gid: number } | undefined;
-  /** Answers whether the service takes work now; asked again until it says yes. */
+  /** Whether the service accepts requests; polled until it does. */
   readonly isReady: () => Promise<boolean> | boolean;
 };
 
 /**
- * Starts a service that cannot outlive this process, and waits until it is ready.
- * Throws with the end of its log when it stops early or needs more than 20 s.
+ * Starts a service that cannot outlive this process, and waits until it is ready. Throws with the
+ * end of its log when it exits early or needs more than 20 s.
  */
 export async function startGuarded(wanted: GuardedCommand): Promise<() => Promise<void>> {
   const guard = spawnGuard(wanted);
@@ -68,7 +71,7 @@ function spawnGuard({ folder, stopSignal, command, user }: GuardedCommand): Guar
   const args = ['-c', GUARD, 'guard', folder, stopSignal, ...command];
   const child = spawn('/bin/sh', args, {
     cwd: folder,
-    // A session of its own, so that Ctrl-C reaches the tests first and the services last.
+    // A separate session, so that Ctrl-C reaches the tests first and the services last.
     detached: true,
     stdio: ['pipe', 'ignore', 'pipe'],
     ...(user ?? {}),
@@ -87,7 +90,7 @@ function spawnGuard({ folder, stopSignal, command, user }: GuardedCommand): Guar
   child.stderr.on('data', (chunk: Buffer) => {
     complaint += chunk.toString();
   });
-  // The guard may be gone before its pipe is closed; that is an end as good as any.
+  // The guard may have exited before its pipe is closed, which is fine.
   child.stdin.on('error', () => undefined);
   child.unref();
   return { process: child, ended, hasEnded: () => hasEnded, complaint: () => complaint };

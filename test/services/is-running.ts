@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-/** Whether a process runs. One that has ended and that its parent has not noticed yet (state Z) does not. */
+/**
+ * Whether a process is running. A zombie (state Z) that its parent has not reaped yet does not
+ * count.
+ */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -10,7 +13,7 @@ export function isRunning(pid: number): boolean {
   try {
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
   } catch {
-    // Without /proc (macOS) there is nobody to leave such a process behind: the system's first one notices at once.
+    // Without /proc (macOS) no such zombie remains: launchd reaps orphans immediately.
     return process.platform !== 'linux';
   }
 }

@@ -9,19 +9,19 @@ import { ALWAYS_THERE, NODE_PROGRAMS, PROGRAMS, SERVICE_NAMES } from './programs
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** What becomes of the start of a program by a test. */
+/** The decision about a test's attempt to start a program. */
 export type Start =
   | { readonly kind: 'listed' }
-  /** The test must not find it: it is as if the machine had none. */
+  /** The test must not find it, as if it were not installed. */
   | { readonly kind: 'switched-off' }
   | { readonly kind: 'unlisted'; readonly message: string };
 
-/** Programs that no machine has, for tests of what a missing one does. */
+/** Programs that no machine has, for tests of missing programs. */
 const MISSING_ON_PURPOSE = /^no-such-/;
 
 /**
- * Decides whether a test may start a program, by its name or path. `path` is the PATH of the new process, in
- * which a test may have put doubles of its own.
+ * Decides whether a test may start a program, by its name or path. `path` is the PATH of the new
+ * process, where a test may have put doubles of its own.
  */
 export function judgeStart(
   file: string,
@@ -45,7 +45,10 @@ export function judgeStart(
   return { kind: 'unlisted', message };
 }
 
-/** What npm installed, and what tests write themselves; the folder of the listed programs holds the machine's. */
+/**
+ * Whether the program was installed by npm or written by a test; the folder of listed programs
+ * contains those of the machine.
+ */
 function isOurs(place: string): boolean {
   if (place.includes(`${sep}${LISTED}`)) return false;
   return [ROOT, tmpdir()].some((folder) => place.startsWith(`${folder}${sep}`));
@@ -57,7 +60,7 @@ interface ListedProgram {
   readonly beside?: readonly string[];
 }
 
-/** Of Node's own method: `envPairs` are `NAME=value`. */
+/** Node's internal options: `envPairs` are `NAME=value`. */
 interface SpawnOptions {
   readonly file: unknown;
   readonly envPairs?: readonly string[];
@@ -66,9 +69,9 @@ interface SpawnOptions {
 const STARTS = Symbol.for('parley.unlisted-starts');
 
 /**
- * Checks each program that this process starts, and returns the list of those that were refused: the test may have
- * ignored the error. Does it once, since the files of a worker share the process. What a shell or another process
- * starts is bounded by the PATH of `useListedPrograms` instead.
+ * Checks each program that this process starts, and returns the list of refused starts, since a
+ * test may have ignored the error. Installed once, because the files of a worker share the process.
+ * What a shell or another process starts is limited by the PATH of `useListedPrograms` instead.
  */
 function checkStarts(): string[] {
   const known: unknown = Reflect.get(globalThis, STARTS);
@@ -84,7 +87,8 @@ function checkStarts(): string[] {
     }
     return start.kind === 'listed' ? file : `/nonexistent/${basename(file)}`;
   };
-  // Everything that does not wait ends in this method, also what libraries start. Node's types leave it out.
+  // Every asynchronous start ends up in this method, including those of libraries. Node's types
+  // omit it.
   const spawn: unknown = Reflect.get(ChildProcess.prototype, 'spawn');
   if (typeof spawn !== 'function') throw new Error('ChildProcess has no method spawn any more.');
   const spawnChecked = function (this: ChildProcess, options: SpawnOptions): unknown {
@@ -105,15 +109,16 @@ function checkStarts(): string[] {
 
 const WHOLE = Symbol.for('parley.programs-of-the-run');
 
-/** What every file of a run may use, before one was restricted to its own. */
+/** What the files of a run may use before one is restricted to its own list. */
 interface WholeRun {
   readonly path: string;
   readonly switches: readonly (readonly [string, string | undefined])[];
 }
 
 /**
- * Switches off each program that this test file does not ask for: it is as if the machine had none. So a test that needs
- * a program without asking for it fails in every run, not only on a machine that lacks it. Files share a process.
+ * Switches off each program that this test file does not declare, as if it were not installed. A
+ * test that needs a program without declaring it thus fails in every run, not only on a machine
+ * that lacks it. Files share a process.
  */
 export function switchOffUnasked(file: string): void {
   const known: WholeRun | undefined = Reflect.get(globalThis, WHOLE);
@@ -135,7 +140,7 @@ export function switchOffUnasked(file: string): void {
   process.env.PATH = pathWithout(whole.path, unasked);
 }
 
-/** Returns the starts that were refused since the last call, and forgets them. */
+/** Returns the starts that were refused since the last call, and clears the list. */
 export function takeRefused(): string[] {
   return checkStarts().splice(0);
 }

@@ -14,29 +14,29 @@ describe('the temporary folder of a test run', () => {
     else process.env.TMPDIR = before;
   });
 
-  it('is gone after the run, and the usual one is used again', () => {
+  it('is removed after the run, and the usual one is used again', () => {
     const usual = tmpdir();
     const leave = useMemoryFolder();
     const folder = tmpdir();
     expect(existsSync(folder)).toBe(true);
     leave();
     expect(tmpdir()).toBe(usual);
-    // On a machine without enough memory it is the usual one all the time.
+    // On a machine without enough memory the usual folder is used throughout.
     expect(existsSync(folder)).toBe(folder === usual);
   });
 
-  it('is the one that TMPDIR names where it is set', () => {
+  it('is the one in TMPDIR, if set', () => {
     process.env.TMPDIR = '/var/tmp';
     useMemoryFolder()();
     expect(process.env.TMPDIR).toBe('/var/tmp');
   });
 
-  it('is removed by the next run when its own was killed', () => {
+  it('of a killed run is removed by the next one', () => {
     const used = useMemoryFolder();
     const isInMemory = tmpdir().startsWith('/dev/shm/');
     used();
     if (!isInMemory) return;
-    // No process has this number: Linux gives smaller ones.
+    // No process has this id, because Linux assigns smaller ones.
     const abandoned = '/dev/shm/parley-tests-4194305-test';
     mkdirSync(abandoned);
     useMemoryFolder()();

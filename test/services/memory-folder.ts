@@ -10,19 +10,20 @@ import {
 import { join } from 'node:path';
 
 const SHARED_MEMORY = '/dev/shm';
-/** Far more than the files of a whole run take. */
+/** Far more than the files of a complete run need. */
 const NEEDED_BYTES = 2 * 1024 ** 3;
 
 /**
- * Puts the temporary files of this process and of those it starts into memory until the returned function
- * is called: tests commit to hundreds of databases with `synchronous=full`, and a disk would make them wait.
- * Leaves them where they are when `TMPDIR` is set, or where the memory is too small or runs no programs.
+ * Puts the temporary files of this process and its children into memory until the returned function
+ * is called: tests commit to hundreds of databases with `synchronous=full`, and a disk would slow
+ * them down. Does nothing when `TMPDIR` is set, when the memory file system is too small, or when
+ * it does not run programs.
  */
 export function useMemoryFolder(): () => void {
   if (process.env.TMPDIR !== undefined || !isSuitable()) return () => undefined;
   removeAbandoned();
   const folder = mkdtempSync(join(SHARED_MEMORY, `parley-tests-${process.pid}-`));
-  // The server of PostgreSQL runs as another user.
+  // The PostgreSQL server runs as another user.
   chmodSync(folder, 0o711);
   process.env.TMPDIR = folder;
   return () => {
@@ -42,7 +43,7 @@ function isSuitable(): boolean {
   }
 }
 
-/** What runs that were killed have left: it would take memory until the machine is restarted. */
+/** Removes the leftovers of killed runs, which would occupy memory until the machine restarts. */
 function removeAbandoned(): void {
   for (const name of readdirSync(SHARED_MEMORY)) {
     const [, pid] = /^parley-tests-(\d+)-/.exec(name) ?? [];
@@ -50,7 +51,7 @@ function removeAbandoned(): void {
     try {
       rmSync(join(SHARED_MEMORY, name), { recursive: true, force: true });
     } catch (error) {
-      // A killed run may have left a file system mounted in it; that is no reason not to test.
+      // A killed run may have left a file system mounted in it; that must not stop the tests.
       process.stderr.write(`${join(SHARED_MEMORY, name)} cannot be removed: ${String(error)}\n`);
     }
   }

@@ -7,8 +7,8 @@ import type { MissingService } from './provided.ts';
 import { type RunFacts, type SkippedFile, summariseRun } from './run-summary.ts';
 
 /**
- * Ends a run with what did not run and how to get it, then the counts alone on the last line,
- * where CI looks for them. Put it after the reporter that shows the tests.
+ * Ends a run with what did not run and how to install it, then the counts alone on the last line,
+ * where CI looks for them. Register it after the reporter that shows the tests.
  */
 export class MissingServicesReporter implements Reporter {
   #vitest: Vitest | undefined;
@@ -28,7 +28,7 @@ export class MissingServicesReporter implements Reporter {
       for (const line of warning) console.log(styleText(['bold', 'yellow'], line));
       console.log(summary.counts);
     };
-    // Stopping the services may still print; the counts must be the very last line.
+    // Stopping the services may still print something; the counts must be the very last line.
     if (vitest.config.watch) print();
     else process.once('exit', print);
   }

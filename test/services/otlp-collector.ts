@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { z } from 'zod';
 
-/** A span as it came in. Times in ms. */
+/** A received span. Times are in ms. */
 export interface CollectedSpan {
   readonly traceId: string;
   readonly spanId: string;
-  /** Empty for the first of a trace. */
+  /** Empty for the root span of a trace. */
   readonly parentSpanId: string;
   readonly name: string;
   readonly from: number;
@@ -15,11 +15,11 @@ export interface CollectedSpan {
   readonly isFailed: boolean;
 }
 
-/** A collector on loopback that speaks OTLP over HTTP, as JSON, and keeps what it is told. */
+/** A loopback collector that accepts OTLP over HTTP, as JSON, and records what it receives. */
 export interface OtlpCollector {
   readonly url: string;
   spans(): readonly CollectedSpan[];
-  /** Everything it was sent, as it came. */
+  /** All request bodies, as received. */
   bodies(): readonly string[];
   /** The headers of the last request. */
   headers(): Readonly<Record<string, unknown>>;
@@ -42,7 +42,7 @@ const Traces = z.object({
   resourceSpans: z.array(z.object({ scopeSpans: z.array(z.object({ spans: z.array(Span) })) })),
 });
 
-/** OTLP's word for a span that failed. */
+/** The OTLP status code of a failed span. */
 const FAILED = 2;
 
 /** Starts a collector on any free port. */

@@ -5,7 +5,10 @@ import { freePort } from './free-port.ts';
 import { startGuarded } from './guarded-process.ts';
 import { sharedTemporaryFolder, unprivilegedUser } from './unprivileged-user.ts';
 
-/** A PgBouncer with the settings it comes with, but transaction pooling, before the server of `url`. */
+/**
+ * A PgBouncer with default settings except for transaction pooling, in front of the server of
+ * `url`.
+ */
 export async function startPgBouncer(
   program: string,
   url: string,
@@ -20,7 +23,7 @@ export async function startPgBouncer(
     `* = host=${server.hostname} port=${server.port} user=${server.username} password=${server.password}`,
     '[pgbouncer]',
     'pool_mode = transaction',
-    // Fewer connections than a single process of Parley opens, so that each is used by many.
+    // Fewer connections than a single process of Parley opens, so that each is shared.
     'default_pool_size = 4',
     'max_client_conn = 500',
     'listen_addr = 127.0.0.1',

@@ -20,9 +20,9 @@ import { sharedTemporaryFolder, type UnixUser, unprivilegedUser } from './unpriv
 
 /**
  * A private PostgreSQL on a free port, without fsync, or the server named by
- * `PARLEY_TEST_POSTGRES_URL`. `PARLEY_TEST_INITDB` names the initdb beside the server to start.
- * Root runs it as the user `postgres` or `nobody`, since PostgreSQL refuses to run as root.
- * `settings` of the server stand above those that make it quick.
+ * `PARLEY_TEST_POSTGRES_URL`. `PARLEY_TEST_INITDB` names the initdb beside the server to start. As
+ * root it runs as the user `postgres` or `nobody`, since PostgreSQL refuses to run as root.
+ * `settings` override the ones that make the server fast.
  */
 export async function startPostgres(
   settings: Readonly<Record<string, string>> = {},
@@ -38,13 +38,15 @@ export async function startPostgres(
   }
 }
 
-/** The program that makes what a server stores, beside which the server is. */
+/** Finds initdb; the server is in the same folder. */
 function findInitdb(): ReturnType<typeof findProgram> {
   const { folders, ...search } = PROGRAMS.postgres;
   return findProgram({ ...search, folders: [...debianFolders(), ...folders] });
 }
 
-/** Debian keeps the server programs off the PATH, one folder per version; the newest goes first. */
+/**
+ * Debian keeps the server programs off the PATH, in one folder per version; the newest goes first.
+ */
 function debianFolders(): string[] {
   const parent = '/usr/lib/postgresql';
   if (!existsSync(parent)) return [];
@@ -60,7 +62,7 @@ async function startPrivate(
   try {
     const stop = await startGuarded({
       ...plan,
-      // SIGQUIT is PostgreSQL's immediate shutdown: the data is thrown away in any case.
+      // SIGQUIT is PostgreSQL's immediate shutdown: the data is discarded in any case.
       stopSignal: 'QUIT',
       isReady: () => saysReady(data),
     });
@@ -71,7 +73,7 @@ async function startPrivate(
   }
 }
 
-/** How a server is started whose storage is made; `folder` is its own. */
+/** How to start a server whose storage has been created; `folder` is its own. */
 export interface PostgresPlan {
   readonly url: string;
   readonly command: readonly string[];
@@ -79,7 +81,10 @@ export interface PostgresPlan {
   readonly user: UnixUser | undefined;
 }
 
-/** Makes the storage of a private server, for a test that starts and ends it itself. Throws when it cannot be had. */
+/**
+ * Creates the storage of a private server, for a test that starts and stops it itself. Throws when
+ * PostgreSQL is not available.
+ */
 export async function preparePostgres(): Promise<PostgresPlan> {
   const found = findInitdb();
   if ('reason' in found) throw new Error(found.reason);
@@ -109,14 +114,14 @@ async function prepare(
   }
 }
 
-/** What a test does not need is left out. */
+/** Disables what tests do not need. */
 const QUICK_SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   fsync: 'off',
   full_page_writes: 'off',
   max_connections: '200',
-  // What it stores may be in memory.
+  // Its storage may be in memory.
   min_wal_size: '32MB',
   max_wal_size: '128MB',
   shared_buffers: '32MB',
@@ -153,7 +158,10 @@ async function createCluster(
   return data;
 }
 
-/** The eighth line of `postmaster.pid` says `ready` when connections are taken; pg_ctl reads it too. */
+/**
+ * The eighth line of `postmaster.pid` says `ready` when connections are accepted; pg_ctl reads it
+ * too.
+ */
 function saysReady(data: string): boolean {
   try {
     return readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[7]?.trim() === 'ready';

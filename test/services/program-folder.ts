@@ -10,20 +10,20 @@ import {
   type ServiceName,
 } from './programs.ts';
 
-/** How the folders with the listed programs are called. */
+/** The name prefix of folders with the listed programs. */
 export const LISTED = 'parley-listed-';
 const ROOT = resolve(import.meta.dirname, '../..');
 
 /**
- * Gives this process, and those that it starts, a PATH with the listed programs alone, until the returned
- * function is called. What a test, its shell or a Parley that it runs starts beyond the list is then missing on
- * every machine, and so is a program that was switched off.
+ * Gives this process and its children a PATH with only the listed programs, until the returned
+ * function is called. Anything else that a test, its shell or a Parley that it runs tries to start
+ * is then missing on every machine, and so is a program that was switched off.
  */
 export function useListedPrograms(): () => void {
   const before = process.env.PATH ?? '';
   const folders = before.split(delimiter).filter((folder) => folder !== '');
   const isOurs = (folder: string): boolean => folder.startsWith(`${ROOT}${sep}`);
-  // Of npm's scripts: the Node that runs the tests is first there, too.
+  // The folders of npm's scripts; the Node that runs the tests comes first there, too.
   const ours = folders.filter(isOurs);
   const path = folders.filter((folder) => !isOurs(folder)).join(delimiter);
   const root = mkdtempSync(join(tmpdir(), LISTED));
@@ -46,7 +46,7 @@ export function useListedPrograms(): () => void {
   };
 }
 
-/** The folder of what every test finds. */
+/** The folder with the programs that every test finds. */
 const ALWAYS = 'always';
 
 /** A PATH of `useListedPrograms` without the programs of these services. */
@@ -58,12 +58,12 @@ export function pathWithout(path: string, services: readonly ServiceName[]): str
 
 type Programs = ReadonlyMap<string, string>;
 
-/** What of POSIX and Node this machine has, by name. */
+/** The POSIX and Node programs on this machine, by name. */
 function programsOf(path: string): Programs {
   return found(path, [...ALWAYS_THERE, ...NODE_PROGRAMS]);
 }
 
-/** The program of a service under its first name, and those that come with it. */
+/** The program of a service under its first name, and its companions. */
 function programsOfService(path: string, service: ServiceName): Programs {
   const { names, beside = [] }: { names: readonly string[]; beside?: readonly string[] } =
     PROGRAMS[service];

@@ -19,7 +19,7 @@ import { needsOf } from './needs.ts';
 import { ALWAYS_THERE, NODE_PROGRAMS, PROGRAMS, SERVICE_NAMES } from './programs.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-/** On almost every machine, and in no list. */
+/** Present on almost every machine, but not in the list. */
 const UNLISTED = 'seq';
 
 afterEach(() => {
@@ -27,25 +27,28 @@ afterEach(() => {
   takeRefused();
 });
 
-describe('a program that is not in the list', () => {
+describe('an unlisted program', () => {
   it.each<[string, () => unknown]>([
     ['spawn', () => spawn(UNLISTED, ['1'])],
     ['spawnSync', () => spawnSync(UNLISTED, ['1'])],
     ['execFile', () => execFile(UNLISTED, ['1'], () => undefined)],
     ['execFileSync', () => execFileSync(UNLISTED, ['1'])],
     ['a path', () => spawnSync('/usr/bin/seq', ['1'])],
-  ])('[U09] cannot be started by a test with %s, which says where to add it', (_how, start) => {
-    expect(start).toThrow(
-      /starts \S*seq, which is not in the list of test\/services\/programs\.ts/,
-    );
-  });
+  ])(
+    '[U09] cannot be started by a test with %s, and the error says where to add it',
+    (_how, start) => {
+      expect(start).toThrow(
+        /starts \S*seq, which is not in the list of test\/services\/programs\.ts/,
+      );
+    },
+  );
 
   it('[U09] fails a test that ignores the error', () => {
     expect(() => spawnSync(UNLISTED)).toThrow();
     expect(takeRefused()).toEqual([expect.stringContaining(`starts ${UNLISTED}`)]);
   });
 
-  it('[U09] is not found by a shell, nor by another process', async () => {
+  it('[U09] is found neither by a shell nor by another process', async () => {
     expect(() => execSync(`${UNLISTED} 1`, { stdio: 'pipe' })).toThrow('not found');
     await expect(promisify(exec)(`command -v ${UNLISTED}`)).rejects.toThrow();
     const program = `console.log(require('node:child_process').spawnSync('${UNLISTED}').error?.code)`;
@@ -53,7 +56,7 @@ describe('a program that is not in the list', () => {
   });
 });
 
-describe('a program of the list', () => {
+describe('a listed program', () => {
   it.each([
     process.execPath,
     ...['sh', '/bin/sh', 'npm', 'no-such-program', 'git', '/usr/bin/bwrap', '/opt/pg/bin/postgres'],
@@ -62,7 +65,7 @@ describe('a program of the list', () => {
     expect(judgeStart(file, {})).toEqual({ kind: 'listed' });
   });
 
-  it('[U09] may be started where a test wrote it itself, by its path or on the PATH that it gives', () => {
+  it('[U09] may be started where a test wrote it itself, by its path or on the PATH that it passes', () => {
     const folder = mkdtempSync(join(tmpdir(), 'parley-doubles-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const file = join(folder, 'systemctl');
@@ -73,7 +76,7 @@ describe('a program of the list', () => {
   });
 
   it.each(SERVICE_NAMES.filter((name) => PROGRAMS[name].names.length > 0))(
-    '[U09] is as if it were not there once it is switched off: %s',
+    '[U09] appears not installed once it is switched off: %s',
     async (service) => {
       const [name = ''] = PROGRAMS[service].names;
       vi.stubEnv(PROGRAMS[service].variable, 'none');
@@ -84,7 +87,7 @@ describe('a program of the list', () => {
     },
   );
 
-  it('[U09] is the one that the variable names', () => {
+  it('[U09] is the one that its environment variable names', () => {
     const env = { PARLEY_TEST_CHROMIUM: '/opt/browser/ungoogled' };
     expect(judgeStart('/opt/browser/ungoogled', env)).toEqual({ kind: 'listed' });
     expect(judgeStart('/opt/browser/ungoogled', {})).toMatchObject({ kind: 'unlisted' });
@@ -100,13 +103,13 @@ describe('the list', () => {
   const files = repositoryFiles();
   const textOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 
-  it('[U09] holds each program that a source names by its path', () => {
+  it('[U09] covers each program that a source names by path', () => {
     const known = SERVICE_NAMES.flatMap((name) => {
       const { names, beside = [] }: { names: readonly string[]; beside?: readonly string[] } =
         PROGRAMS[name];
       return [...names, ...beside];
     });
-    // The shell of a user who cannot sign in: named, never started.
+    // The shell of a user who cannot sign in: named, but never started.
     const listed = new Set([...ALWAYS_THERE, ...NODE_PROGRAMS, ...known, 'nologin']);
     const named = files
       .filter((file) => /^(apps|packages|test|examples)\/.*\.(ts|js)$/.test(file))
@@ -120,13 +123,13 @@ describe('the list', () => {
     expect(named.filter(([name]) => !listed.has(name))).toEqual([]);
   });
 
-  it('[U09] holds nothing that no test asks for', () => {
+  it('[U09] is used by at least one test', () => {
     const tests = files.filter((file) => /^(?!test\/services\/).*\.test\.ts$/.test(file));
     const asked = new Set(tests.flatMap((file) => needsOf(join(ROOT, file))));
     expect(SERVICE_NAMES.filter((service) => !asked.has(service))).toEqual([]);
   });
 
-  it('[U09] is in the documents, with the variable of each', () => {
+  it('[U09] is in the documentation, with its environment variable', () => {
     for (const page of ['CONTRIBUTING.md', 'test/README.md']) {
       const missing = SERVICE_NAMES.map((name) => PROGRAMS[name].variable).filter(
         (variable) => !textOf(page).includes(variable),

@@ -1,4 +1,4 @@
-/** Packages that bring a program, by the package manager; null where there is none. */
+/** The packages that contain a program, by package manager; null when there is none. */
 interface Packages {
   readonly debian: string | null;
   readonly alpine: string | null;
@@ -8,13 +8,13 @@ interface Packages {
 /** Something that a machine may lack and that some tests need. */
 interface Requirement {
   readonly title: string;
-  /** The key under which `inject` gives it to the tests: a URL or a path, or null where it is missing. */
+  /** The key for `inject` in tests, which returns a URL or a path, or null when it is missing. */
   readonly key: string;
-  /** The environment variable by which a person names the program, or `none` to run without it. */
+  /** The environment variable that names the program, or disables it with `none`. */
   readonly variable: string;
-  /** What the program may be called; the first that is found is used. */
+  /** Possible names of the program; the first one found is used. */
   readonly names: readonly string[];
-  /** Programs of the same package that are started with it. */
+  /** Programs of the same package that are started together with it. */
   readonly beside?: readonly string[];
   /** Where to look besides the PATH. */
   readonly folders?: readonly string[];
@@ -24,9 +24,9 @@ interface Requirement {
 const LINUX_ONLY = { homebrew: null } as const;
 
 /**
- * Everything outside Node and npm that a test may start or need, with how to install it. A test asks for it
- * with `inject` and the key, and is skipped where it is missing. A program that is neither here nor in
- * `ALWAYS_THERE` cannot be started by a test (see `listed-programs.ts`).
+ * Everything outside Node and npm that a test may start or need, with how to install it. A test
+ * declares it with `inject` and the key, and is skipped where it is missing. A program that is
+ * neither here nor in `ALWAYS_THERE` cannot be started by a test (see `listed-programs.ts`).
  */
 export const PROGRAMS = {
   redis: {
@@ -73,7 +73,7 @@ export const PROGRAMS = {
     key: 'chromiumUrl',
     variable: 'PARLEY_TEST_CHROMIUM',
     names: [
-      // Draws no window, not even an invisible one: tests of the page take little more than half the time.
+      // Draws no window, not even an invisible one: page tests take little more than half the time.
       'chromium-headless-shell',
       'chromium',
       'chromium-browser',
@@ -177,7 +177,10 @@ export const PROGRAMS = {
   },
 } as const satisfies Readonly<Record<string, Requirement>>;
 
-/** Of POSIX, so in Debian, in BusyBox (Alpine) and in macOS; `env` and `sh` start npm's own scripts. */
+/**
+ * Part of POSIX, so available in Debian, in BusyBox (Alpine) and in macOS; `env` and `sh` start
+ * npm's own scripts.
+ */
 export const ALWAYS_THERE: readonly string[] = [
   'basename',
   'cat',

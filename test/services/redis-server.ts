@@ -6,30 +6,33 @@ import { freePort } from './free-port.ts';
 import { startGuarded } from './guarded-process.ts';
 import { findRedis } from './redis.ts';
 
-/** A Redis of one test alone, which may be killed and started again on the same port. */
+/** A private Redis for one test, which may kill and restart it on the same port. */
 export interface RedisServer {
   readonly url: string;
   readonly port: number;
-  /** Starts it, with nothing of what it knew before. */
+  /** Starts it with no data. */
   start(): Promise<void>;
-  /** Ends it as `kill -9` does. */
+  /** Ends it like `kill -9`. */
   kill(): Promise<void>;
-  /** It keeps its connections and answers nothing until it is thawed: a network that swallows all. */
+  /**
+   * Suspends it: connections stay open, but nothing is answered until it is thawed, as on a network
+   * that drops all packets.
+   */
   freeze(): void;
   thaw(): void;
-  /** Ends it for good. */
+  /** Stops it permanently. */
   stop(): Promise<void>;
 }
 
-/** What such a server is told besides its port: lines of `redis.conf`. */
+/** Extra settings of such a server, as lines of `redis.conf`. */
 export interface RedisServerOptions {
   readonly settings?: readonly string[];
   readonly password?: string;
-  /** Answers questions about masters instead of keeping data. */
+  /** Runs as a Sentinel, which answers questions about masters and stores no data. */
   readonly sentinel?: boolean;
 }
 
-/** Starts a Redis. Throws where the machine has no program for it. */
+/** Starts a Redis. Throws when the program is not installed. */
 export async function startRedisServer(options: RedisServerOptions = {}): Promise<RedisServer> {
   const found = findRedis();
   if ('reason' in found) throw new Error(found.reason);
@@ -77,7 +80,7 @@ export async function startRedisServer(options: RedisServerOptions = {}): Promis
   };
 }
 
-/** The number of its process; 0 while it does not answer. */
+/** The id of its process; 0 while it does not answer. */
 async function pidOf(url: string): Promise<number> {
   const redis = new Redis(url, { lazyConnect: true, retryStrategy: () => null });
   redis.on('error', () => undefined);

@@ -11,7 +11,7 @@ import { PROGRAMS } from './programs.ts';
 import type { ServiceStart } from './provided.ts';
 
 /**
- * A private Redis on a free port that keeps nothing on disk, or the server named by
+ * A private Redis on a free port that stores nothing on disk, or the server named by
  * `PARLEY_TEST_REDIS_URL`. `PARLEY_TEST_REDIS_SERVER` names the program to start.
  */
 export async function startRedis(): Promise<ServiceStart> {
@@ -26,7 +26,7 @@ export async function startRedis(): Promise<ServiceStart> {
   }
 }
 
-/** The program of a Redis server, or why there is none. */
+/** The Redis server program, or the reason why there is none. */
 export function findRedis() {
   return findProgram(PROGRAMS.redis);
 }
@@ -37,7 +37,7 @@ async function startPrivate(program: string): Promise<ServiceStart> {
   return { state: 'ready', value: url, stop };
 }
 
-/** How a server is started; `folder` is its own. */
+/** How to start a server; `folder` is its own. */
 export interface RedisPlan {
   readonly url: string;
   readonly command: readonly string[];
@@ -45,7 +45,10 @@ export interface RedisPlan {
   readonly isReady: () => Promise<boolean>;
 }
 
-/** A private server that keeps its data, for a test that starts and ends it itself. Throws when it cannot be had. */
+/**
+ * A private server that keeps its data, for a test that starts and stops it itself. Throws when
+ * Redis is not available.
+ */
 export async function prepareRedis(): Promise<RedisPlan> {
   const found = findRedis();
   if ('reason' in found) throw new Error(found.reason);
@@ -55,7 +58,8 @@ export async function prepareRedis(): Promise<RedisPlan> {
 async function prepare(program: string, keeping: readonly string[]): Promise<RedisPlan> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-redis-'));
   const port = await freePort();
-  // Other users of this machine reach the port too, and an open Redis lets them write files as us.
+  // Other users of this machine can reach the port too, and an open Redis would let them write
+  // files as us.
   const password = randomBytes(16).toString('hex');
   const settings = [
     `port ${port}`,

@@ -26,7 +26,7 @@ describe('the end of a test run', () => {
     });
   });
 
-  it('names the files that did not run, why, and the one command that helps', () => {
+  it('names the files that did not run, the reason, and the one command that helps', () => {
     expect(summariseRun(withoutPostgres)).toEqual({
       warning: [
         '3 tests DID NOT RUN: this machine lacks PostgreSQL.',
@@ -59,23 +59,23 @@ describe('the end of a test run', () => {
     ]);
   });
 
-  it('fails where CI is set, with the same message', () => {
+  it('fails when CI is set, with the same message', () => {
     const ci = summariseRun({ ...withoutPostgres, ci: true });
     expect(ci).toEqual({ ...summariseRun(withoutPostgres), fails: true });
   });
 
-  it('fails where CI is set and a service is missing, even if no test was skipped for it', () => {
+  it('fails when CI is set and a service is missing, even if no test was skipped for it', () => {
     expect(summariseRun({ ...withoutPostgres, skipped: [], ci: true }).fails).toBe(true);
     expect(summariseRun({ ...withoutPostgres, skipped: [] }).warning).toEqual([]);
   });
 
-  it('says so when a test is skipped for no reason', () => {
+  it('reports tests that are skipped for no reason', () => {
     const skipped = [{ file: 'a.test.ts', tests: 1, services: [] }];
     expect(summariseRun({ ...green, skipped }).warning[0]).toMatch(/^1 test SKIPPED/);
     expect(summariseRun({ ...green, skipped, ci: true }).fails).toBe(true);
   });
 
-  it('is silent about tests that a person left out by name', () => {
+  it('does not mention tests that were filtered out by name', () => {
     expect(summariseRun({ ...withoutPostgres, chosenByName: true, ci: true }).warning).toEqual([]);
   });
 });

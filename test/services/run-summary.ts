@@ -1,21 +1,21 @@
 import { PROGRAMS, type ServiceName } from './programs.ts';
 import type { MissingService } from './provided.ts';
 
-/** A test file of which something did not run; `services` are the missing ones that it needs. */
+/** A test file in which some tests did not run; `services` are the missing ones that it needs. */
 export type SkippedFile = {
   readonly file: string;
   readonly tests: number;
   readonly services: readonly ServiceName[];
 };
 
-/** What a finished run looked like. */
+/** The outcome of a finished run. */
 export type RunFacts = {
   readonly passed: number;
-  /** Failed tests, and files or hooks that broke before their tests could. */
+  /** Failed tests, and files or hooks that failed before their tests could run. */
   readonly failed: number;
   readonly skipped: readonly SkippedFile[];
   readonly missing: readonly MissingService[];
-  /** The person chose tests by name, so the others were left out on purpose. */
+  /** Whether tests were chosen by name, so that the others were left out on purpose. */
   readonly chosenByName: boolean;
   readonly ci: boolean;
   readonly installer: Installer;
@@ -27,7 +27,7 @@ export interface Installer {
   readonly command: string;
 }
 
-/** The last lines of a run, and whether what is missing fails it. */
+/** The last lines of a run, and whether missing services fail it. */
 export type RunSummary = {
   readonly warning: readonly string[];
   readonly counts: string;
@@ -35,14 +35,14 @@ export type RunSummary = {
 };
 
 /**
- * Decides what the end of a run says. Locally a missing service is a warning that cannot be
- * overlooked; where `CI` is set it fails the run, and so does a test skipped for no reason.
+ * Decides what to print at the end of a run. Locally a missing service is a prominent warning; when
+ * `CI` is set it fails the run, and so does a test skipped for no reason.
  */
 export function summariseRun(facts: RunFacts): RunSummary {
   const counts = countsLine(facts);
   if (facts.chosenByName) return { warning: [], counts, fails: false };
   const explained = facts.skipped.filter((file) => file.services.length > 0);
-  // A hook that fails skips the tests behind it; the failure is the news then.
+  // A failing hook skips the tests that follow it; then the failure is the news.
   const unexplained =
     facts.failed > 0 ? [] : facts.skipped.filter((file) => file.services.length === 0);
   const lacking = facts.missing.length > 0 && (facts.ci || explained.length > 0);
@@ -88,7 +88,7 @@ function fileLine({ file, tests: count, services }: SkippedFile): string {
   return `  ${file}: ${tests(count)} for ${names}`;
 }
 
-/** One command for all that can be installed here. */
+/** One command for everything that can be installed here. */
 function installLines(missing: readonly MissingService[], from: Installer): string[] {
   const packages = missing
     .filter(({ canInstall }) => canInstall)

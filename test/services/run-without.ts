@@ -1,6 +1,6 @@
-// `npm run test:without`: the tests that need a program must be skipped without it, and nothing else may change. Runs
-// the files that ask for a program once more with it switched off, on a change a third of them; exits with 1 when a test
-// fails twice.
+// `npm run test:without`: the tests that need a program must be skipped without it, and nothing
+// else may change. Runs the files that need a program again with it switched off, on a change a
+// third of them; exits with 1 when a test fails twice.
 import { spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { once } from 'node:events';
@@ -17,25 +17,35 @@ import { PROGRAMS, type ServiceName } from './programs.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const IS_TEST = /^(?:(?:packages|apps)\/.*\/src|test)\/.*\.test\.ts$/;
-/** So few because each worker loads the sources for itself, and most of these files have little left to run. */
+/**
+ * Only a few, because each worker loads the sources separately, and most of these files have little
+ * left to run.
+ */
 const WORKERS = 2;
-/** So many files may have failed because a machine is busy: they run once more, with nothing beside them. */
+/**
+ * Up to this many files may have failed because the machine is busy: they run again, with nothing
+ * beside them.
+ */
 const FEW = 3;
-/** On a change one of so many files runs each day, the next day others. */
+/** On a change, the number of days until every file has run. */
 const DAYS = 3;
-/** What is read of the report that Vitest writes. */
+/** The parts of Vitest's report that are used. */
 const RESULTS = z.object({
   testResults: z.array(z.object({ name: z.string(), status: z.string() })),
 });
-/** A running server would be used although its program is switched off. A missing program is no failure here. */
+/**
+ * A running server would be used although its program is switched off. A missing program is not a
+ * failure here.
+ */
 const { PARLEY_TEST_REDIS_URL: _r, PARLEY_TEST_POSTGRES_URL: _p, CI: _ci, ...env } = process.env;
 
 const waiting = new Set(filesOfOtherDays());
 const folder = mkdtempSync(join(tmpdir(), 'parley-without-'));
 
 /**
- * Whether a file is in this run: all are in a whole one, and on a change those of the day, of those whose turn it is. A
- * file that starts a program without naming it fails in every run anyway, see `switchOffUnasked`.
+ * Whether a file is in this run: all files in a full run, on a change those of the day among the
+ * files that are due. A file that starts a program without naming it fails in every run anyway, see
+ * `switchOffUnasked`.
  */
 function isDue(file: string): boolean {
   return !waiting.has(file) && isOfDay(hash('sha256', file, 'buffer').readUInt32BE(), DAYS);
@@ -45,7 +55,10 @@ function titlesOf(services: readonly ServiceName[]): string {
   return services.map((service) => PROGRAMS[service].title).join(', ');
 }
 
-/** Runs test files without some programs; returns those that failed. Prints what they wrote when all have ended. */
+/**
+ * Runs test files without some programs; returns those that failed. Prints their output when all
+ * have finished.
+ */
 async function runWithout(services: readonly ServiceName[], files: readonly string[]) {
   const off = Object.fromEntries(services.map((service) => [PROGRAMS[service].variable, 'none']));
   const results = join(folder, `${services.join('-')}.json`);
@@ -66,7 +79,7 @@ async function runWithout(services: readonly ServiceName[], files: readonly stri
   if (status === 0) return [];
   const { testResults } = RESULTS.parse(JSON.parse(readFileSync(results, 'utf8')));
   const failed = testResults.filter((file) => file.status === 'failed');
-  // An error outside of all tests fails the run as well, and then no file is known to be the cause.
+  // An error outside of all tests fails the run as well, and then the file at fault is unknown.
   return failed.length === 0 ? [...files] : failed.map(({ name }) => relative(ROOT, name));
 }
 
@@ -74,7 +87,8 @@ const files = repositoryFiles().filter((file) => IS_TEST.test(file) && isDue(fil
 const needs = new Map(files.map((file) => [file, needsOf(join(ROOT, file))]));
 const failed: string[] = [];
 const unsteady: string[] = [];
-// All groups at once: there are two or three, and much of what each does is to load and to wait.
+// All groups in parallel: there are two or three, and each spends most of its time loading and
+// waiting.
 const groups = groupPrograms(needs);
 const failedAtFirst = await Promise.all(
   groups.map(({ services, files }) => runWithout(services, files)),
@@ -87,6 +101,6 @@ for (const [index, { services }] of groups.entries()) {
   if (again.length > 0) failed.push(`FAILED without ${titlesOf(services)}: ${again.join(' ')}`);
 }
 rmSync(folder, { recursive: true });
-for (const file of unsteady) process.stdout.write(`Unsteady, passed alone: ${file}\n`);
+for (const file of unsteady) process.stdout.write(`Flaky, passed on its own: ${file}\n`);
 for (const line of failed) process.stdout.write(`${line}\n`);
 process.exitCode = failed.length === 0 ? 0 : 1;

@@ -10,7 +10,7 @@ const postgresUrl = inject('postgresUrl');
 const chromiumUrl = inject('chromiumUrl');
 
 describe.runIf(redisUrl)('the private Redis', () => {
-  it('takes commands at the provided URL', async () => {
+  it('accepts commands at the provided URL', async () => {
     const redis = new Redis(redisUrl ?? '');
     const key = `${freshRedisPrefix()}:greeting`;
     await redis.set(key, 'hello', 'EX', 60);
@@ -20,7 +20,7 @@ describe.runIf(redisUrl)('the private Redis', () => {
 });
 
 describe.runIf(postgresUrl)('the private PostgreSQL', () => {
-  it('gives every test file an empty database of its own and takes it away again', async () => {
+  it('gives every test file its own empty database and drops it afterwards', async () => {
     const database = await freshDatabase(postgresUrl ?? '');
     const client = new Client({ connectionString: database.url });
     await client.connect();

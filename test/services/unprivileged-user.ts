@@ -2,12 +2,12 @@ import { readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 
-/** A user to run a program as, by number. */
+/** The numeric ids of a user to run a program as. */
 export type UnixUser = { readonly uid: number; readonly gid: number };
 
 /**
- * The user for a program that refuses to run as root: nobody special when we are not root,
- * else the first of `names` that this machine knows. Throws when it knows none.
+ * The user for a program that refuses to run as root: undefined when we are not root, otherwise the
+ * first of `names` that this machine knows. Throws when it knows none.
  */
 export function unprivilegedUser(names: readonly string[]): UnixUser | undefined {
   if (process.getuid?.() !== 0) return undefined;
@@ -21,7 +21,10 @@ export function unprivilegedUser(names: readonly string[]): UnixUser | undefined
   throw new Error(`it refuses to run as root, and there is no user ${names.join(' or ')}`);
 }
 
-/** A folder for temporary files that other users can enter as well: root's may be closed to them. */
+/**
+ * A folder for temporary files that other users can enter as well, since root's own may be closed
+ * to them.
+ */
 export function sharedTemporaryFolder(): string {
   const usual = tmpdir();
   for (let folder = usual; folder !== dirname(folder); folder = dirname(folder)) {

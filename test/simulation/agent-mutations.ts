@@ -1,9 +1,12 @@
 import type { Mutation } from './mutations.ts';
 
-/** Planted faults in what an agent may do and know, does by itself, and keeps. */
+/**
+ * Planted faults in what an agent may do, what it may know, what it does unprompted, and what is
+ * retained.
+ */
 export const AGENT_MUTATIONS: readonly Mutation[] = [
   {
-    name: 'people who are no approvers may approve',
+    name: 'people who are not approvers may approve',
     breaks: 'G05',
     file: 'packages/channels/src/commands/permission.ts',
     text: "if (command.who === 'approver' && !isApprover) return 'approver-only';",
@@ -12,7 +15,7 @@ export const AGENT_MUTATIONS: readonly Mutation[] = [
     within: 10,
   },
   {
-    name: 'an owner in a group is answered as in a chat of their own',
+    name: 'an owner in a group is treated as in a direct chat',
     breaks: 'W02',
     file: 'packages/workspace/src/audience.ts',
     text: "const isOwner = chatType === 'direct' && !deliversElsewhere && owners.includes(user.id);",
@@ -21,7 +24,7 @@ export const AGENT_MUTATIONS: readonly Mutation[] = [
     within: 5,
   },
   {
-    name: 'files of the owner can be read by all',
+    name: "everyone can read the owner's files",
     breaks: 'W03',
     file: 'packages/workspace/src/workspace-view.ts',
     text: 'if (!mayRead(reader, file.audience)) return PRIVATE;',
@@ -30,17 +33,18 @@ export const AGENT_MUTATIONS: readonly Mutation[] = [
     within: 5,
   },
   {
-    name: 'the last step before the model does not check who reads',
+    name: 'the last check before the model call does not verify the reader',
     breaks: 'W02',
     file: 'packages/agent/src/loop/model-request.ts',
     text: 'return allowed;',
     by: 'return parts;',
     scenes: ['strangers-embedded', 'strangers-shared'],
-    // Views and layers keep text for others back before; only a second fault would bring some to this step.
+    // Views and layers already withhold text meant for others; only a second fault would let some
+    // reach this check.
     within: null,
   },
   {
-    name: 'a job that is on once stays due',
+    name: 'a one-off job stays due',
     breaks: 'H08',
     file: 'packages/store/src/cron-jobs.ts',
     text: 'set conversation_id = :conversationId, next_at = :nextAt, state = :state,',
@@ -49,7 +53,7 @@ export const AGENT_MUTATIONS: readonly Mutation[] = [
     within: 10,
   },
   {
-    name: 'a job is started again after a run that went well',
+    name: 'a job restarts after a run that succeeded',
     breaks: 'H08',
     file: 'packages/proactive/src/cron/run-jobs.ts',
     text: "if (outcome !== 'failed') return",
@@ -58,7 +62,7 @@ export const AGENT_MUTATIONS: readonly Mutation[] = [
     within: 10,
   },
   {
-    name: 'a beat stays due when its run has started',
+    name: 'a heartbeat stays due after its run has started',
     breaks: 'H02',
     file: 'packages/store/src/heartbeat-runs.ts',
     text: 'update heartbeat set next_at = :nextAt, last_at',
@@ -67,7 +71,7 @@ export const AGENT_MUTATIONS: readonly Mutation[] = [
     within: 10,
   },
   {
-    name: 'retention removes messages of turns that are not over',
+    name: 'retention removes messages of unfinished turns',
     breaks: 'D15',
     file: 'packages/store/src/tables/messages.ts',
     text: "needed: `state <> 'done' or ",
@@ -76,7 +80,7 @@ export const AGENT_MUTATIONS: readonly Mutation[] = [
     within: 10,
   },
   {
-    name: 'retention removes rows that are young',
+    name: 'retention removes recent rows',
     breaks: 'D15',
     file: 'packages/store/src/retention-rules.ts',
     text: 'Math.max(0, now - age);',
@@ -85,7 +89,7 @@ export const AGENT_MUTATIONS: readonly Mutation[] = [
     within: 5,
   },
   {
-    name: 'other settings end the turns that are under way',
+    name: 'changed settings end the turns in progress',
     breaks: 'D12',
     file: 'apps/parley/src/reloadable-runtime.ts',
     text: '.stop(2 * limits.turnMinutes * 60_000)',

@@ -1,6 +1,6 @@
 /**
- * What one step of the simulation changed in the tables. The chat of a part is its conversation on the platform:
- * channel, account and chat id.
+ * What one step of the simulation changed in the tables. The chat of a part is its conversation on
+ * the platform: channel, account and chat id.
  */
 export type Change =
   | { readonly kind: 'accepted'; readonly conversation: string; readonly message: number }
@@ -9,7 +9,7 @@ export type Change =
       readonly conversation: string;
       readonly message: number;
       readonly from: string;
-      /** The state of the row; `removed` where there is none any more. */
+      /** The state of the row; `removed` when the row no longer exists. */
       readonly to: string;
       readonly turn: string | null;
     }
@@ -24,7 +24,7 @@ export type Change =
       readonly kind: 'turn';
       readonly conversation: string;
       readonly turn: string;
-      /** Null where the turn has just begun. */
+      /** Null when the turn has just started. */
       readonly from: string | null;
       readonly to: string;
       readonly attempts: number;
@@ -35,11 +35,14 @@ export type Change =
       readonly chat: string;
       readonly order: number;
       readonly turn: string | null;
-      /** Null where the part has just been stored. */
+      /** Null when the part has just been stored. */
       readonly from: string | null;
       readonly to: string;
     }
-  /** Who holds a name, among them those of channel accounts. `until` by the database's clock, in ms since 1970. */
+  /**
+   * The holder of a named lease, such as that of a channel account. `until` is in ms since 1970 by
+   * the database's clock.
+   */
   | {
       readonly kind: 'lease';
       readonly name: string;
@@ -47,9 +50,12 @@ export type Change =
       readonly until: number;
     }
   | { readonly kind: 'dead-letter'; readonly id: number; readonly of: string }
-  /** The database went back: to what was synced, or to an older copy. The first change of its step. */
+  /**
+   * The database went back to its last synced state or to an older copy. Always the first change of
+   * its step.
+   */
   | { readonly kind: 'rewound'; readonly by: 'power-cut' | 'older-copy' }
-  /** Not of a table: the platform has taken a part, or shows a message to people. */
+  /** Not a change of a table: the platform accepted a part or shows a message to people. */
   | {
       readonly kind: 'sent';
       readonly part: string;
@@ -57,7 +63,10 @@ export type Change =
       readonly chat: string;
     };
 
-/** One event of a process, or of the world (`process` is `world`), and what it changed. `at` in virtual ms. */
+/**
+ * One event of a process, or of the world (`process` is `world`), and the changes it made. `at` is
+ * in virtual ms.
+ */
 export interface Step {
   readonly at: number;
   readonly process: string;

@@ -9,10 +9,10 @@ const OUTBOX = 'packages/store/src/outbox.ts';
 const DELIVER = 'packages/channels/src/delivery/deliver-chat.ts';
 const AFTER_FAILURE = 'packages/channels/src/delivery/after-failure.ts';
 
-/** Planted faults that were chosen by somebody who wrote neither the scenes nor the promises. */
+/** Planted faults chosen by someone who wrote neither the scenes nor the promises. */
 export const CHOSEN_MUTATIONS: readonly Mutation[] = [
   {
-    name: 'a resumed turn is without its first message',
+    name: 'a resumed turn lacks its first message',
     breaks: 'D01',
     file: CLAIM,
     text: 'messages: rows.map(readInboxRow),\n    groupContext',
@@ -62,7 +62,7 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
     within: 15,
   },
   {
-    name: 'a lease that was lost is given back all the same',
+    name: 'a lost lease is released anyway',
     breaks: 'D02',
     file: LANES,
     text: 'const LEAVE = statement(`\n  update conversation set lease_owner = null, lease_until = null\n  where id = :conversationId and epoch = :epoch`);',
@@ -71,7 +71,7 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
     within: 10,
   },
   {
-    name: 'the last message of a turn waits for the next turn, too',
+    name: 'the last message of a turn also stays queued for the next turn',
     breaks: 'D03',
     file: CLAIM,
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a text of the product
@@ -82,7 +82,7 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
     within: 5,
   },
   {
-    name: 'messages that were collected get a turn each',
+    name: 'collected messages get one turn each',
     breaks: 'D03',
     file: CLAIM,
     text: "if (busy === 'followup') break;",
@@ -91,7 +91,7 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
     within: 5,
   },
   {
-    name: 'there is no pause to collect messages',
+    name: 'turns start without waiting for more messages',
     breaks: 'D03',
     file: 'packages/queue/src/lane.ts',
     text: 'if (!isOneByOne(deps.busy, turn)) await waitForQuiet',
@@ -100,7 +100,7 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
     within: 5,
   },
   {
-    name: 'a part that is sent is marked as being sent',
+    name: 'a sent part is marked as sending again',
     breaks: 'D04',
     file: OUTBOX,
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a text of the product
@@ -111,7 +111,7 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
     within: 10,
   },
   {
-    name: 'a late gateway decides about a part that another one sends',
+    name: 'a late gateway settles a part that another one is sending',
     breaks: 'D04',
     file: OUTBOX,
     text: "and state = 'sending' and (sender = :epoch or :epoch is null)`;",
@@ -129,7 +129,7 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
     within: 5,
   },
   {
-    name: 'sends are not paced',
+    name: 'sends are not rate-limited',
     breaks: 'D05',
     file: DELIVER,
     text: 'return untilDue(due, clock()) || pacer.take(due.part.route, monotonic());',
@@ -138,7 +138,7 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
     within: 5,
   },
   {
-    name: 'a refusal for a while pauses nothing',
+    name: 'a rate-limit response pauses nothing',
     breaks: 'D05',
     file: AFTER_FAILURE,
     text: 'deps.pacer.pause(deps.monotonic(), failure.retryAfterMs, chat);',
@@ -147,7 +147,7 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
     within: 10,
   },
   {
-    name: 'what a platform refuses is sent again',
+    name: 'a part the platform refused is sent again',
     breaks: 'D05',
     file: AFTER_FAILURE,
     text: "    case 'forbidden':\n      return { kind: 'give-up', state: 'failed' };",
@@ -156,7 +156,7 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
     within: 10,
   },
   {
-    name: 'the chat of a part that was refused reads nothing',
+    name: 'no notice is sent to the chat of a refused part',
     breaks: 'D05',
     file: AFTER_FAILURE,
     text: 'part.noticeOf !== undefined || notice === null ? null : noticePart(notice, route);',
@@ -165,7 +165,7 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
     within: 10,
   },
   {
-    name: 'leases are a hundred times as long',
+    name: 'leases last a hundred times longer',
     breaks: 'D13',
     file: 'packages/queue/src/keep-leases.ts',
     text: 'export const LEASE_MS = 8_000;',
@@ -174,7 +174,7 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
     within: 10,
   },
   {
-    name: 'the wait for another attempt is in the wrong unit',
+    name: 'the delay before the next attempt is in the wrong unit',
     breaks: 'D13',
     file: OUTBOX,
     text: 'const notBefore = now + afterMs;',
@@ -183,7 +183,7 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
     within: 10,
   },
   {
-    name: 'a worker waits for a turn that does not end',
+    name: 'a stopping worker waits for a turn that does not end',
     breaks: 'D13',
     file: 'packages/queue/src/lane-worker.ts',
     text: 'return await Promise.race([done, whenDeaf(stop.signal)]);',
@@ -192,7 +192,7 @@ export const CHOSEN_MUTATIONS: readonly Mutation[] = [
     within: 5,
   },
   {
-    name: 'an effect is not journalled before it begins',
+    name: 'an effect is not journaled before it starts',
     breaks: 'D02',
     file: 'packages/agent/src/loop/call-tools.ts',
     text: "if (tool.effect === 'read' || tool.actsOnce === true) return true;",

@@ -7,13 +7,16 @@ import type { Fault } from './faults.ts';
 import type { Simulation } from './simulation.ts';
 import { SimulatedDisk } from './world/disk.ts';
 
-/** Longer than a process that is stopped in order may take (D11), in ms. */
+/** Longer than an orderly shutdown may take (D11), in ms. */
 const STOP_MS = 12_000;
 
 type PowerCut = Extract<Fault, { readonly kind: 'power-cut' }>;
 type OlderCopy = Extract<Fault, { readonly kind: 'older-copy' }>;
 
-/** What happens to the disk under a whole deployment, with the database on it. */
+/**
+ * Simulates disk-level disasters: power cuts of the machine with the database, and restored older
+ * copies.
+ */
 export class Disasters {
   readonly disk: SimulatedDisk;
   readonly #simulation: Simulation;
@@ -21,9 +24,9 @@ export class Disasters {
   readonly #data: string;
   readonly #isShared: boolean;
   #copies = 0;
-  /** Copies that are not in their place yet. */
+  /** The number of copies that are still to be put in place. */
   #waiting = 0;
-  /** The next power cut, and how many commits must have happened before. */
+  /** The next power cut, and the number of commits that must happen first. */
   #next: { readonly cut: PowerCut; readonly commits: number } | null = null;
 
   constructor(simulation: Simulation, data: string) {
@@ -49,7 +52,7 @@ export class Disasters {
     else this.#next ??= { cut: fault, commits: this.disk.commits + fault.commits };
   }
 
-  /** Between two events: what waits for its moment. */
+  /** Runs between two events and triggers what is due. */
   afterEvent(): void {
     const next = this.#next;
     if (next === null || this.disk.commits < next.commits) return;
@@ -57,12 +60,15 @@ export class Disasters {
     this.#cutPower(next.cut);
   }
 
-  /** Nothing more goes wrong. */
+  /** No more disasters happen after this call. */
   end(): void {
     this.#next = null;
   }
 
-  /** Whether no copy is still to come, and Parley runs on what was put in place: only then can it have noticed. */
+  /**
+   * Whether no copy is pending and Parley has started on the restored files: only then can it have
+   * noticed.
+   */
   isOver(): boolean {
     const { deployment, scene } = this.#simulation;
     if (!scene.faults.includes('older-copy')) return true;
@@ -73,7 +79,10 @@ export class Disasters {
     return this.#waiting === 0 && Object.keys(scene.processes).every(isRunning);
   }
 
-  /** PostgreSQL syncs each commit, so a server that starts again has them all; nothing else has. */
+  /**
+   * PostgreSQL syncs each commit, so a restarted server still has all of them; everything else is
+   * lost.
+   */
   #breakConnections(): void {
     const { machine, databaseFile } = this.#simulation;
     for (const { process, reconnect } of machine.databases.of(databaseFile)) {
@@ -81,7 +90,9 @@ export class Disasters {
     }
   }
 
-  /** Everything of the machine ends at once; its files return to what was on the disk. */
+  /**
+   * All processes of the machine end at the same moment; its files revert to what was on the disk.
+   */
   #cutPower({ downMs, againAfterMs }: Pick<PowerCut, 'downMs' | 'againAfterMs'>): void {
     const { machine, databaseFile, seed, time } = this.#simulation;
     const chance = chanceFor(seed, `power ${time.now}`);
@@ -98,7 +109,7 @@ export class Disasters {
     });
   }
 
-  /** Somebody copies the files of the database, and puts them back later, Parley being stopped. */
+  /** An operator copies the database files and restores them later, while Parley is stopped. */
   #copyDatabase({ afterMs, downMs }: OlderCopy): void {
     const { folder, time, deployment, machine, scene } = this.#simulation;
     this.#copies += 1;
@@ -114,7 +125,7 @@ export class Disasters {
         time.plan(STOP_MS, () => {
           for (const name of deployment.alive) deployment.kill(name);
           machine.databases.closeAllOf(undefined);
-          // Where nothing has raised the counter since, Parley cannot know.
+          // If nothing has raised the counter since, Parley cannot know.
           if (isSwept()) this.#replace(then, 'older-copy', () => {});
           this.#startAll(downMs);
           this.#waiting -= 1;
@@ -144,7 +155,7 @@ export class Disasters {
       this.#simulation.supervisor.startLater(name, downMs);
   }
 
-  /** What the data folder remembers of the database. */
+  /** The database counter that is recorded in the data folder. */
   #counterSeen(): number {
     try {
       const mark = JSON.parse(readFileSync(join(this.#data, 'database.json'), 'utf8'));

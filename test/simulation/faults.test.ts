@@ -6,13 +6,13 @@ const processes = ['gateway', 'worker'];
 const plan = (seed: number, kinds = FAULT_KINDS) =>
   planFaults(chanceFor(seed, 'faults'), { kinds, processes, forMs: 60_000 });
 
-describe('the faults of a seed', () => {
-  it('[D17] are the same each time, and others under another seed', () => {
+describe('faults planned from a seed', () => {
+  it('[D17] are the same on each run and differ between seeds', () => {
     expect(plan(7)).toEqual(plan(7));
     expect(plan(7)).not.toEqual(plan(8));
   });
 
-  it('come one after the other, within the time of the scene', () => {
+  it('are ordered by time and lie within the scene', () => {
     for (let seed = 1; seed <= 50; seed += 1) {
       const times = plan(seed).map(({ at }) => at);
       expect(times).toEqual(times.toSorted((a, b) => a - b));
@@ -21,7 +21,7 @@ describe('the faults of a seed', () => {
     }
   });
 
-  it('are of the kinds that were asked for, and all of these occur', () => {
+  it('cover exactly the requested kinds', () => {
     const seen = new Set<string>();
     for (let seed = 1; seed <= 50; seed += 1) {
       for (const fault of plan(seed)) {

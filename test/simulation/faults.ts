@@ -1,7 +1,7 @@
 import type { Chance } from './engine/chance.ts';
 import { STEP_NAMES, type StepName } from './steps.ts';
 
-/** What the database does: it takes its time, refuses, has no room, or fails at commits. */
+/** What the database does: it slows down, refuses, runs out of space, or fails at commits. */
 const DATABASE_WEATHER = [
   'database-slow',
   'database-refuses',
@@ -10,7 +10,7 @@ const DATABASE_WEATHER = [
 ] as const;
 export type DatabaseWeather = (typeof DATABASE_WEATHER)[number];
 
-/** Something that goes wrong for a while, in the world around the processes. */
+/** Temporary trouble in the world around the processes. */
 export const WEATHER = [
   'wake-ups',
   'queue-away',
@@ -21,9 +21,11 @@ export const WEATHER = [
 ] as const;
 export type Weather = (typeof WEATHER)[number];
 
-/** One fault of a simulation. `at`: ms after the people began to write. */
+/** One fault of a simulation. `at` is in ms after the first people start to write. */
 export type Fault =
-  /** The process ends between two steps and starts again. `steps`: so many of its own events after `at`. */
+  /**
+   * The process is killed between two steps and restarts. `steps` counts its own events after `at`.
+   */
   | {
       readonly kind: 'kill';
       readonly at: number;
@@ -31,14 +33,14 @@ export type Fault =
       readonly steps: number;
       readonly downMs: number;
     }
-  /** The process ends in order, as for an upgrade, and starts again. */
+  /** The process shuts down in order, as for an upgrade, and restarts. */
   | {
       readonly kind: 'restart';
       readonly at: number;
       readonly process: string;
       readonly downMs: number;
     }
-  /** The process stands still, half of the time in the middle of something, such as a commit. */
+  /** The process is paused, half of the time in the middle of an operation such as a commit. */
   | {
       readonly kind: 'pause';
       readonly at: number;
@@ -47,8 +49,8 @@ export type Fault =
       readonly forMs: number;
     }
   /**
-   * The process stands still after a step of this kind and so many events more, until another one has taken over what it
-   * had, and a little longer.
+   * The process is paused after a step of this kind and this many further events, until another
+   * process has taken over its work, and a little longer.
    */
   | {
       readonly kind: 'overtaken';
@@ -58,7 +60,7 @@ export type Fault =
       readonly events: number;
       readonly afterMs: number;
     }
-  /** The clock of the process is set; `process` is `all` for that of the machine. */
+  /** The clock of the process is set; `process` is `all` for the clock of the machine. */
   | {
       readonly kind: 'clock';
       readonly at: number;
@@ -67,17 +69,25 @@ export type Fault =
     }
   /** The clock of the database server is set back; `byMs` is negative. */
   | { readonly kind: 'database-clock'; readonly at: number; readonly byMs: number }
-  /** The machine loses its power: what was not synced is lost. Of a server: all connections to it break. */
+  /**
+   * The machine loses power, and whatever was not synced is lost. For a server, all connections to
+   * it break.
+   */
   | {
       readonly kind: 'power-cut';
       readonly at: number;
-      /** So many commits after `at`; 0: at once. Only on the machine of the database. */
+      /**
+       * The number of commits after `at`; 0 means immediately. Only for the machine of the
+       * database.
+       */
       readonly commits: number;
       readonly downMs: number;
-      /** So long after it has returned it fails once more. */
+      /**
+       * How long after its recovery the power fails a second time, in ms; null when it does not.
+       */
       readonly againAfterMs: number | null;
     }
-  /** A copy of the database is made, and put in its place after this time. */
+  /** The database is copied, and the copy is restored after this time. */
   | {
       readonly kind: 'older-copy';
       readonly at: number;
@@ -104,13 +114,15 @@ export const FAULT_KINDS: readonly FaultKind[] = [
   ...WEATHER,
 ];
 
-/** Between two faults of a simulation of `PAUSES_FOR_MS` passes a time between these, in ms. */
+/**
+ * The range of the pause between two faults, in ms, for a simulation that lasts `PAUSES_FOR_MS`.
+ */
 const PAUSE_MS = [500, 5_000] as const;
 const PAUSES_FOR_MS = 60_000;
-/** Steps of clocks, in ms: what NTP, a restored machine, and a person who mistypes the year do. */
+/** Clock changes in ms, as caused by NTP, a restored machine, or a mistyped year. */
 const CLOCK_STEPS = [2_000, 30_000, 3_600_000, 86_400_000, 3 * 365 * 86_400_000] as const;
 
-/** All faults of a simulation of `forMs`, in the order of their time. */
+/** All faults of a simulation of `forMs`, in order of time. */
 export function planFaults(
   chance: Chance,
   {
@@ -125,7 +137,7 @@ export function planFaults(
 ): readonly Fault[] {
   const faults: Fault[] = [];
   if (kinds.length === 0) return faults;
-  // A longer simulation has as many of them.
+  // A longer simulation has the same number of faults.
   const pause = () => (chance.between(...PAUSE_MS) * forMs) / PAUSES_FOR_MS;
   let at = pause();
   while (at < forMs) {
@@ -167,18 +179,18 @@ function faultAt(at: number, chance: Chance, kind: FaultKind, process: string): 
   return { kind: 'weather', at, what: kind, forMs: chance.between(500, 8_000) };
 }
 
-/** A fault for people who read a trace. */
+/** Describes a fault for the reader of a trace. */
 export function describeFault(fault: Fault): string {
   const at = `${(fault.at / 1_000).toFixed(2)} s`;
   switch (fault.kind) {
     case 'kill':
       return `${at}: ${fault.process} is killed after ${fault.steps} more steps, for ${Math.round(fault.downMs)} ms`;
     case 'restart':
-      return `${at}: ${fault.process} is stopped in order, for ${Math.round(fault.downMs)} ms`;
+      return `${at}: ${fault.process} shuts down in order, for ${Math.round(fault.downMs)} ms`;
     case 'pause':
-      return `${at}: ${fault.process} stands still (${fault.when}) for ${Math.round(fault.forMs)} ms`;
+      return `${at}: ${fault.process} is paused (${fault.when}) for ${Math.round(fault.forMs)} ms`;
     case 'overtaken':
-      return `${at}: ${fault.process} stands still ${fault.events} events after it ${fault.step}, until it is overtaken, and ${Math.round(fault.afterMs)} ms longer`;
+      return `${at}: ${fault.process} is paused ${fault.events} events after it ${fault.step}, until it is overtaken, and ${Math.round(fault.afterMs)} ms longer`;
     case 'clock':
       return `${at}: the clock of ${fault.process} is set by ${fault.byMs} ms`;
     case 'database-clock':
@@ -186,7 +198,7 @@ export function describeFault(fault: Fault): string {
     case 'power-cut':
       return `${at}: after ${fault.commits} commits the power fails for ${Math.round(fault.downMs)} ms${again(fault.againAfterMs)}`;
     case 'older-copy':
-      return `${at}: the database is copied, and the copy put in its place after ${Math.round(fault.afterMs)} ms`;
+      return `${at}: the database is copied, and the copy is restored after ${Math.round(fault.afterMs)} ms`;
     case 'weather':
       return `${at}: ${fault.what} go wrong for ${Math.round(fault.forMs)} ms`;
   }

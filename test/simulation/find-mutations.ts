@@ -1,18 +1,19 @@
-// `npm run simulation:mutations [-- --only TEXT]`: plants one fault after the other and says how soon it is found.
+// `npm run simulation:mutations [-- --only TEXT]`: plants one fault after another and reports how
+// soon it is found.
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { MUTATIONS, type Mutation } from './mutations.ts';
 
 const { values } = parseArgs({
   options: {
-    /** A part of the names, or a number of them: `3..8`. */
+    /** Part of a name, or a range of numbers such as `3..8`. */
     only: { type: 'string' },
-    /** So many seeds at most for each. */
+    /** The maximum number of seeds per fault. */
     most: { type: 'string', default: '30' },
   },
 });
 const MAIN = new URL('main.ts', import.meta.url).pathname;
-/** A run that takes longer than this hangs. In ms of the machine. */
+/** A run that takes longer is considered hung. In ms of real time. */
 const MAX_MS = 900_000;
 
 interface Found {
@@ -21,8 +22,8 @@ interface Found {
 }
 
 /**
- * Null where no seed has noticed it. A seed that fails without the fault as well says nothing about it. Throws where the
- * fault could not be planted.
+ * Null when no seed noticed the fault. Seeds that fail even without the fault are ignored. Throws
+ * when the fault could not be planted.
  */
 function find({ name, scenes, faults, within }: Mutation): Found | null {
   const most = Math.min(within ?? Number.POSITIVE_INFINITY, Number(values.most));
@@ -72,5 +73,5 @@ for (const mutation of MUTATIONS.filter(isAskedFor)) {
   process.stdout.write(`[${breaks}] ${name}: ${result}${found === null ? known : ''}\n`);
   if (found === null && within !== null) missed += 1;
 }
-process.stdout.write(`${looked} planted faults, ${missed} missed that must be found\n`);
+process.stdout.write(`${looked} planted faults, ${missed} missed that should be found\n`);
 process.exitCode = missed === 0 ? 0 : 1;

@@ -10,13 +10,13 @@ const { values } = parseArgs({
     seeds: { type: 'string' },
     scene: { type: 'string', multiple: true },
     faults: { type: 'string' },
-    /** No further seed begins after so many seconds of the machine. */
+    /** No further seed starts after this many seconds of real time. */
     seconds: { type: 'string' },
-    /** Each seed runs two times, and both traces must be the same. */
+    /** Each seed runs twice, and both traces must be the same. */
     twice: { type: 'boolean', default: false },
-    /** Ends with the first seed that fails, and does not look for a shorter failure. */
+    /** Stops at the first failing seed, without looking for a shorter failure. */
     'until-failure': { type: 'boolean', default: false },
-    /** Plants a fault of `mutations.ts` by its name. */
+    /** Plants a fault of `mutations.ts` by name. */
     mutation: { type: 'string' },
     /** Prints every step that changed a table. */
     trace: { type: 'boolean', default: false },
@@ -25,9 +25,9 @@ const { values } = parseArgs({
   },
 });
 
-// What follows is simulated, so the clock of the machine is kept for the budget of time.
+// Everything below is simulated, so the real clock is captured first to enforce the time limit.
 const machineClock = { now: Date.now.bind(Date), elapsed: performance.now.bind(performance) };
-// Databases commit thousands of times, and a disk would make them wait.
+// Databases commit thousands of times, and a real disk would slow them down.
 const leaveMemory = useMemoryFolder();
 const machine = installMachine();
 const isPlanted =

@@ -6,13 +6,16 @@ import { MUTATIONS } from './mutations.ts';
 const ROOT = join(import.meta.dirname, '../..');
 
 describe('the planted faults', () => {
-  it.each(MUTATIONS)('[D17] finds the text of "$name" once in $file', ({ file, text, by }) => {
-    const source = readFileSync(join(ROOT, file), 'utf8');
-    expect(source.split(text).length - 1).toBe(1);
-    expect(by).not.toBe(text);
-  });
+  it.each(MUTATIONS)(
+    '[D17] contain the text of "$name" exactly once in $file',
+    ({ file, text, by }) => {
+      const source = readFileSync(join(ROOT, file), 'utf8');
+      expect(source.split(text).length - 1).toBe(1);
+      expect(by).not.toBe(text);
+    },
+  );
 
-  it('[D17] have names of their own, by which they are asked for', () => {
+  it('[D17] have unique names, which select them on the command line', () => {
     const names = MUTATIONS.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
   });

@@ -1,20 +1,26 @@
 import { CHOSEN_MUTATIONS } from './chosen-mutations.ts';
 import { TAKEOVER_MUTATIONS } from './takeover-mutations.ts';
 
-/** A fault that is planted in the product, to see that the simulation notices it. */
+/** A fault planted in the product to verify that the simulation notices it. */
 export interface Mutation {
   readonly name: string;
-  /** The promise of SPEC.md that it breaks. */
+  /** The promise of SPEC.md that the fault breaks. */
   readonly breaks: string;
-  /** The file of the product, and the text in it that is replaced; it must occur there once. */
+  /** The product file and the text in it that is replaced; the text must occur exactly once. */
   readonly file: string;
   readonly text: string;
   readonly by: string;
-  /** The scenes that may notice it, in turns. */
+  /** The scenes that may notice the fault; they take turns. */
   readonly scenes: readonly string[];
-  /** Kinds of faults to look with, where those of the scene are more than it takes; comma between them. */
+  /**
+   * The kinds of faults to use, separated by commas, when those of the scene are more than
+   * necessary.
+   */
   readonly faults?: string;
-  /** It must be found within so many seeds; null: it is not found yet, which is a hole in the scenes. */
+  /**
+   * The number of seeds within which the fault must be found; null when it is not found yet, which
+   * is a gap in the scenes.
+   */
   readonly within: number | null;
 }
 
@@ -40,7 +46,7 @@ export const MUTATIONS: readonly Mutation[] = [
     within: 5,
   },
   {
-    name: 'a lease that runs is taken',
+    name: 'a valid lease is taken',
     breaks: 'D02',
     file: LANES,
     text: 'and (lease_until is null or lease_until <= ${SHARED_NOW} or lease_owner = :owner)',
@@ -67,7 +73,7 @@ export const MUTATIONS: readonly Mutation[] = [
     within: 10,
   },
   {
-    name: 'the lane is left although a message has arrived meanwhile',
+    name: 'the lane is released although a message has arrived in the meantime',
     breaks: 'D01',
     file: LANES,
     text: "  where id = :conversationId and epoch = :epoch and not exists (select 1 from inbox\n    where inbox.conversation_id = :conversationId and inbox.state = 'waiting')`);",
@@ -114,7 +120,7 @@ export const MUTATIONS: readonly Mutation[] = [
     within: 5,
   },
   {
-    name: 'claimed messages stay as they were',
+    name: 'claimed messages stay unclaimed',
     breaks: 'D02',
     file: CLAIM,
     text: "update inbox set state = 'claimed', turn_id = :turnId, claimed_at = :now\n  where ${IS_WAITING} and seq <= :last`);",
@@ -133,7 +139,7 @@ export const MUTATIONS: readonly Mutation[] = [
     within: 5,
   },
   {
-    name: 'a turn that was put off is forgotten',
+    name: 'a postponed turn is forgotten',
     breaks: 'D01',
     file: 'packages/store/src/put-off.ts',
     text: 'put_off_until = :until,',
@@ -180,7 +186,7 @@ export const MUTATIONS: readonly Mutation[] = [
     within: 20,
   },
   {
-    name: 'a gateway sends under a lease that it has lost',
+    name: 'a gateway sends under a lost lease',
     breaks: 'D04',
     file: 'packages/store/src/processes.ts',
     text: 'export const HAS_LEASE',
@@ -189,7 +195,7 @@ export const MUTATIONS: readonly Mutation[] = [
     within: 20,
   },
   {
-    name: 'a part that a dead process was sending is not looked after',
+    name: 'a part that a dead process was sending is not recovered',
     breaks: 'D04',
     file: DELIVER,
     text: 'await recover(deps, due);',
@@ -199,7 +205,7 @@ export const MUTATIONS: readonly Mutation[] = [
     within: 10,
   },
   {
-    name: 'a part that a dead process was sending counts as sent',
+    name: 'a part that a dead process was sending is considered sent',
     breaks: 'D04',
     file: AFTER_FAILURE,
     text: 'if (messageId !== undefined) {\n    await deps.outbox.markSent(part.id, messageId, deps.clock());',
@@ -209,7 +215,7 @@ export const MUTATIONS: readonly Mutation[] = [
     within: 5,
   },
   {
-    name: 'a repetition has another key',
+    name: 'a repeated send uses another key',
     breaks: 'D04',
     file: DELIVER,
     text: 'withinLimit(part, [signal, deps.lost], (limited) => deps.send(part, limited, onStart)),',
@@ -219,7 +225,7 @@ export const MUTATIONS: readonly Mutation[] = [
     within: 10,
   },
   {
-    name: 'an unknown outcome is final although the platform knows the key',
+    name: 'an unknown outcome is final although the platform recognizes the key',
     breaks: 'D04',
     file: AFTER_FAILURE,
     text: "return facts.mayRepeat ? retryPart(facts, 'unknown') : { kind: 'give-up', state: 'unknown' };",
@@ -229,7 +235,7 @@ export const MUTATIONS: readonly Mutation[] = [
     within: 5,
   },
   {
-    name: 'a rate limit is a refusal',
+    name: 'a rate limit is treated as a refusal',
     breaks: 'D05',
     file: AFTER_FAILURE,
     text: "return { kind: 'retry', afterMs: failure.retryAfterMs, attempt: 'free' };",
@@ -248,7 +254,7 @@ export const MUTATIONS: readonly Mutation[] = [
     within: 5,
   },
   {
-    name: 'a send has no time limit',
+    name: 'a send has no deadline',
     breaks: 'D13',
     file: DELIVER,
     text: "() => limited.abort(new DOMException('', 'TimeoutError')),",
@@ -267,7 +273,7 @@ export const MUTATIONS: readonly Mutation[] = [
     within: 5,
   },
   {
-    name: 'the lease of a lane counts by the clock of each process',
+    name: "the lease of a lane is measured by each process's own clock",
     breaks: 'D02',
     file: LANES,
     text: 'beginWork(database, work, { busy, newTurnId, now, moment: sharedClock() }),',
@@ -286,7 +292,7 @@ export const MUTATIONS: readonly Mutation[] = [
     within: 5,
   },
   {
-    name: 'what was put off waits for a clock that was set back',
+    name: 'postponed work waits for a clock that was set back',
     breaks: 'D13',
     file: 'packages/store/src/due.ts',
     text: 'return now < waitsSince ? 0 : Math.max(0, notBefore - now);',
@@ -296,7 +302,7 @@ export const MUTATIONS: readonly Mutation[] = [
     within: 30,
   },
   {
-    name: 'adapters are told that they have the account still',
+    name: 'adapters are told that they still hold the account',
     breaks: 'D14',
     file: 'apps/gateway/src/channel-account.ts',
     text: 'holdsAccount: () => holdsAccount(),',
@@ -306,7 +312,7 @@ export const MUTATIONS: readonly Mutation[] = [
     within: 10,
   },
   {
-    name: 'the adapter of Discord does not ask whether it has the account still',
+    name: 'the Discord adapter does not check whether it still holds the account',
     breaks: 'D14',
     file: 'packages/channel-discord/src/api.ts',
     text: 'if (!holdsAccount())',
@@ -315,7 +321,7 @@ export const MUTATIONS: readonly Mutation[] = [
     within: 10,
   },
   {
-    name: 'messages of Discord that are being stored do not hold back the position',
+    name: 'Discord messages that are being stored do not hold back the position',
     breaks: 'D01',
     file: 'packages/channel-discord/src/seen.ts',
     text: 'this.#inProgress.set(messageId, before);',
@@ -324,8 +330,9 @@ export const MUTATIONS: readonly Mutation[] = [
     within: 10,
   },
   {
-    // Each of the two guards is enough where Discord has one shard: without one alone nothing is lost.
-    name: 'what an earlier session of Discord delivers is taken in at once',
+    // Either of the two guards is enough where Discord has one shard: removing only one loses
+    // nothing.
+    name: 'messages delivered by an earlier session of Discord are accepted immediately',
     breaks: 'D01',
     file: 'packages/channel-discord/src/receiver.ts',
     text: `if (newest !== undefined) this.#releaseStart = this.#seen.hold(newest);

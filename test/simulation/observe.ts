@@ -1,7 +1,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Change } from './changes.ts';
 
-/** What the tables of a deployment say, as far as changes are told from it. */
+/** The contents of a deployment's tables, as far as changes are derived from them. */
 interface Tables {
   readonly conversations: ReadonlyMap<string, ConversationRow>;
   readonly messages: ReadonlyMap<number, MessageRow>;
@@ -65,10 +65,10 @@ const NOTHING: Tables = {
   setbacks: 0,
 };
 
-/** Reads the tables of a deployment after each commit and tells what has changed. */
+/** Reads the tables of a deployment after each commit and reports the changes. */
 export class Observer {
   readonly #path: string;
-  /** How many commits all processes have made: without a new one nothing has changed. */
+  /** The number of commits by all processes: without a new one nothing has changed. */
   readonly #commits: () => number;
   #seenCommits = -1;
   #database: DatabaseSync | undefined;
@@ -83,7 +83,7 @@ export class Observer {
     this.#commits = commits;
   }
 
-  /** Opens the file, or opens it again where another one lies there. */
+  /** Opens the file, or reopens it after it was replaced. */
   open(): void {
     this.close();
     this.#database = new DatabaseSync(this.#path, { readOnly: true });
@@ -101,7 +101,7 @@ export class Observer {
     return this.#changed;
   }
 
-  /** Rows of any table, as they are now. */
+  /** Returns the current rows of any table. */
   rows<Row>(text: string, ...values: readonly (string | number)[]): readonly Row[] {
     if (this.#database === undefined) return [];
     const statement = this.#statements.get(text) ?? this.#database.prepare(text);
@@ -109,7 +109,7 @@ export class Observer {
     return statement.all(...values) as Row[];
   }
 
-  /** What has changed since the last call. */
+  /** Returns the changes since the last call. */
   changes(): readonly Change[] {
     const queries = this.#queries;
     const commits = this.#commits();
@@ -166,10 +166,10 @@ function prepareQueries(database: DatabaseSync) {
   };
 }
 
-/** A commit changes few tables, so the rows of the others are not made again. */
+/** A commit changes few tables, so the rows of the others are not rebuilt. */
 class TableReader<Key, Row> {
   readonly #rows: StatementSync;
-  /** All values of all rows, as one text: SQLite makes it faster than an object for each row. */
+  /** All values of all rows as one text, which SQLite builds faster than one object per row. */
   readonly #values: StatementSync;
   readonly #keyOf: (row: Row) => Key;
   #seen: unknown;
@@ -246,7 +246,7 @@ function messageChanges(before: Tables, now: Tables): Change[] {
     const accepted: Change[] =
       old === undefined ? [{ kind: 'accepted', conversation, message }] : [];
     const from = old?.state ?? 'waiting';
-    // A turn that takes over the messages of another one claims them as well.
+    // A turn that takes over the messages of another turn claims them as well.
     if (from === to && (old?.turn_id ?? null) === turn) return accepted;
     return [...accepted, { kind: 'message', conversation, message, from, to, turn }];
   });

@@ -1,7 +1,10 @@
 import type { Fault } from './faults.ts';
 import type { ModelRequest } from './world/model.ts';
 
-/** A question of a person, and how it is told in answers: `text` is unique in the simulation. */
+/**
+ * A question of a person. `text` is unique in the simulation, so answers that name it can be
+ * recognized.
+ */
 export interface Question {
   readonly id: string;
   readonly text: string;
@@ -9,7 +12,7 @@ export interface Question {
   readonly platform: string;
   readonly account: string;
   readonly at: number;
-  /** Its author has taken it back, which may have come too late. */
+  /** Its author has deleted it, possibly too late. */
   isWithdrawn?: true;
 }
 
@@ -18,13 +21,13 @@ export interface Asked extends ModelRequest {
   readonly at: number;
 }
 
-/** What became of one seed. */
+/** The result of one seed. */
 export interface Result {
   readonly seed: number;
   readonly scene: string;
   readonly hash: string;
   readonly faults: readonly Fault[];
-  /** Empty where every promise was kept. */
+  /** Empty when every promise was kept. */
   readonly violations: readonly string[];
   readonly questions: number;
   readonly answered: number;

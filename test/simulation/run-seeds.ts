@@ -10,9 +10,9 @@ import { shortestFailure } from './shrink.ts';
 import { Simulation, SPAN_MS } from './simulation.ts';
 import { describeStep } from './trace.ts';
 
-/** What the command line asks for. */
+/** The command-line options. */
 export interface Asked {
-  /** `7` or `1..1000`; absent: those of today, as many as there is time for. */
+  /** `7` or `1..1000`; when absent, as many of today's seeds as time allows. */
   readonly seeds?: string | undefined;
   readonly scene?: readonly string[] | undefined;
   readonly faults?: string | undefined;
@@ -30,7 +30,7 @@ export interface MachineClock {
   elapsed(): number;
 }
 
-/** One run that is asked for. */
+/** One planned run. */
 interface Planned {
   readonly scene: Scene;
   readonly seed: number;
@@ -38,10 +38,12 @@ interface Planned {
 }
 
 const DAY_MS = 86_400_000;
-/** Seeds of a day: more than fit into any night. */
+/** The number of seeds set aside for a day: more than fit into any night. */
 const SEEDS_A_DAY = 100_000;
 
-/** Runs the seeds one after the other and prints a line for each; 1 where a promise was broken. */
+/**
+ * Runs the seeds one after another and prints a line for each; returns 1 when a promise was broken.
+ */
 export async function runSeeds(
   machine: Machine,
   clock: MachineClock,
@@ -66,7 +68,7 @@ export async function runSeeds(
   return failed === 0 && runs > 0 ? 0 : 1;
 }
 
-/** Seeds that failed once; none where others are asked for. */
+/** Seeds that failed once; none when particular seeds are requested. */
 function knownRuns(asked: Asked): readonly Planned[] {
   if (asked.seeds !== undefined) return [];
   const scenes = asked.scene === undefined ? SCENES : chosenScenes(asked.scene);
@@ -77,7 +79,7 @@ function knownRuns(asked: Asked): readonly Planned[] {
   });
 }
 
-/** Seeds that failed once, then those that are asked for; the scenes take turns. */
+/** Seeds that failed once, then the requested seeds; the scenes take turns. */
 function* plannedRuns(asked: Asked, now: number): Generator<Planned> {
   const scenes = chosenScenes(asked.scene);
   const kinds = chosenKinds(asked.faults);
@@ -115,13 +117,13 @@ async function runOne(
     }
   }
   if (result.violations.length === 0) return true;
-  line(`  repeat it: ${commandFor({ scene, seed }, asked)}`);
+  line(`reproduce: ${commandFor({ scene, seed }, asked)}`);
   if (asked['until-failure']) return false;
   for (const text of await shortestFailure(result, run)) line(`  ${text}`);
   return false;
 }
 
-/** What somebody types who wants to see a run in full. */
+/** The command that repeats one run with its full trace. */
 function commandFor({ scene, seed }: Omit<Planned, 'faults'>, { faults, mutation }: Asked): string {
   const kinds = faults === undefined ? '' : ` --faults ${faults}`;
   const planted = mutation === undefined ? '' : ` --mutation '${mutation}'`;
@@ -142,7 +144,7 @@ function chosenScenes(wanted: readonly string[] | undefined): readonly Scene[] {
     const scene = SCENES.find((one) => one.name === name);
     if (scene !== undefined) return scene;
     throw new Error(
-      `There is no scene "${name}". There are ${SCENES.map((one) => one.name).join(', ')}.`,
+      `There is no scene "${name}". The scenes are ${SCENES.map((one) => one.name).join(', ')}.`,
     );
   });
 }
@@ -152,7 +154,7 @@ function chosenKinds(wanted: string | undefined): readonly FaultKind[] {
   return wanted.split(',').map((name) => {
     const kind = FAULT_KINDS.find((one) => one === name);
     if (kind !== undefined) return kind;
-    throw new Error(`There is no fault "${name}". There are ${FAULT_KINDS.join(', ')}.`);
+    throw new Error(`There is no fault "${name}". The faults are ${FAULT_KINDS.join(', ')}.`);
   });
 }
 
@@ -160,7 +162,7 @@ function* seedsOf(text: string | undefined, now: number): Generator<number> {
   const today = Math.floor(now / DAY_MS) * SEEDS_A_DAY;
   const [, from, to] =
     /^(\d+)(?:\.\.(\d+))?$/.exec(text ?? `${today}..${today + SEEDS_A_DAY}`) ?? [];
-  if (from === undefined) throw new Error(`"${text}" names no seeds. Write 7 or 1..1000.`);
+  if (from === undefined) throw new Error(`"${text}" is not a range of seeds. Write 7 or 1..1000.`);
   for (let seed = Number(from); seed <= Number(to ?? from); seed += 1) yield seed;
 }
 

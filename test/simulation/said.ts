@@ -1,6 +1,6 @@
 import type { InboundMessage } from '@parley/core';
 
-/** Where a person writes, and who it is. */
+/** Where a message is written, and by whom. */
 export type Place = Pick<InboundMessage, 'chat' | 'sender' | 'addressed'>;
 
 /** Something that a person has written. */
@@ -11,7 +11,10 @@ export interface Said {
   readonly by: string;
 }
 
-/** The questions that a message of the bot answers. It may name others, such as one that waits for an approval. */
+/**
+ * The questions that a message of the bot answers. It may mention others, such as one that waits
+ * for an approval.
+ */
 export function answeredIn(text: string): readonly string[] {
   if (!text.includes('This answers')) return [];
   return [...new Set(text.match(/\bq\d+\b/g) ?? [])];

@@ -10,58 +10,66 @@ import type { Serve } from './world/network.ts';
 import type { Shown } from './world/platform.ts';
 import type { PlatformKind } from './world/platform-kind.ts';
 
-/** What a scene has in its world besides platforms and model. */
+/** What a scene adds to its world besides platforms and a model. */
 export interface Brought {
   readonly channels: readonly ChannelDefinition[];
-  /** Their settings, below `channels`. */
+  /** Settings of these additions, under `channels`. */
   readonly settings: object;
-  /** Servers that can be reached by `fetch`. */
+  /** Servers reachable by `fetch`. */
   readonly hosts: Readonly<Record<string, Serve>>;
-  /** Called when a process has ended, killed or not. */
+  /** Called when a process has ended, whether killed or shut down. */
   onEnd?(process: SimulatedProcess): void;
-  /** Whether nothing is under way there. */
+  /** Whether nothing is in progress there. */
   isOver?(): boolean;
 }
 
 /** What is simulated: the processes, the platforms, what people do, and what the model says. */
 export interface Scene {
   readonly name: string;
-  /** Processes by name; several share a database, one alone has everything in its data folder. */
+  /**
+   * Processes by name. Several share a database; a single one keeps everything in its data folder.
+   */
   readonly processes: Readonly<Record<string, ProcessRole>>;
   readonly platforms: readonly PlatformKind[];
-  /** Settings beside those that every scene has. */
+  /** Settings added to those of every scene. */
   readonly settings?: object;
-  /** Files of the workspace, which are there before the first start. */
+  /** Workspace files that exist before the first start. */
   readonly files?: Readonly<Record<string, string>>;
-  /** How long people write and faults come, where it is not the usual minute. In ms. */
+  /** How long people write and faults occur, if not the usual minute. In ms. */
   readonly spanMs?: number;
-  /** Promises that only this scene can check, besides those that hold in all. */
+  /** Promises that only this scene can check, besides those of every scene. */
   readonly invariants?: readonly MakeInvariant[];
   /** Which faults make sense here. */
   readonly faults: readonly FaultKind[];
-  /** So long everything goes on after the last fault, though nothing is left to do; in ms. */
+  /** How long the run continues after the last fault even when nothing is left to do, in ms. */
   readonly calmMs?: number;
-  /** How long the model thinks, where it is not its usual time. In ms. */
+  /** How long the model thinks, if not its usual time. In ms. */
   readonly thinkMs?: readonly [number, number];
-  /** What the model says to a request, which `simulation.time.process` makes. */
+  /** The model's answer to a request made by `simulation.time.process`. */
   answer(request: ModelRequest, simulation: Simulation): ModelAnswer;
-  /** Loads modules that a run would otherwise load in the middle; called once, before the first run. */
+  /**
+   * Loads modules that would otherwise load in the middle of a run; called once, before the first
+   * run.
+   */
   load?(): Promise<void>;
-  /** Makes what the scene has besides; called once for each run, before anything starts. */
+  /** Creates the additions of the scene; called once per run, before anything starts. */
   bring?(simulation: Simulation): Brought;
-  /** Faults at certain moments, in the place of those at any moment. */
+  /** Plans faults for certain moments, instead of random ones. */
   plan?(chance: Chance): readonly Fault[];
-  /** Called before anything starts: leaves behind what an earlier Parley has left. */
+  /** Called before anything starts: leaves behind the data of an earlier Parley. */
   prepare?(simulation: Simulation): void;
-  /** Each process is killed once while it starts for the first time. */
+  /** Kills each process once during its first start. */
   readonly interruptsStart?: true;
   /**
-   * What people do; called once, in the world, when all processes have started. Plans its events on `simulation.time`
-   * within `simulation.span` ms.
+   * Schedules what people do, on `simulation.time` within `simulation.span` ms. Called once, in the
+   * world, when all processes have started.
    */
   people(simulation: Simulation): void;
-  /** Called in the world when people see a message of the bot for the first time. */
+  /** Called in the world when people first see a message of the bot. */
   seen?(shown: Omit<Shown, 'isDeleted'>, platform: string, simulation: Simulation): void;
-  /** Whether something that no table of every scene shows is still to come once faults have ended. */
+  /**
+   * Whether something is still to happen after the faults have ended that the tables common to all
+   * scenes do not show.
+   */
   isUnderWay?(simulation: Simulation): boolean;
 }

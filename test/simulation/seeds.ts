@@ -4,15 +4,15 @@ import type { FaultKind } from './faults.ts';
 export interface KnownSeed {
   readonly scene: string;
   readonly seed: number;
-  /** How many of its faults are enough. */
+  /** The number of its faults that suffice. */
   readonly faults: number;
-  /** The kinds of faults that were asked for; absent: all of the scene. */
+  /** The requested kinds of faults; absent for all of the scene. */
   readonly kinds?: readonly FaultKind[];
-  /** What went wrong, and what was corrected. */
+  /** What went wrong and how it was corrected. */
   readonly was: string;
 }
 
-/** Every run begins with these: a promise that was broken once is looked at for good. */
+/** Every run starts with these: a promise that was broken once is checked from then on. */
 export const KNOWN_SEEDS: readonly KnownSeed[] = [
   {
     scene: 'quiet',
@@ -36,7 +36,7 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
     scene: 'limits',
     seed: 3_000_386,
     faults: 16,
-    was: 'a part whose answer was lost was sent again after a refusal for a while, when the platform had forgotten its key',
+    was: 'a part whose answer was lost was sent again after a rate-limit response, when the platform had forgotten its key',
   },
   {
     scene: 'discord',
@@ -60,7 +60,7 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
     scene: 'uncertain',
     seed: 47,
     faults: 10,
-    was: 'the promise was wrong: a request that left after its limit, since the process had stood still, arrived behind the notice that it is uncertain',
+    was: 'the promise was wrong: a request that left after its deadline, because the process had been paused, arrived after the notice that it is uncertain',
   },
   {
     scene: 'slow',
@@ -72,13 +72,13 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
     scene: 'server',
     seed: 28,
     faults: 3,
-    was: 'a part that the platform had found was called uncertain, since the database failed at that moment; the outcome of a send waits for it',
+    was: 'a part that the platform had found was called uncertain, since the database failed at that moment; the outcome of a send now waits for it',
   },
   {
     scene: 'uncertain',
     seed: 171,
     faults: 21,
-    was: 'the promise was wrong: a notice that was sent once more after the death of a process was found behind that, not before',
+    was: 'the promise was wrong: a notice that was repeated after the death of a process was found after the repetition, not before',
   },
   {
     scene: 'server',
@@ -90,6 +90,6 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
     scene: 'discord',
     seed: 64,
     faults: 13,
-    was: 'direct messages that a lost session had were forgotten at the next start where the bot had heard nothing before',
+    was: 'direct messages of a lost session were forgotten at the next start when the bot had heard nothing before',
   },
 ];

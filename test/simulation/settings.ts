@@ -2,10 +2,10 @@ import type { Brought, Scene } from './scene.ts';
 import { MODEL_URL } from './world/model.ts';
 import { channelSettings } from './world/platform-kind.ts';
 
-/** A model that says nothing, or never ends, is given up within the time that a simulation has. */
+/** A model that says nothing, or never ends, is abandoned within the time of a simulation. */
 const MODEL_TIMEOUTS = { firstTokenMs: 15_000, chunkMs: 15_000, totalMs: 45_000 };
 
-/** Settings that every simulated Parley has, and those of its scene. */
+/** Settings of every simulated Parley, combined with those of its scene. */
 export function settingsOf(
   { platforms, settings }: Scene,
   isShared: boolean,

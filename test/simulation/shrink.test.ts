@@ -11,7 +11,7 @@ const fault = (at: number): Fault => ({
   forMs: 1_000,
 });
 
-/** A run that fails as soon as it has so many faults. */
+/** A run that fails once it has this many faults. */
 function failsFrom(enough: number) {
   return async (faults: readonly Fault[]): Promise<Result> => ({
     seed: 7,
@@ -27,7 +27,7 @@ function failsFrom(enough: number) {
 }
 
 describe('the shortest failure', () => {
-  it.each([0, 1, 4, 9, 10])('[D17] is found where %i faults are enough', async (enough) => {
+  it.each([0, 1, 4, 9, 10])('[D17] is found when the first %i faults suffice', async (enough) => {
     const run = failsFrom(enough);
     const faults = Array.from({ length: 10 }, (_, index) => fault(index * 1_000));
     const lines = await shortestFailure(await run(faults), run);

@@ -1,12 +1,12 @@
 import { describeFault, type Fault } from './faults.ts';
 import type { Result } from './records.ts';
 
-/** A failure is explained by so many of its violations. */
+/** The number of violations printed to explain a failure. */
 const SHOWN = 5;
 
 /**
- * Finds the shortest prefix of the faults of a failed run that still fails, by halving, and describes it. With fewer
- * faults another promise may be the one that breaks; that is as good a failure.
+ * Finds the shortest prefix of the faults of a failed run that still fails, by bisection, and
+ * describes it. With fewer faults a different promise may break; that counts as well.
  */
 export async function shortestFailure(
   failed: Result,

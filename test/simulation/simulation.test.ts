@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const MAIN = join(import.meta.dirname, 'main.ts');
-/** How long seeds run, in seconds: those that failed once, then those of today, which are others tomorrow. */
+/** How long seeds run, in seconds: seeds that failed once, then today's, which change every day. */
 const SECONDS = process.env.CI === undefined ? 10 : 40;
 
-/** Runs the simulation in a process of its own, since it replaces clocks and timers. */
+/** Runs the simulation in a separate process, since it replaces clocks and timers. */
 function simulate(...args: readonly string[]) {
   const { stdout, stderr, status } = spawnSync(process.execPath, [MAIN, ...args], {
     encoding: 'utf8',
@@ -22,7 +22,7 @@ describe('a simulated deployment', () => {
     expect(seeds).not.toEqual([]);
   });
 
-  it('[D17] leaves the same trace in another process, under the same seed', () => {
+  it('[D17] produces the same trace in another process under the same seed', () => {
     const hashes = () => {
       const { seeds, output } = simulate('--seeds', '1..2');
       expect(seeds, output).toHaveLength(2);
@@ -33,7 +33,7 @@ describe('a simulated deployment', () => {
     expect(hashes()).toEqual(first);
   });
 
-  it('[D17] [D01] notices a planted fault, and says with which faults it comes and how to see it again', () => {
+  it('[D17] [D01] notices a planted fault, and reports the faults involved and how to reproduce it', () => {
     const fault = ['--mutation', 'no sweep of lanes', '--scene', 'shared', '--seeds', '10'];
     const { status, output } = simulate(...fault);
     expect(status).toBe(1);
@@ -45,10 +45,10 @@ describe('a simulated deployment', () => {
   });
 
   it.each([
-    [['--scene', 'nowhere'], 'There is no scene "nowhere". There are embedded, shared'],
-    [['--faults', 'rain'], 'There is no fault "rain". There are kill, '],
-    [['--seeds', 'all'], '"all" names no seeds. Write 7 or 1..1000.'],
-  ])('refuses %j and says what there is', (args, message) => {
+    [['--scene', 'nowhere'], 'There is no scene "nowhere". The scenes are embedded, shared'],
+    [['--faults', 'rain'], 'There is no fault "rain". The faults are kill,'],
+    [['--seeds', 'all'], '"all" is not a range of seeds. Write 7 or 1..1000.'],
+  ])('refuses %j and lists the valid values', (args, message) => {
     const { status, output } = simulate(...args);
     expect(status).not.toBe(0);
     expect(output).toContain(message);

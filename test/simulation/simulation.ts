@@ -27,18 +27,21 @@ import { serversNow } from './world/servers-now.ts';
 import { SlowFiles } from './world/slow-files.ts';
 import { Supervisor } from './world/supervisor.ts';
 
-/** How long people write and faults come, in ms. */
+/** How long people write and faults occur, in ms. */
 export const SPAN_MS = 60_000;
-/** Within this time after the last fault everything must be over, in ms: the longest lease, retry and sweep. */
+/**
+ * Everything must be finished within this time after the last fault, in ms: the longest lease,
+ * retry and sweep.
+ */
 const AFTERMATH_MS = 300_000;
 const POLL_INTERVAL_MS = 1_000;
 /** How long a model thinks, in ms. */
 const THINK_MS = [20, 2_500] as const;
 
-/** About as many events as a start has. */
+/** The approximate number of events of a startup. */
 const STEPS_OF_A_START = 60;
 
-/** One run of one scene under one seed and a list of faults. */
+/** One run of one scene with one seed and a list of faults. */
 export class Simulation {
   readonly machine: Machine;
   readonly scene: Scene;
@@ -49,24 +52,26 @@ export class Simulation {
   readonly supervisor: Supervisor;
   readonly platforms: ReadonlyMap<string, Platform>;
   readonly questions: Question[] = [];
-  /** What the model was asked. */
+  /** The requests to the model. */
   readonly requests: Asked[] = [];
   /** What people said in groups without addressing the bot. */
   readonly remarks: Question[] = [];
-  /** Changes of messages that a gateway has taken in. */
+  /** Edits and deletions of messages that a gateway has accepted. */
   readonly revised: Revised[] = [];
-  /** When the last fault was over, in ms; infinite before. */
+  /** When the last fault ended, in ms; infinite before. */
   calmSince = Number.POSITIVE_INFINITY;
-  /** All that people have written, the oldest first. */
+  /** Everything that people have written, oldest first. */
   readonly said: Said[] = [];
   readonly violations: string[] = [];
-  /** Questions that an older copy of the database, put in its place on purpose, does not know. */
+  /**
+   * Questions that are missing from an older copy of the database that a scene restored on purpose.
+   */
   readonly lost = new Set<string>();
   readonly slowFiles = new SlowFiles();
   readonly folder: string;
   readonly brought: Brought | undefined;
   readonly isShared: boolean;
-  /** The only file of the tables. */
+  /** The only file with tables. */
   readonly databaseFile: string;
   readonly #disasters: Disasters;
   readonly #overtaking: Overtaking;
@@ -121,7 +126,7 @@ export class Simulation {
     return this.scene.spanMs ?? SPAN_MS;
   }
 
-  /** Numbers for a purpose of a scene. */
+  /** Random numbers for one purpose of a scene. */
   chance(name: string): Chance {
     return chanceFor(this.seed, name);
   }
@@ -139,23 +144,23 @@ export class Simulation {
     return id;
   }
 
-  /** Notes a question that somebody has asked by other means than `ask`. */
+  /** Records a question that was asked by other means than `ask`. */
   asked(question: Omit<Question, 'at'>): void {
     this.questions.push({ ...question, at: this.time.now });
   }
 
-  /** A person writes something that is no question; returns the id of the message. */
+  /** A person writes something that is not a question; returns the id of the message. */
   say(platform: string, text: string, message: Place, account = DEFAULT_ACCOUNT): string {
     this.said.push({ platform, text, chat: message.chat.id, by: message.sender.id });
     return this.platform(platform).write({ ...message, text }, account);
   }
 
-  /** How many parts that people see name the question. */
+  /** How many visible parts name the question. */
   answers(question: string): number {
     return this.#answers.get(question) ?? 0;
   }
 
-  /** The message of the platform that a part became. */
+  /** The platform message of a part. */
   readonly shownPart = (part: string): Omit<Shown, 'isDeleted'> | undefined =>
     this.#shown.get(part);
 
@@ -163,13 +168,13 @@ export class Simulation {
   readonly databaseTime = (at: number): number =>
     Math.floor(BEGINNING + at + this.machine.databases.serverAhead);
 
-  /** Until when the process of this name stands still, or stood still last; in ms. */
+  /** The end of the current or last pause of the process with this name, in ms. */
   pausedUntil(process: string): number {
     const running = [...this.deployment.running.values()];
     return running.find((one) => one.process.name === process)?.process.pausedUntil ?? 0;
   }
 
-  /** Runs the scene with these faults, and then without any until everything is over. */
+  /** Runs the scene with these faults, then without any until everything has finished. */
   async run(faults: readonly Fault[]): Promise<Result> {
     const { time } = this;
     try {
@@ -237,7 +242,7 @@ export class Simulation {
       network.serve(host, serve);
   }
 
-  /** People see a message of the bot. */
+  /** Called when people see a message of the bot. */
   note(platform: string, shown: Omit<Shown, 'isDeleted'>, hasKeys: boolean): void {
     const chat = `${platform}:${shown.account}:${shown.chat}`;
     this.#sent.push({ kind: 'sent', part: shown.part, key: hasKeys ? shown.key : null, chat });
@@ -263,7 +268,9 @@ export class Simulation {
     this.observer.open();
   }
 
-  /** Looks at the tables after each event, which is the only moment at which another process could look. */
+  /**
+   * Reads the tables after each event, the only moment at which another process could read them.
+   */
   #afterEvent(process: SimulatedProcess | undefined): void {
     this.look([], process);
     for (const { process: crashed, error } of this.machine.crashes.take()) {
@@ -277,7 +284,10 @@ export class Simulation {
     this.#disasters.afterEvent();
   }
 
-  /** Looks at the tables after an event of a process or of the world, which has done this itself. */
+  /**
+   * Reads the tables after an event of a process, or of the world, which itself made the changes in
+   * `done`.
+   */
   look(done: readonly Change[], process?: SimulatedProcess): void {
     const { changed } = this.observer;
     const changes = [...done, ...this.observer.changes(), ...this.#sent.splice(0)];
@@ -324,7 +334,7 @@ export class Simulation {
     }
   }
 
-  /** Lets faults end and gives everything its time. */
+  /** Ends all faults and gives everything time to finish. */
   async #calmDown(): Promise<void> {
     this.#weather.clear();
     const paused = [...this.deployment.running.values()].map(({ process }) => process.pausedUntil);
@@ -362,7 +372,7 @@ export class Simulation {
     );
   }
 
-  /** Whether this goes wrong now. */
+  /** Whether this trouble is active now. */
   is(weather: Weather): boolean {
     return this.time.now < (this.#weather.get(weather) ?? 0);
   }

@@ -1,4 +1,4 @@
-/** Steps after which it matters who goes on first, by the statement that they run. */
+/** Steps after which the order of processes matters, identified by the statement that they run. */
 const STATEMENTS = {
   'reads-parts': /from outbox\b.*\border by seq limit/s,
   'marks-part': /update outbox set state = 'sending'/,
@@ -9,7 +9,7 @@ const STATEMENTS = {
 export type StepName = keyof typeof STATEMENTS;
 export const STEP_NAMES = Object.keys(STATEMENTS) as readonly StepName[];
 
-/** Whether a statement is the one by which a step of this kind is known. */
+/** Whether a statement identifies a step of this kind. */
 export function isStep(name: StepName, statement: string): boolean {
   return STATEMENTS[name].test(statement);
 }

@@ -2,10 +2,10 @@ import type { Mutation } from './mutations.ts';
 
 const TAKEOVERS = 'packages/store/src/takeovers.ts';
 
-/** Planted faults of chats that a person leads. */
+/** Planted faults about chats that a person has taken over. */
 export const TAKEOVER_MUTATIONS: readonly Mutation[] = [
   {
-    name: 'a claim does not ask whether a person leads the conversation',
+    name: 'a claim does not check for a takeover of the conversation',
     breaks: 'U12',
     file: 'packages/store/src/lanes.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a text of the product
@@ -15,7 +15,7 @@ export const TAKEOVER_MUTATIONS: readonly Mutation[] = [
     within: 5,
   },
   {
-    name: 'a takeover leaves the running turn its lane',
+    name: 'a takeover leaves the lane to the running turn',
     breaks: 'U12',
     file: TAKEOVERS,
     text: 'set epoch = epoch + 1, lease_owner = null, lease_until = null,\n    taken_over_until',
@@ -24,7 +24,7 @@ export const TAKEOVER_MUTATIONS: readonly Mutation[] = [
     within: 5,
   },
   {
-    name: 'handing back changes nothing before the takeover ends by itself',
+    name: 'handing back has no effect before the takeover expires',
     breaks: 'U12',
     file: TAKEOVERS,
     text: 'sql.send(HAND_BACK, { id });',
@@ -33,7 +33,7 @@ export const TAKEOVER_MUTATIONS: readonly Mutation[] = [
     within: 5,
   },
   {
-    name: 'a reply that is asked for again is sent again',
+    name: 'a repeated request sends its reply again',
     breaks: 'U12',
     file: 'packages/agent/src/takeover/person-reply.ts',
     text: 'JSON.stringify([conversationId, requestId])',

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Change, Step } from './changes.ts';
 
-/** All steps of a simulation that changed something, and a hash that two runs of a seed have in common. */
+/**
+ * All steps of a simulation that changed something, and a hash that is the same for two runs of a
+ * seed.
+ */
 export class Trace {
   readonly steps: Step[] = [];
   readonly #hash = createHash('sha256');
@@ -11,13 +14,13 @@ export class Trace {
     this.#hash.update(`${step.at.toFixed(2)} ${step.process} ${JSON.stringify(step.changes)}\n`);
   }
 
-  /** Of all steps so far. */
+  /** The hash of all steps so far. */
   get hash(): string {
     return this.#hash.copy().digest('hex').slice(0, 16);
   }
 }
 
-/** A step in a line, for people. */
+/** Describes a step in one line. */
 export function describeStep({ at, process, changes }: Step): string {
   return `${(at / 1_000).toFixed(3)} s ${process}: ${changes.map(describeChange).join('; ')}`;
 }

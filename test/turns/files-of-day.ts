@@ -2,13 +2,13 @@ import { isWholeRun } from '@parley/core/testing';
 import { TURNS } from './turns.ts';
 
 const DAY_MS = 86_400_000;
-/** Options of Vitest that choose tests, beside the names of files. */
+/** Vitest options that select tests, besides file names. */
 const CHOOSES = /^(?:-t|--(?:testNamePattern|changed|dir|project|shard|tagsFilter))(?:=|$)/;
 
 /**
- * The test files that wait for another day: of those that take turns, all but the group of today. None in a whole run.
- * Each group has one day of three, the next time another one of them: a case that is due every third day
- * (`isOfDay`) would otherwise never meet the day of its file.
+ * The test files that are skipped today: of those that take turns, all but today's group. None in a
+ * full run. Each group runs on one day of three, and on a different one in the next round:
+ * otherwise a case that is due every third day (`isOfDay`) would never meet the day of its file.
  */
 export function filesOfOtherDays(now = Date.now()): readonly string[] {
   if (isWholeRun()) return [];
@@ -19,9 +19,8 @@ export function filesOfOtherDays(now = Date.now()): readonly string[] {
 }
 
 /**
- * Whether a command line asks for all tests. Whoever names a file, a folder or a title gets what was named, whatever
- * day it is.
- * @param args what stands behind the command of Vitest: `['--maxWorkers=2']`.
+ * Whether a command line asks for all tests. A named file, folder or title always runs.
+ * @param args the arguments after Vitest's command, such as `['--maxWorkers=2']`.
  */
 export function asksForAll(args: readonly string[]): boolean {
   return args.every((arg) => arg.startsWith('-') && !CHOOSES.test(arg));

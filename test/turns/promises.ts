@@ -5,20 +5,24 @@ import { parseSync, Visitor } from 'oxc-parser';
 const ROOT = resolve(import.meta.dirname, '../..');
 const ID = /\[([A-Z]\d\d)\]/g;
 const IMPORT = /(?:from|import\() ?'(\.[^']+\.ts)'/g;
-/** The rows of this table run in part, by what a channel can do: what they prove is not counted. */
+/**
+ * The rows of this table run depending on the abilities of a channel, so the promises they prove
+ * are not counted.
+ */
 const ROWS = 'test/conformance/channels/';
-/** A condition that holds on some days or in whole runs alone. */
+/** A condition that holds only on some days or in full runs. */
 const NOT_ALWAYS = /\b(?:isOfDay|isWholeRun)\(/;
 
-/** A part of a text, from its first character to the one behind it. */
+/** A range of a text; `end` is exclusive. */
 interface Part {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * The promises, by their ids, that a test file proves each time it runs: those in its titles and in the tables under
- * `test/` that it imports. A title behind a condition that holds on some days alone does not count.
+ * The ids of the promises that a test file proves each time it runs: those in its titles and in the
+ * tables under `test/` that it imports. A title behind a condition that only holds on some days
+ * does not count.
  */
 export function promisesOf(file: string): ReadonlySet<string> {
   const found = new Set<string>();
@@ -37,12 +41,12 @@ export function promisesOf(file: string): ReadonlySet<string> {
   return found;
 }
 
-/** Whether titles of a test may stand in a module that it imports. */
+/** Whether an imported module may contain test titles. */
 function isTable(path: string): boolean {
   return path.startsWith('test/') && !path.startsWith(ROWS) && !path.includes('.test.');
 }
 
-/** The ids in a source text that are not behind a condition of days. */
+/** The ids in a source text that are not behind a condition on the day. */
 export function idsIn(path: string, text: string): readonly string[] {
   const ids = Array.from(text.matchAll(ID), ({ 1: id = '', index }) => ({ id, index }));
   if (ids.length === 0 || !NOT_ALWAYS.test(text)) return ids.map(({ id }) => id);
@@ -51,7 +55,10 @@ export function idsIn(path: string, text: string): readonly string[] {
   return ids.flatMap(({ id, index }) => (isConditional(index) ? [] : [id]));
 }
 
-/** What stands behind a condition that does not always hold, with its other branch; and calls such as `it.runIf(…)(…)`. */
+/**
+ * The code behind such a condition, including its other branch; also calls such as
+ * `it.runIf(…)(…)`.
+ */
 function conditionalParts(path: string, text: string): readonly Part[] {
   const parts: Part[] = [];
   const add = (condition: Part, whole: Part): void => {

@@ -1,6 +1,9 @@
 import type { Reporter } from 'vitest/node';
 
-/** Says at the end of a run how many files wait for another day, so that nobody takes it for a whole one. */
+/**
+ * Reports at the end of a run how many files were skipped until another day, so that it is not
+ * mistaken for a full run.
+ */
 export class TurnsReporter implements Reporter {
   readonly #waiting: number;
 

@@ -11,7 +11,7 @@ const all = repositoryFiles().filter((path) => path.endsWith('.test.ts'));
 const turning = TURNS.flat();
 const promises = new Map(all.map((file) => [file, promisesOf(file)]));
 
-/** The promises that have no test on a day, of those that any of the files proves. */
+/** The promises without a test on a day, among those that any of the files proves. */
 function missingOn(day: number, groups: readonly (readonly string[])[]): readonly string[] {
   const waiting = new Set(groups.flatMap((files, nth) => (nth === day ? [] : files)));
   const due = new Set<string>();
@@ -25,7 +25,9 @@ function missingOn(day: number, groups: readonly (readonly string[])[]): readonl
   return [...known].filter((id) => !due.has(id)).sort();
 }
 
-/** The groups that prove a promise, where enough files prove it that each group could. */
+/**
+ * Promises whose tests are distributed unevenly over the groups, though there are enough for each.
+ */
 function unevenPromises(groups: readonly (readonly string[])[]): readonly string[] {
   const ids = new Set(groups.flat().flatMap((file) => [...(promises.get(file) ?? [])]));
   return [...ids].sort().flatMap((id) => {
@@ -38,11 +40,11 @@ function unevenPromises(groups: readonly (readonly string[])[]): readonly string
 }
 
 describe('test files that take turns', () => {
-  it.each(DAYS)('[U09] leave every promise a test on day %i', (day) => {
+  it.each(DAYS)('[U09] leave at least one test for every promise on day %i', (day) => {
     expect(missingOn(day, TURNS)).toEqual([]);
   });
 
-  it('[U09] leave a promise that three of them prove one of these on each day', () => {
+  it('[U09] include a test every day for a promise that three of them prove', () => {
     expect(unevenPromises(TURNS)).toEqual([]);
   });
 
@@ -79,7 +81,7 @@ describe('test files that take turns', () => {
 });
 
 describe('the titles of a test file', () => {
-  it('[U09] name what it proves each time, not what waits for a day or a whole run', () => {
+  it('[U09] list what it proves each time, but not what depends on the day or a full run', () => {
     const text = `
       it('[A01] always', () => {});
       if (isOfDay(0, 2)) it('[A02] on some days', () => {});

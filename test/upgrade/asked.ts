@@ -2,21 +2,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ParleyProcess, runParley } from '../e2e/parley-process.ts';
 import type { World } from './world.ts';
 
-/** A busy machine is slow; in ms. */
+/** Generous, because a busy machine is slow; in ms. */
 const WAIT_MS = 30_000;
 
-/** A running Parley of which work is asked. */
+/** A running Parley that is given work. */
 export interface Asked {
   readonly world: World;
   readonly parley: ParleyProcess;
   readonly data: string;
-  /** The first row that a query finds, which both databases understand. */
+  /** The first row of a query that both databases understand. */
   row(sql: string): Promise<Readonly<Record<string, unknown>> | undefined>;
-  /** Changes the settings file, as a person who edits it. */
+  /** Changes the settings file, like a person editing it. */
   edit(change: (settings: string) => string): void;
 }
 
-/** Waits for the first answer of `look` that is neither undefined nor false. */
+/** Waits for the first result of `look` that is neither undefined nor false. */
 export async function until<T>(
   what: string,
   look: () => Promise<T | undefined | false>,
@@ -35,20 +35,22 @@ export function untilRow(asked: Asked, sql: string) {
   return until(sql, () => asked.row(sql));
 }
 
-/** Runs a command beside it; returns what it prints. */
+/** Runs a command against its data folder; returns the output. */
 export async function command(asked: Asked, ...args: string[]): Promise<string> {
   const ended = await runParley(['--data', asked.data, ...args]);
   if (ended.code !== 0) throw new Error(`${args.join(' ')}: ${ended.out}${ended.err}`);
   return ended.out;
 }
 
-/** What the bot wrote in a chat of Telegram. */
+/** The bot's messages in a Telegram chat. */
 export function answersIn({ world }: Asked, chat: number): readonly string[] {
   const all = world.telegram.conversation(chat);
   return all.filter(({ from }) => from === 'bot').map(({ text }) => text);
 }
 
-/** Writes in Telegram and waits until an answer holds these words; returns the id of the message. */
+/**
+ * Writes in Telegram and waits until an answer contains these words; returns the id of the message.
+ */
 export async function say(
   asked: Asked,
   chat: number,
@@ -65,14 +67,14 @@ export async function say(
   return String(message_id);
 }
 
-/** A code that a chat was shown behind the name of a command. */
+/** A code shown in a chat after the name of a command. */
 export function codeIn(asked: Asked, chat: number, name: string): Promise<string> {
   const pattern = new RegExp(`/${name} ([A-Z2-9]{6,8})`);
   const look = async () => pattern.exec(answersIn(asked, chat).join('\n'))?.[1];
   return until(`a code for /${name} in ${chat}`, look);
 }
 
-/** What a person writes to have the model call a tool. */
+/** A message that makes the model call a tool. */
 export function toolWords(name: string, input: object): string {
   return `tool ${name} ${JSON.stringify(input)}`;
 }

@@ -12,7 +12,7 @@ const COLUMNS = `select attname as name, format_type(atttypid, atttypmod) as typ
 const CONSTRAINTS = `select conname as name, contype as type, pg_get_constraintdef(oid) as text from pg_constraint
   where conrelid = $1::regclass and contype in ('p', 'u', 'f') order by contype desc, conname`;
 
-/** Indexes beside those that a constraint has made. */
+/** Indexes other than those created by a constraint. */
 const INDEXES = `select indexdef as text from pg_indexes
   where schemaname = 'public' and tablename = $1
     and indexname not in (select conname from pg_constraint where conrelid = $2::regclass) order by indexname`;
@@ -20,7 +20,10 @@ const INDEXES = `select indexdef as text from pg_indexes
 type Row = Readonly<Record<string, unknown>>;
 type Ask = (sql: string, values?: readonly string[]) => Promise<readonly Row[]>;
 
-/** A whole PostgreSQL database as SQL, its schema included: rows before the keys that refer to other rows. */
+/**
+ * A whole PostgreSQL database as SQL, including its schema: rows come before the keys that refer to
+ * other rows.
+ */
 export async function dumpPostgres(url: string): Promise<string> {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -66,7 +69,7 @@ async function dumpTable(ask: Ask, table: string) {
   };
 }
 
-/** Counts up by itself. */
+/** Whether the column is an auto-incrementing id. */
 const isNumbered = ({ preset }: Row): boolean => String(preset ?? '').startsWith('nextval(');
 
 function columnText(column: Row): string {
@@ -76,7 +79,7 @@ function columnText(column: Row): string {
   return `${String(name)} ${String(type)}${optional}${preset === null ? '' : ` default ${String(preset)}`}`;
 }
 
-/** Words of the search have a type of their own. */
+/** Search vectors have a type of their own. */
 function valueText({ name, type }: Row): string {
   return type === 'tsvector' ? `${String(name)}::text as ${String(name)}` : String(name);
 }

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { insertOf } from './sql-text.ts';
 
-/** Tables in which SQLite itself keeps the index of the search; the virtual table makes them. */
+/** Tables in which SQLite keeps the search index; the virtual table creates them. */
 const SHADOW = /^search_entry_/;
 
 const BEFORE = `pragma auto_vacuum = incremental;
@@ -9,7 +9,7 @@ pragma journal_mode = wal;
 pragma foreign_keys = off;
 begin;`;
 
-/** A whole SQLite database as SQL, its schema included. */
+/** A whole SQLite database as SQL, including its schema. */
 export function dumpSqlite(file: string): string {
   const database = new DatabaseSync(file, { readOnly: true });
   try {

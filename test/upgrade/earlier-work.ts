@@ -20,16 +20,16 @@ const GROUP = -5;
 const JOBS = -7;
 const OTHER_GROUP = -6;
 const STRANGER = 999;
-/** Her account of Discord is linked to that of Bo. */
+/** Cleo's account on Discord, linked to Bo's. */
 export const CLEO = '200000000000000700';
-/** She has typed the code of the owner, who has not confirmed it. */
+/** Dora's account; she has entered the owner's code, but the owner has not confirmed it. */
 export const DORA = '200000000000000701';
 
 const Opened = z.object({ session: z.string() });
 
-/** What a test has to know of it besides what the database says. */
+/** What a test needs to know beyond the contents of the database. */
 export interface EarlierWork {
-  /** Tokens of a person who may look at states alone, and of a browser that is signed in. */
+  /** Tokens of a person with read-only access to status pages, and of a signed-in browser. */
   readonly viewer: string;
   readonly session: string;
   /** Ids of a message that was answered and of one that was refused. */
@@ -37,7 +37,10 @@ export interface EarlierWork {
   readonly refused: string;
 }
 
-/** Has Parley do what is over before the kill: history, memory, access, dead letters and the like. */
+/**
+ * Makes Parley do the work that is finished before the kill: history, memory, access, dead letters
+ * and so on.
+ */
 export async function doEarlierWork(asked: Asked): Promise<EarlierWork> {
   await untilConnected(asked.parley);
   await command(asked, 'channels', 'pause', 'board');
@@ -58,7 +61,7 @@ export async function doEarlierWork(asked: Asked): Promise<EarlierWork> {
   return { viewer, session, answered, refused };
 }
 
-/** Memory, a list of steps, a summary, a proposal for SOUL.md, and a job for another day. */
+/** Memory, a to-do list, a summary, a proposal for SOUL.md, and a job for another day. */
 async function useTools(asked: Asked): Promise<void> {
   const quote = 'I like green tea.';
   const memory = toolWords('save_memory', { type: 'preference', scope: 'user', quote });
@@ -73,7 +76,7 @@ async function useTools(asked: Asked): Promise<void> {
   const code = await codeIn(asked, OWNER, 'approve');
   asked.world.telegram.say({ chat: OWNER, text: `/approve ${code}` });
   await answered;
-  // A job may only be for a group that is known.
+  // A job can only target a known group.
   const { telegram } = asked.world;
   telegram.say({ chat: JOBS, from: OWNER, text: `@${telegram.me.username} q34 hello` });
   await until('q34', async () => answersIn(asked, JOBS).length > 0);
@@ -81,7 +84,9 @@ async function useTools(asked: Asked): Promise<void> {
   await command(asked, 'cron', 'add', 'q31 stretch', ...daily);
 }
 
-/** A stranger who waits, one who was let in and has chosen another mode, and an owner with another model. */
+/**
+ * A waiting stranger, an admitted one who has chosen another mode, and an owner with another model.
+ */
 async function letPeopleIn(asked: Asked): Promise<void> {
   await say(asked, BO, 'q5 may I?', 'code');
   const pending = "select code from pairing_request where sender_id = '502'";
@@ -92,7 +97,7 @@ async function letPeopleIn(asked: Asked): Promise<void> {
   await say(asked, STRANGER, 'q7 may I, too?', 'code');
 }
 
-/** A linked account, and one of which the owner has not yet confirmed that it is theirs. */
+/** A linked account, and one that the owner has not confirmed yet. */
 async function linkAccounts(asked: Asked): Promise<void> {
   const { telegram, discord } = asked.world;
   const typeCode = async (chat: number, person: string): Promise<void> => {
@@ -106,7 +111,7 @@ async function linkAccounts(asked: Asked): Promise<void> {
   await untilRow(asked, 'select 1 from link_code where redeemer_id is not null');
 }
 
-/** A part that Telegram refused for good, and one that nobody knows to have arrived. */
+/** A part that Telegram permanently refused, and one that may or may not have arrived. */
 async function failToSend(asked: Asked): Promise<void> {
   const { telegram } = asked.world;
   const description = 'Forbidden: bot was blocked by the user';
@@ -118,7 +123,7 @@ async function failToSend(asked: Asked): Promise<void> {
   await untilRow(asked, "select 1 from outbox where chat_id = '504' and state = 'unknown'");
 }
 
-/** What is said beside the bot in a group, and a message of a group that it does not serve. */
+/** Group talk that does not address the bot, and a message in a group that it does not serve. */
 async function hearGroups(asked: Asked): Promise<string> {
   const { telegram } = asked.world;
   telegram.say({ chat: GROUP, from: BO, text: 'The weather is fine.' });
@@ -138,12 +143,12 @@ async function signIn({ parley }: Asked): Promise<string> {
   return Opened.parse(await response.json()).session;
 }
 
-/** The settings of the fixture with a heartbeat that may speak at any time. */
+/** The settings of the fixture without quiet hours for the heartbeat. */
 export function withoutQuietHours(settings: string): string {
   return settings.replace('"00:00-23:59"', '"off"');
 }
 
-/** Ends the quiet hours, as an edit of the settings file. */
+/** Ends the quiet hours by editing the settings file. */
 export async function endQuietHours(asked: Asked): Promise<void> {
   asked.edit(withoutQuietHours);
   const isUsed = async () => asked.parley.err().includes('the settings were read again');

@@ -1,12 +1,15 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Takes out of a text what belongs to the machine on which it was written. */
+/** Removes from a text what is specific to the machine on which it was written. */
 export interface Names {
   generalize(text: string): string;
 }
 
-/** What is dumped, made again at the start, written for each test, or copied by it from elsewhere. */
+/**
+ * Files that are dumped, recreated at startup, written for each test, or copied by it from
+ * elsewhere.
+ */
 const LEFT_OUT = /^(parley\.(yaml|db(-wal|-shm)?)|lock|lock-journal|logs?|plugins)$/;
 
 /** Copies a data folder into a fixture. */
@@ -20,7 +23,7 @@ export function copyGeneralized(from: string, to: string, names: Names): void {
   }
 }
 
-/** Bytes that are no text stay as they are. */
+/** Bytes that are not text stay unchanged. */
 function generalized(bytes: Buffer, names: Names): Buffer {
   const text = bytes.toString('utf8');
   return Buffer.from(text).equals(bytes) ? Buffer.from(names.generalize(text)) : bytes;

@@ -2,22 +2,25 @@ import { FILES } from '../conformance/channels/files.ts';
 import { webClient } from '../e2e/web-client.ts';
 import { type Asked, command, say, toolWords, untilRow } from './asked.ts';
 
-/** The owner to whom alerts go, and another one. */
+/** The owner who receives alerts, and another one. */
 export const OWNER = 501;
 export const SECOND_OWNER = 500;
-/** Of the settings of the fixture. */
+/** The hook token in the settings of the fixture. */
 const HOOK_TOKEN = 'hook-token-0123456789abcdef0123456789';
 const DESK_TOKEN = 'desk-token-0123456789abcdef0123456789';
 const AGAIN = 'Too Many Requests: retry after 60';
 
-/** What a test has to know of it besides what the database says: codes of the call and of the question that wait. */
+/**
+ * What a test needs to know beyond the contents of the database: the codes of the waiting call and
+ * question.
+ */
 export interface LaterWork {
   readonly approval: string;
   readonly choice: string;
 }
 
 /**
- * Has Parley begin what the kill cuts off. Numbers are questions (`model-words.ts`).
+ * Makes Parley start the work that the kill interrupts. Numbers are questions (`model-words.ts`).
  */
 export async function beginWork(asked: Asked): Promise<LaterWork> {
   const { held } = asked.world;
@@ -35,26 +38,27 @@ export async function beginWork(asked: Asked): Promise<LaterWork> {
   return { approval, choice };
 }
 
-/** A message that is accepted, and of which no turn has begun: the kill comes right behind it. */
+/** A message that is accepted but not claimed by a turn: the kill follows immediately. */
 export async function writeLast(asked: Asked): Promise<void> {
-  // Pictures of an album wait for more of them, so that no turn has begun.
+  // Pictures of an album wait for further ones, so no turn has started.
   const picture = { kind: 'photo', bytes: FILES.picture } as const;
   asked.world.telegram.say({ chat: 604, text: 'q18', file: picture, album: 'birds' });
   await untilRow(asked, "select 1 from inbox where chat_id = '604' and state = 'waiting'");
-  // Parley gives up a part some seconds after it was given to a platform that does not answer, and jobs become due.
+  // Parley gives up a part some seconds after sending it to an unresponsive platform, and jobs
+  // become due.
   const isAsMeant = `select 1 where (select count(*) from outbox where state = 'sending') = 2
     and (select state from cron_job where task like 'q30%') = 'on'
     and (select count(*) from inbox where chat_id = '609' and state = 'claimed') = 1`;
   if ((await asked.row(isAsMeant)) === undefined) throw new Error('The kill comes too late.');
 }
 
-/** Steps of the journal of the running turn in a chat. */
+/** Journal steps of the running turn in a chat. */
 const steps = (chat: number, least: number) =>
   `select 1 from turn where state = 'running'
     and id in (select turn_id from inbox where chat_id = '${chat}')
     and (select count(*) from turn_step where turn_id = turn.id) >= ${least}`;
 
-/** A call that has begun, with its effect, and one whose result is in the journal. */
+/** A started call with its effect, and one whose result is in the journal. */
 async function beginCalls(asked: Asked): Promise<void> {
   const { telegram } = asked.world;
   const slow = toolWords('ring_bell', { who: 'q10', slow: true });
@@ -64,7 +68,7 @@ async function beginCalls(asked: Asked): Promise<void> {
   await untilRow(asked, steps(602, 3));
 }
 
-/** Messages behind a turn that runs, on three channels, and one whose picture is with it. */
+/** Messages behind a running turn, on three channels, and one with its picture. */
 async function keepWaiting(asked: Asked): Promise<void> {
   const { telegram, discord, rooms } = asked.world;
   for (const number of [12, 13, 14, 15]) telegram.say({ chat: 603, text: `q${number} hello` });
@@ -81,7 +85,7 @@ async function keepWaiting(asked: Asked): Promise<void> {
   await untilRow(asked, waiting(channel, 1));
 }
 
-/** A call that a person has to allow, a question with choices, and a sub-agent. */
+/** A call that waits for approval, a question with choices, and a sub-agent. */
 async function askPeople(asked: Asked): Promise<LaterWork> {
   const note = { path: 'notes/birds.md', text: 'Parrots talk.' };
   await say(asked, SECOND_OWNER, `q33 ${toolWords('write', note)}`, '/approve');
@@ -98,7 +102,7 @@ async function askPeople(asked: Asked): Promise<LaterWork> {
   return { approval: await code("tool = 'write'"), choice: await code('choices is not null') };
 }
 
-/** A standing task, a job and events from outside that are under way, each under way. */
+/** A heartbeat task, a job and external events, all in progress. */
 async function runByItself(asked: Asked): Promise<void> {
   const { address } = asked.parley;
   await command(asked, 'heartbeat', 'now', 'mail');
@@ -112,7 +116,7 @@ async function runByItself(asked: Asked): Promise<void> {
       body: JSON.stringify(body),
     });
   await post('/hooks/ci', HOOK_TOKEN, { build: 'q41' });
-  // Answered after the kill, when nobody waits at the other end any more.
+  // Answered after the kill, when the client is gone.
   const messages = [{ role: 'user', content: 'q42 hello' }];
   void post('/v1/chat/completions', DESK_TOKEN, { messages }).catch(() => undefined);
   await untilRow(asked, "select 1 from heartbeat_run where task = 'mail' and state = 'running'");
@@ -121,7 +125,7 @@ async function runByItself(asked: Asked): Promise<void> {
   await untilRow(asked, "select 1 from inbox where message like '%q42%' and state = 'claimed'");
 }
 
-/** Parts that Telegram takes later, with a file, and parts that are being sent. */
+/** Parts that Telegram postpones, one with a file, and parts that are being sent. */
 async function keepParts(asked: Asked): Promise<void> {
   const { telegram, discord, rooms } = asked.world;
   const tooMany = { kind: 'refuse', code: 429, description: AGAIN } as const;
@@ -144,7 +148,7 @@ async function keepParts(asked: Asked): Promise<void> {
   await untilRow(asked, `select 1 from outbox where chat_id = '${channel}' and state = 'sending'`);
 }
 
-/** A turn whose model is away for most of a minute. */
+/** A turn whose model is unavailable for most of a minute. */
 async function putOff(asked: Asked): Promise<void> {
   const { telegram, model } = asked.world;
   model.fault({ kind: 'status', status: 503, retryAfter: '50' }, 10);

@@ -20,12 +20,15 @@ import { withoutQuietHours } from './earlier-work.ts';
 import type { World } from './world.ts';
 
 /**
- * So long after the kill Parley starts again, in ms: a job has become due meanwhile, leases and waits are over, and Discord
- * would still know a message by its nonce.
+ * How long after the kill Parley restarts, in ms: by then a job is due, leases and waits have
+ * expired, and Discord would still recognize a message by its nonce.
  */
 const LATER_MS = 60_000;
 
-/** What the database of a fixture does not say in a word that stays; the codes are those of open questions. */
+/**
+ * Facts about a fixture that its database does not store in readable form; the codes are those of
+ * open questions.
+ */
 const Made = z.object({
   killedAt: z.number(),
   viewer: z.string(),
@@ -37,27 +40,27 @@ const Made = z.object({
   rings: z.array(z.string()),
 });
 
-/** The code of the account that waits to be confirmed, in the SQL of a fixture. */
+/** The code of the account that awaits confirmation, in the SQL of a fixture. */
 const LINK_CODE = /^insert into link_code .* values \('(\w+)'/m;
 
-/** An installation that was killed at work, ready to be started by the Parley of today. */
+/** An installation that was killed at work, ready to be started by today's Parley. */
 export interface LeftWork {
   readonly data: string;
   readonly made: z.infer<typeof Made>;
   readonly storeUrl: string;
   readonly linkCode: string;
-  /** Who has had the bell rung, in the order of the rings. */
+  /** The callers of the bell, in order. */
   rings(): readonly string[];
   remove(): Promise<void>;
 }
 
-/** Where the servers of PostgreSQL and Redis are. */
+/** The PostgreSQL and Redis servers. */
 export interface Servers {
   readonly postgresUrl: string;
   readonly redisUrl: string;
 }
 
-/** The clock of an installation, and of the platforms around it: it begins some time after the kill. */
+/** The clock of an installation and its platforms: it starts some time after the kill. */
 export function clockOf(fixture: string, servers: Servers | null): () => number {
   const { killedAt } = readMade(folderOf(fixture, servers));
   const opened = Date.now();
@@ -72,7 +75,10 @@ function readMade(folder: string): z.infer<typeof Made> {
   return Made.parse(JSON.parse(readFileSync(join(folder, 'made.json'), 'utf8')));
 }
 
-/** Puts the installation of a fixture into folders and databases of its own. `servers`: null for SQLite. */
+/**
+ * Puts the installation of a fixture into its own folders and databases. `servers` is null for
+ * SQLite.
+ */
 export async function openLeftWork(
   fixture: string,
   world: World,
@@ -105,7 +111,7 @@ export async function openLeftWork(
 /** The fixture says `/srv/parley` for its data folder. */
 const located = (text: string, data: string) => text.replaceAll('/srv/parley', data);
 
-/** Copies the data folder; what is text names its new place. */
+/** Copies the data folder; paths in text files are replaced by the new one. */
 function copyFolder(from: string, to: string, data = to): void {
   mkdirSync(to, { recursive: true });
   for (const entry of readdirSync(from, { withFileTypes: true })) {
@@ -120,7 +126,7 @@ function copyFolder(from: string, to: string, data = to): void {
 async function loadDatabase(sql: string, data: string, servers: Servers | null) {
   if (servers === null) {
     const file = join(data, 'parley.db');
-    // The index of the search is in tables of SQLite itself.
+    // SQLite's own tables with the search index are otherwise write-protected.
     const database = new DatabaseSync(file, { defensive: false });
     database.exec(sql);
     database.close();

@@ -1,4 +1,5 @@
-// `npx node test/upgrade/make.ts FOLDER`: makes a fixture with the Parley of this clone (README.md says when and how).
+// `npx node test/upgrade/make.ts FOLDER`: creates a fixture with the Parley of this clone
+// (README.md says when and how).
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -31,10 +32,10 @@ const HEARTBEAT = `# Heartbeat
 - do: Look at the calendar. Tell me of what has moved.
 `;
 
-/** The database on which a Parley works while it is asked. */
+/** The database that a Parley uses while the fixture is made. */
 interface Database {
   readonly name: 'sqlite' | 'postgres';
-  /** What the settings say of it. */
+  /** Its section of the settings. */
   readonly settings: string;
   /** Tables that Parley does not use on it. */
   readonly unused: readonly string[];
@@ -42,7 +43,7 @@ interface Database {
   dump(data: string): Promise<string> | string;
 }
 
-/** Lets a Parley work on one database, kills it, and writes what it leaves into the fixture. */
+/** Lets a Parley work on one database, kills it, and writes the remains into the fixture. */
 async function makeOn(fixture: string, database: Database): Promise<void> {
   const world = await openWorld();
   const root = mkdtempSync(join(tmpdir(), 'parley-upgrade-'));
@@ -86,7 +87,10 @@ async function makeOn(fixture: string, database: Database): Promise<void> {
 
 const settingsOf = (fixture: string) => readFileSync(join(fixture, 'running.yaml'), 'utf8');
 
-/** A data folder with the plugin, whose bell is jammed, and a workspace with tasks and a file to send. */
+/**
+ * A data folder with the plugin, whose bell is jammed, and a workspace with tasks and a file to
+ * send.
+ */
 function prepare(fixture: string, data: string, settings: string): void {
   cpSync(join(fixture, 'plugins'), join(data, 'plugins'), { recursive: true });
   writeFileSync(join(data, 'plugins/games/jammed'), '');
@@ -96,7 +100,7 @@ function prepare(fixture: string, data: string, settings: string): void {
   writeFileSync(join(data, 'parley.yaml'), settings);
 }
 
-/** What belongs to this machine, and the names that stand for it in the fixture. */
+/** Names that are specific to this machine, and their replacements in the fixture. */
 function namesOf({ telegram, discord, model }: World, data: string): Names {
   const general = {
     [data]: '/srv/parley',

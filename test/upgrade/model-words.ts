@@ -1,27 +1,30 @@
 import { type ChatRequest, textOf } from '../model/chat-request.ts';
 import type { Reply } from '../model/scripted-reply.ts';
 
-/** A question as people of the fixture write it: `q7` numbers it, and `tool NAME {…}` asks for a call. */
+/**
+ * A question as people in the fixture write it: `q7` numbers it, and `tool NAME {…}` requests a
+ * call.
+ */
 const NUMBER = /\bq\d+\b/g;
 const CALL = /tool (\w+) (\{.*\})/;
 
-/** Numbers of questions, in the order in which they are named, each once. */
+/** Numbers of questions, in the order of their first mention, without duplicates. */
 export function numbersIn(text: string): readonly string[] {
   return [...new Set(text.match(NUMBER) ?? [])];
 }
 
-/** What the model finds in the standing tasks. */
+/** The model's findings in the heartbeat tasks. */
 const FINDINGS: Readonly<Record<string, string>> = {
   mail: 'The landlord asks for an answer today.',
   calendar: 'The dentist has moved to Friday.',
 };
 
-/** What is asked of the model by one request. */
+/** The question in one request to the model. */
 type Question =
   | { readonly kind: 'notes' }
   | { readonly kind: 'standing'; readonly task: string }
   | { readonly kind: 'sub-agent'; readonly task: string }
-  /** `results`: of the calls that were made since the model's last words. */
+  /** `results` are those of the calls since the model's last text. */
   | { readonly kind: 'people'; readonly asked: string; readonly results: readonly string[] };
 
 function questionIn({ messages }: ChatRequest): Question {
@@ -40,7 +43,10 @@ function questionIn({ messages }: ChatRequest): Question {
   return { kind: 'people', asked, results: textsOf('tool') };
 }
 
-/** A name for what a request asks, by which its answer is held back: `q7`, `q7 then` (after a call), `task q7`, `mail`. */
+/**
+ * A name for the question of a request, by which its answer is held back: `q7`, `q7 then` (after a
+ * call), `task q7`, `mail`.
+ */
 export function nameOf(request: ChatRequest): string {
   const question = questionIn(request);
   switch (question.kind) {
@@ -56,8 +62,8 @@ export function nameOf(request: ChatRequest): string {
 }
 
 /**
- * What the model of the fixture says: it makes the call that is asked for, and then names all numbers that it was asked
- * since its last words, so that a test sees which message was answered, how often and in what order.
+ * The fixture's model: it makes the requested call, and then names all question numbers since its
+ * last text, so that a test sees which message was answered, how often and in what order.
  */
 export function answerTo(request: ChatRequest): Reply {
   const question = questionIn(request);

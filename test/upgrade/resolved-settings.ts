@@ -5,15 +5,15 @@ import { locateDataFolder } from '@parley/cli';
 import { parse } from 'yaml';
 import { checkSettings } from '../../apps/parley/src/settings.ts';
 
-/** Where the settings of a fixture count as those of an installation; nothing has to be there. */
+/** The supposed location of the fixture's settings; nothing has to exist there. */
 const INSTALLATION = '/srv/parley';
 
-/** What the settings files of a fixture come to, by the names of the files. */
+/** The resolved settings of a fixture, by file name. */
 type Resolved = Readonly<Record<string, object>>;
 
 const RESOLVED = 'resolved.json.gz';
 
-/** Reads all settings files of a folder as a start of Parley does, without what depends on the machine. */
+/** Reads all settings files of a folder as a startup does, without machine-dependent values. */
 export function resolveAll(folder: string): Resolved {
   return Object.fromEntries(filesOf(folder).map((name) => [name, resolveFile(join(folder, name))]));
 }
@@ -32,12 +32,15 @@ function resolveFile(settingsFile: string): object {
   return JSON.parse(JSON.stringify(all));
 }
 
-/** What the Parley that made the fixture made of its settings files. */
+/** The settings as resolved by the Parley that made the fixture. */
 export function storedResolved(folder: string): Resolved {
   return JSON.parse(gunzipSync(readFileSync(join(folder, RESOLVED))).toString('utf8'));
 }
 
-/** Stores what this Parley makes of them. Throws where a setting, or one of the words for it, is in none of the files. */
+/**
+ * Stores how this Parley resolves them. Throws when a setting, or one of its keywords, is in none
+ * of the files.
+ */
 export function writeResolved(folder: string): void {
   const resolved = resolveAll(folder);
   for (const [name, values] of Object.entries(resolved))
@@ -56,7 +59,7 @@ export function writeResolved(folder: string): void {
   writeFileSync(join(folder, RESOLVED), gzipSync(JSON.stringify(resolved), { level: 9 }));
 }
 
-/** `a.b=word` for each setting of a file; numbers of a list are left out. */
+/** `a.b=word` for each setting of a file; list indexes are left out. */
 function leavesOf(value: unknown, path = ''): readonly string[] {
   if (Array.isArray(value)) return value.flatMap((one) => leavesOf(one, path));
   if (typeof value !== 'object' || value === null) return [`${path}=${String(value)}`];
@@ -73,10 +76,13 @@ interface Schema {
   readonly const?: unknown;
 }
 
-/** The same for all that a schema allows: `*` for a name that people choose; without a word where any value may stand. */
+/**
+ * The same for everything that a schema allows: `*` for a name that people choose; without a word
+ * where any value is allowed.
+ */
 function possibleLeaves(schema: Schema, path: string): readonly string[] {
   const named = Object.entries(schema.properties ?? {}).flatMap(([name, inner]) =>
-    // Accounts of a channel have its settings, and the model of an agent those of the model.
+    // Accounts of a channel have its settings, and the model of an agent has those of the model.
     name === 'accounts' || `${path}.${name}` === '.agents.*.model'
       ? []
       : possibleLeaves(inner, `${path}.${name}`),
@@ -106,7 +112,10 @@ function fits(written: string, possible: string): boolean {
 
 const cut = (leaf: string) => [leaf.slice(0, leaf.indexOf('=')), leaf.slice(leaf.indexOf('=') + 1)];
 
-/** Where a value of before is now. `to`: null where it means something else on purpose. `words`: those that were renamed. */
+/**
+ * The new place of an earlier value. `to` is null when its meaning changed on purpose. `words` are
+ * renamed keywords.
+ */
 interface Move {
   readonly from: RegExp;
   readonly to: string | null;
@@ -114,11 +123,11 @@ interface Move {
 }
 
 /**
- * A release that renames a setting adds a line, as below: paths look like
+ * A release that renames a setting adds a line as below; paths look like
  * `settings.agents.support.heartbeat.notify` and `channels.telegram/default.access.direct`.
  */
 const MOVES: readonly Move[] = [
-  // Of the file itself.
+  // The version of the file itself.
   { from: /^(settings|agents\.[^.]+)\.version$/, to: null },
   { from: /\bheartbeat\.tell$/, to: 'heartbeat.notify' },
   { from: /\bheartbeat\.quietCharacters$/, to: 'heartbeat.quietMaxCharacters' },
@@ -134,7 +143,7 @@ const MOVES: readonly Move[] = [
   { from: /\bwhenUncertain$/, to: 'whenUncertain', words: { tell: 'notify' } },
 ];
 
-/** Each value of `before` that is another one now, by its path. Values that are new do not count. */
+/** Each value of `before` that differs now, by its path. New values do not count. */
 export function changedMeanings(before: unknown, now: object, path = ''): readonly string[] {
   if (typeof before === 'object' && before !== null && !Array.isArray(before))
     return Object.entries(before).flatMap(([name, inner]) =>
@@ -147,7 +156,7 @@ export function changedMeanings(before: unknown, now: object, path = ''): readon
   return today === expected ? [] : [`${path}: ${expected} became ${today}`];
 }
 
-/** Names may contain dots, so the longest name that is there counts. */
+/** Names may contain dots, so the longest existing name counts. */
 function valueAt(value: unknown, path: string): unknown {
   if (path === '') return value;
   if (typeof value !== 'object' || value === null) return undefined;

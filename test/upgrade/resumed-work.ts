@@ -7,13 +7,13 @@ import { clockOf, openLeftWork, type Servers } from './left-work.ts';
 import { nameOf, numbersIn } from './model-words.ts';
 import { openWorld, type World } from './world.ts';
 
-/** All chats of Telegram in the fixture: a bot may only write where it is known. */
+/** All Telegram chats in the fixture: a bot may only write where it is known. */
 export const CHATS = [
   ...[SECOND_OWNER, OWNER, 502, 503, 504, 999, -5, -7],
   ...Array.from({ length: 11 }, (_, nth) => 601 + nth),
 ];
 
-/** Messages have numbers that the Telegram of before did not give. */
+/** The first id of new messages, higher than any that the earlier Telegram assigned. */
 const FIRST_NUMBER = 90_001;
 
 const Status = z.looseObject({
@@ -22,10 +22,13 @@ const Status = z.looseObject({
   ),
 });
 
-/** The Parley of today on an installation that was killed at work, and what a test does to it and sees of it. */
+/**
+ * Today's Parley on an installation that was killed at work, with what a test does to it and
+ * observes.
+ */
 export type ResumedWork = Awaited<ReturnType<typeof resumeWork>>;
 
-/** Starts it in the process of the test. `servers`: null for SQLite. */
+/** Starts it in the process of the test. `servers` is null for SQLite. */
 export async function resumeWork(fixture: string, servers: Servers | null) {
   const clock = clockOf(fixture, servers);
   const world = await openWorld(clock);
@@ -69,7 +72,7 @@ function seenIn({ telegram, discord, rooms, model }: World) {
       return answeredIn(sends.filter(isThere).map(({ content }) => content));
     },
     requestsFor,
-    /** How often the model was asked that, and all that it was told with it. */
+    /** How often the model was asked this, and everything in those requests. */
     asked: (name: string) => requestsFor(name).length,
     told: (name: string) => requestsFor(name)[0]?.messages.map(textOf).join('\n'),
   };
@@ -85,7 +88,7 @@ function answeredIn(texts: readonly string[]): readonly string[] {
 function peopleOf({ telegram, discord }: World, clock: () => number) {
   let next = FIRST_NUMBER;
   return {
-    /** Somebody writes in Telegram: the person of a direct chat, or who is named. */
+    /** Writes in Telegram, as the person of a direct chat or as the given person. */
     write(chat: number, text: string, person = chat): void {
       const from = { id: person, is_bot: false, first_name: `User ${person}` };
       const [first = ''] = text.split(' ');
@@ -105,7 +108,7 @@ function peopleOf({ telegram, discord }: World, clock: () => number) {
   };
 }
 
-/** What is asked over http. */
+/** HTTP requests to Parley. */
 function requestsTo(parley: TestParley) {
   const ask = (path: string, init: RequestInit = {}, token = parley.token) =>
     fetch(`${parley.address}${path}`, { ...init, headers: { authorization: `Bearer ${token}` } });
@@ -115,12 +118,12 @@ function requestsTo(parley: TestParley) {
       const { channels } = Status.parse(await (await ask('/api/status/report')).json());
       return channels.find((one) => one.channel === channel)?.state.kind;
     },
-    /** Writes on the board of the plugin's channel; the status. */
+    /** Writes on the board of the plugin's channel; returns the status. */
     async pin(text: string): Promise<number> {
       const body = JSON.stringify({ id: text, from: 'bo', text });
       return (await ask('/channels/board/default/', { method: 'POST', body })).status;
     },
-    /** What stands on it. */
+    /** The text on the board. */
     board: async () => (await ask('/channels/board/default/')).text(),
   };
 }

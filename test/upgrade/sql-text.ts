@@ -1,7 +1,10 @@
 /** A value of a row, as both databases return it. */
 export type Cell = string | number | bigint | Uint8Array | null;
 
-/** One statement for each row, so that two dumps can be compared line by line. `bytesText`: how the database writes bytes. */
+/**
+ * One statement per row, so that two dumps can be compared line by line. `bytesText` formats bytes
+ * for the database.
+ */
 export function insertOf(
   table: string,
   row: Readonly<Record<string, Cell>>,
@@ -15,7 +18,7 @@ export function insertOf(
   return `insert into ${table} (${Object.keys(row).join(', ')}) values (${values.join(', ')});`;
 }
 
-/** Tables that a dump makes and leaves without a row. */
+/** Tables that a dump creates but leaves empty. */
 export function emptyTables(dump: string): readonly string[] {
   const namesIn = (pattern: RegExp) =>
     new Set([...dump.matchAll(pattern)].map(([, name = '']) => name));

@@ -16,7 +16,7 @@ import { CHATS, type ResumedWork, resumeWork } from './resumed-work.ts';
 
 const [postgresUrl, redisUrl] = [inject('postgresUrl'), inject('redisUrl')];
 const FIXTURES = join(import.meta.dirname, 'fixtures');
-/** Questions in the backup to which no answer was made. */
+/** Questions in the backup that have no answer yet. */
 const UNANSWERED = [
   'q10',
   'q11',
@@ -47,7 +47,7 @@ for (const version of readdirSync(FIXTURES)) {
   const fixture = join(FIXTURES, version);
 
   describe(`the settings of ${version}`, () => {
-    it('[D12] keep the meaning of each name and word, or say in which other setting it is now', () => {
+    it('[D12] keep the meaning of each name and keyword, or list the setting that replaced it', () => {
       const now = resolveAll(join(fixture, 'settings'));
       const before = storedResolved(join(fixture, 'settings'));
       expect(Object.keys(now)).toEqual(Object.keys(before));
@@ -59,7 +59,7 @@ for (const version of readdirSync(FIXTURES)) {
   });
 
   describe(`the backup of ${version}`, () => {
-    it('[D06] is restored into an empty folder, where all that was unfinished can be asked again', async () => {
+    it('[D06] is restored into an empty folder, where all unfinished work can be replayed', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'parley-upgrade-'));
       onTestFinished(() => rmSync(folder, { recursive: true }));
       const data = ['--data', folder];
@@ -80,7 +80,8 @@ for (const version of readdirSync(FIXTURES)) {
     });
   });
 
-  // On a change one of the two: what is stored is the same, and each database has the same tests of its store.
+  // On a change only one of the two: the stored data is the same, and the tests of the store cover
+  // both databases.
   for (const { name, servers, isThere } of DATABASES.filter((_, nth) => isOfDay(nth, 2))) {
     describe.runIf(isThere)(`the installation of ${version} on ${name}, killed at work`, () => {
       finishesWork(fixture, servers);
@@ -90,7 +91,7 @@ for (const version of readdirSync(FIXTURES)) {
 
 const Letters = z.object({ letters: z.array(z.looseObject({ kind: z.string() })) });
 
-/** The tests of one installation: one start of Parley for all of them. */
+/** The tests of one installation: Parley starts once for all of them. */
 function finishesWork(fixture: string, servers: Servers | null): void {
   let work: ResumedWork;
   beforeAll(async () => {
@@ -98,7 +99,7 @@ function finishesWork(fixture: string, servers: Servers | null): void {
   });
   afterAll(() => work?.close());
 
-  it('[D01] [D02] answers each message that waited once, in the order in which it was written', async () => {
+  it('[D01] [D02] answers each waiting message once, in the order in which they were written', async () => {
     await expect.poll(() => work.answered(603)).toEqual(['q12', 'q13', 'q14', 'q15']);
     await expect.poll(() => work.answered(604)).toEqual(['q18']);
     await expect.poll(() => work.answered(609)).toEqual(['q25']);
@@ -123,7 +124,7 @@ function finishesWork(fixture: string, servers: Servers | null): void {
     expect(work.left.rings()).toEqual(['q10', 'q11']);
   });
 
-  it('[G05] takes the decision and the choice that people were asked for, and goes on with both turns', async () => {
+  it('[G05] accepts the decision and the choice that people were asked for, and resumes both turns', async () => {
     const file = join(work.left.data, 'workspace/notes/birds.md');
     work.write(SECOND_OWNER, `/approve ${work.left.made.approval}`);
     work.write(605, 'Blue');
@@ -134,7 +135,7 @@ function finishesWork(fixture: string, servers: Servers | null): void {
     expect([work.asked('q33'), work.asked('q20')]).toEqual([0, 0]);
   });
 
-  it('[G07] [H01] [H08] [H09] ends the sub-agent, the standing task, the event and the jobs, each once', async () => {
+  it('[G07] [H01] [H08] [H09] finishes the sub-agent, the heartbeat task, the event and the jobs, each once', async () => {
     await expect.poll(() => work.answered(606)).toEqual(['q22']);
     await expect.poll(() => work.answered(-7)).toEqual(['q32', 'q30']);
     const alert = '⚙️ The landlord asks for an answer today.';
@@ -152,7 +153,7 @@ function finishesWork(fixture: string, servers: Servers | null): void {
     await expect.poll(files).toHaveLength(1);
     await expect.poll(() => work.said(608)).toHaveLength(1);
     expect(work.said(608)[0]).toMatch(/^⚙️/);
-    // Of before: it failed, and it may have arrived, which that chat knows.
+    // From before the kill: one failed, and one may have arrived, which that chat was told.
     expect([work.said(503), work.said(504)]).toEqual([[], []]);
   });
 
@@ -187,7 +188,7 @@ function finishesWork(fixture: string, servers: Servers | null): void {
     await expect.poll(() => work.answered(502)).toEqual(['q50']);
   });
 
-  it('[G04] [G11] [G12] [G14] [F06] [F13] knows what was said, noted, chosen and linked before', async () => {
+  it('[G04] [G11] [G12] [G14] [F06] [F13] remembers what was said, noted, chosen and linked before', async () => {
     work.write(OWNER, 'q53 where do I get green tea?');
     await expect.poll(() => work.answered(OWNER)).toContain('q53');
     const known = work.told('q53');
@@ -206,9 +207,10 @@ function finishesWork(fixture: string, servers: Servers | null): void {
     expect(work.requestsFor('q33 then').map(({ model }) => model)).toEqual(['double-two']);
     work.write(OWNER, `/link ${work.left.linkCode}`);
     await expect.poll(() => work.said(OWNER).at(-1)).toContain('Linked');
-    // Discord is asked for the session of before a few times, and messages of strangers come by a session alone.
+    // The adapter tries to resume the earlier Discord session a few times, and strangers' messages
+    // arrive only through a session.
     await expect.poll(() => work.stateOf('discord')).toBe('connected');
-    // From now on an account of the owner's, in one conversation with the other.
+    // From now on it is an account of the owner, in one conversation with the other account.
     work.writeOnDiscord(DORA, 'q55 hello');
     await expect.poll(() => work.asked('q55')).toBe(1);
     work.write(OWNER, 'q56 hello');
@@ -219,7 +221,7 @@ function finishesWork(fixture: string, servers: Servers | null): void {
     await expect.poll(() => onDiscord().join()).toContain('is no longer linked');
   });
 
-  it('[D06] [H08] [W06] [U07] goes on with letters, jobs and proposals, and counts what was spent', async () => {
+  it('[D06] [H08] [W06] [U07] continues with dead letters, jobs and proposals, and includes earlier spending', async () => {
     await work.cli('dead', 'replay', '--all');
     await expect.poll(() => work.answered(503)).toEqual(['q8']);
     await work.cli('soul', 'apply', '1');
@@ -234,7 +236,7 @@ function finishesWork(fixture: string, servers: Servers | null): void {
     expect(await (await work.ask('/api/usage/report?by=person')).text()).toContain('telegram:501');
   });
 
-  it('[D01] leaves nothing undone and says nothing twice', async () => {
+  it('[D01] leaves nothing unfinished and says nothing twice', async () => {
     const store = await openStore({ url: work.left.storeUrl, clock: work.clock });
     onTestFinished(() => store.close());
     const counts = async () => {

@@ -3,19 +3,22 @@ import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/tel
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
 import { answerTo, nameOf } from './model-words.ts';
 
-/** When the servers and channels of the Discord double were made: their ids come from it, so that each run has the same. */
+/**
+ * The creation time of the Discord double's servers and channels: their ids derive from it, so each
+ * run has the same ones.
+ */
 const DISCORD_BORN = Date.UTC(2026, 0, 1);
 
-/** The platforms and the model around a Parley that makes a fixture, or finishes the work in one. */
+/** The platforms and the model around a Parley that makes a fixture or finishes the work in one. */
 export interface World {
   readonly telegram: TelegramDouble;
   readonly discord: DiscordDouble;
-  /** Channels of Discord by what happens there. */
+  /** Discord channels by their purpose. */
   readonly rooms: Readonly<Record<Room, string>>;
   readonly model: ModelDouble;
-  /** Requests with these names (`nameOf`) are not answered. */
+  /** Names of requests (`nameOf`) that are not answered. */
   readonly held: Set<string>;
-  /** Settings with the addresses of the doubles in place of those that the fixture has. */
+  /** The settings with the addresses of the doubles. */
   fill(settings: string): string;
   close(): Promise<void>;
 }
@@ -23,7 +26,10 @@ export interface World {
 const ROOMS = ['busy', 'sending'] as const;
 export type Room = (typeof ROOMS)[number];
 
-/** Opens it. `clock`: what time it is for the platforms. A later world has the same ids of places, and remembers nothing of an earlier one. */
+/**
+ * Opens the world. `clock` is the time of the platforms. A later world has the same ids of places,
+ * and remembers nothing of an earlier one.
+ */
 export async function openWorld(clock: () => number = Date.now): Promise<World> {
   let isBorn = false;
   const [telegram, discord, model] = await Promise.all([

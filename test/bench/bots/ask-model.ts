@@ -1,4 +1,4 @@
-// What the bots beside Parley share: one streaming call of the model, and a prompt of Parley's size.
+// Shared by the other bots: one streaming call of the model, and a prompt of Parley's size.
 
 /** One message of a request. */
 export interface Said {
@@ -6,7 +6,7 @@ export interface Said {
   readonly content: string;
 }
 
-/** What the model said, and what it cost. */
+/** The model's answer and its token counts. */
 export interface Answer {
   readonly text: string;
   readonly tokensIn: number;
@@ -19,7 +19,7 @@ const SENTENCE =
 /** As long as the system prompt that Parley sends for a stranger while its workspace is empty. */
 export const SYSTEM = SENTENCE.repeat(200).slice(0, 9_500);
 
-/** As many tools, of the same 6,600 characters, as Parley offers to that stranger. */
+/** As many tools, with the same 6,600 characters, as Parley offers to that stranger. */
 export const TOOLS = Array.from({ length: 11 }, (_, index) => ({
   type: 'function',
   function: {
@@ -33,7 +33,7 @@ export const TOOLS = Array.from({ length: 11 }, (_, index) => ({
   },
 }));
 
-/** Asks, and reads the whole answer from the stream. Throws when the model refuses. */
+/** Asks the model, and reads the whole answer from the stream. Throws when the model refuses. */
 export async function askModel(
   messages: readonly Said[],
   tools?: readonly object[],

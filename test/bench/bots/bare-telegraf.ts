@@ -2,8 +2,8 @@ import { Telegraf } from 'telegraf';
 import { message } from 'telegraf/filters';
 import { askModel } from './ask-model.ts';
 
-// The least code that answers over telegraf from a streaming model. It stores nothing, so what it is
-// doing when it dies is lost, and it remembers nothing of a conversation.
+// The smallest telegraf bot that answers from a streaming model. It stores nothing: work in
+// progress is lost when it dies, and it remembers no conversation.
 
 const { BOT_TOKEN = '', API_ROOT = '' } = process.env;
 

@@ -3,9 +3,9 @@ import { createTelegramAdapter } from '@chat-adapter/telegram';
 import { type Adapter, Chat, ConsoleLogger } from 'chat';
 import { askModel, SYSTEM, TOOLS } from './ask-model.ts';
 
-// A bot as the documentation of Chat SDK writes it: long polling, state and history in Redis, the newest
-// 20 messages for the model. What arrives while a chat is busy is queued: the default drops it. It asks
-// with a prompt and tools of Parley's size, and posts the whole answer as it is.
+// A bot as in the documentation of Chat SDK: long polling, state and history in Redis, the newest
+// 20 messages for the model. Messages that arrive while a chat is busy are queued; the default
+// drops them. It uses a prompt and tools of Parley's size, and posts the whole answer unchanged.
 
 const { BOT_TOKEN = '', API_ROOT = '', REDIS_URL = '' } = process.env;
 
@@ -18,7 +18,7 @@ const telegram = createTelegramAdapter({
 });
 const bot = new Chat({
   userName: 'parley_test_bot',
-  // Its declarations are not made for `exactOptionalPropertyTypes`.
+  // Its declarations do not support `exactOptionalPropertyTypes`.
   adapters: { telegram: telegram as Adapter },
   state: createRedisState({ url: REDIS_URL, logger }),
   concurrency: 'queue',

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import { type Answer, type Said, SYSTEM, TOOLS } from './ask-model.ts';
 
-// The least bot that is durable. Five transactions a message, of which accepting, committing and sending
-// are synced; a lease with a fencing token, a history of 100 entries, prompt records, spend, an outbox.
-// Whatever asks for a transaction in the same turn of the event loop shares one. An error ends it, and
-// the next start goes on from the file. A part that was being sent when it died may have arrived: its
-// chat is told, and it is not sent again.
+// The smallest durable bot. Five transactions per message, of which accepting, committing and
+// sending are synced; a lease with a fencing token, a history of 100 entries, prompt records,
+// spend, an outbox. Transactions requested in the same turn of the event loop share one. An error
+// ends the process, and the next start continues from the file. A part that was being sent at that
+// moment may have arrived: its chat is told, and it is not sent again.
 
-/** Asks a model and reads all of its answer. */
+/** Asks a model and reads its complete answer. */
 export type Ask = (messages: readonly Said[], tools: readonly object[]) => Promise<Answer>;
 
 const { BOT_TOKEN = '', API_ROOT = '', DATABASE = '' } = process.env;
@@ -58,7 +58,7 @@ db.exec(`begin immediate; update lanes set leased_until = 0;
 let group: { readonly synced: boolean; readonly run: () => () => void }[] = [];
 let isSyncing: boolean | undefined;
 
-/** Runs `work` in a transaction that everything of this turn of the event loop shares. */
+/** Runs `work` in a transaction shared by everything in this turn of the event loop. */
 function transact<T>(synced: boolean, work: () => T): Promise<T> {
   return new Promise((resolve) => {
     const run = () => {
@@ -88,7 +88,10 @@ interface Part {
 
 const unsent = new Map<number, Part[]>();
 
-/** Sends what was left unsent, and answers what waits in a chat. Never twice at a time for one chat. */
+/**
+ * Sends unsent parts, and answers the messages that wait in a chat. Must not run concurrently for
+ * one chat.
+ */
 export async function serve(chat: number, ask: Ask): Promise<void> {
   const parts = unsent.get(chat) ?? [];
   unsent.delete(chat);
@@ -144,7 +147,10 @@ async function call(method: string, body: object) {
   return JSON.parse(await response.text()).result;
 }
 
-/** Goes on from the file, and polls until the process ends. `wake` has `serve` run for a chat with work. */
+/**
+ * Continues from the file, and polls until the process ends. `wake` runs `serve` for a chat with
+ * work.
+ */
 export async function runBot(wake: (chat: number) => void): Promise<never> {
   const open = db.prepare("select id, chat, text from outbox where state = 'pending' order by id");
   for (const row of open.all()) {

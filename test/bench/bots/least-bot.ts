@@ -1,8 +1,7 @@
 import { askModel } from './ask-model.ts';
 import { runBot, serve } from './durable-core.ts';
 
-// The least bot that is durable, without a library: the limit beside which Parley is measured. Lanes are
-// in the process.
+// The smallest durable bot without libraries: the lower bound for Parley. Lanes are in the process.
 
 const lanes = new Map<number, { again: boolean }>();
 

@@ -4,8 +4,9 @@ import { openTurnQueue } from '@parley/queue';
 import type { TOOLS } from './ask-model.ts';
 import { type Ask, runBot, serve } from './durable-core.ts';
 
-// The least durable bot with the two libraries that Parley stands on: a job of BullMQ says that a chat
-// has work, and a provider of the AI SDK asks the model. What Parley costs beyond this bot is its own.
+// The smallest durable bot with the two libraries that Parley is built on: a BullMQ job says that a
+// chat has work, and a provider of the AI SDK asks the model. The difference to Parley is Parley's
+// own cost.
 
 const provider = createOpenAICompatible({
   name: 'double',

@@ -3,7 +3,7 @@ import type { Behaviour } from './behaviour.ts';
 import type { Place } from './peer.ts';
 import type { Scene } from './scene.ts';
 
-/** Everything the bot wrote in a place, as one text. */
+/** Everything the bot wrote in a chat, as one text. */
 const all = (scene: Scene, place: Place) =>
   scene
     .answers(place)
@@ -21,7 +21,7 @@ async function expectWords(scene: Scene, place: Place, characters: number): Prom
   }
 }
 
-/** How many numbered words make so many characters. */
+/** How many numbered words make up this many characters. */
 function wordsIn(characters: number): number {
   let count = 0;
   for (let length = 0; length < characters; count += 1) length += `w${count}w `.length;
@@ -44,7 +44,7 @@ const sizes = [1, 3, 10, 30].flatMap((size): Behaviour[] => [
     : []),
 ]);
 
-/** What an answer looks like when it arrives. */
+/** How answers look when they arrive. */
 export const ANSWERS: readonly Behaviour[] = [
   ...sizes,
   {
@@ -60,7 +60,7 @@ export const ANSWERS: readonly Behaviour[] = [
     },
   },
   {
-    title: '[M01] marks are shown as marks, without their signs',
+    title: '[M01] markup is rendered, without its literal characters',
     run: async (scene) => {
       const place = scene.peer.direct();
       await scene.ask(place, 'wish:rich');
@@ -93,7 +93,7 @@ export const ANSWERS: readonly Behaviour[] = [
     },
   },
   {
-    title: '[F12] an answer without anything to show is told as such',
+    title: '[F12] an answer that contains nothing visible is reported as empty',
     isSameEverywhere: true,
     run: async (scene) => {
       const place = scene.peer.direct();
@@ -103,7 +103,7 @@ export const ANSWERS: readonly Behaviour[] = [
     },
   },
   {
-    title: '[M03] Chinese, emoji and text from right to left arrive as they were written',
+    title: '[M03] Chinese, emoji and right-to-left text arrive as they were written',
     run: async (scene) => {
       const place = scene.peer.direct();
       await scene.exchange(place, '天地玄黃 👩‍👩‍👧 שלום');
@@ -111,7 +111,7 @@ export const ANSWERS: readonly Behaviour[] = [
     },
   },
   {
-    title: '[M05] HTML of a person comes back as text',
+    title: '[M05] HTML written by a person comes back as text',
     run: async (scene) => {
       const place = scene.peer.direct();
       await scene.exchange(place, 'a <b>x</b> & <script>y</script> z');
@@ -119,7 +119,7 @@ export const ANSWERS: readonly Behaviour[] = [
     },
   },
   {
-    title: '[D07] a message that is far too long is refused with its limit',
+    title: '[D07] a message that is far too long is rejected with the limit',
     isSameEverywhere: true,
     run: async (scene) => {
       const place = scene.peer.direct();

@@ -4,7 +4,7 @@ import type { Behaviour } from './behaviour.ts';
 import type { Place, Seen } from './peer.ts';
 import type { Scene } from './scene.ts';
 
-/** The owner wishes for a call that needs a yes; gives back the question and its code. */
+/** The owner asks for a call that needs approval; returns the question and its code. */
 async function asked(scene: Scene, place: Place): Promise<{ question: Seen; code: string }> {
   const found = () =>
     scene.answers(place).flatMap((seen) => {
@@ -22,7 +22,10 @@ async function asked(scene: Scene, place: Place): Promise<{ question: Seen; code
 const count = (scene: Scene, place: Place, words: string) =>
   scene.answers(place).filter(({ text }) => text.includes(words)).length;
 
-/** Waits until something was said once more than before, and for the next answer: once is all. */
+/**
+ * Waits until the words have been said once more than before, and then for the next answer, to show
+ * that they were not repeated.
+ */
 async function onceMore(scene: Scene, place: Place, words: string, act: () => unknown) {
   const before = count(scene, place, words);
   await act();
@@ -41,7 +44,7 @@ const pressing =
     await onceMore(scene, place, words, press);
   };
 
-/** A number alone is an answer; in a group the message quotes the question. */
+/** In a direct chat a bare number is an answer; in a group the message must quote the question. */
 async function chooses(scene: Scene, place: Place): Promise<void> {
   await scene.ask(place, 'wish:choice');
   const [question] = await scene.until(place, 'Which colour?');
@@ -52,13 +55,13 @@ async function chooses(scene: Scene, place: Place): Promise<void> {
   expect(told).toContain('They chose: green');
 }
 
-/** The question that stands in a place, by the words that only it has. */
+/** The question shown in a chat, identified by words that only it contains. */
 async function questionIn(scene: Scene, place: Place): Promise<string> {
   const [question] = await scene.until(place, 'Which colour?');
   return question?.id ?? '';
 }
 
-/** A menu stands where there are many choices; a choice counts as one press of its person. */
+/** Many choices appear as a menu; a choice counts as a button press of that person. */
 async function choosesFromMenu(scene: Scene): Promise<void> {
   const place = scene.peer.group();
   const [asker, other] = [scene.peer.other(place), scene.peer.other(place)];
@@ -70,7 +73,7 @@ async function choosesFromMenu(scene: Scene): Promise<void> {
   await scene.once(place, 'The tool said: They chose: shade 21');
 }
 
-/** Words in a form are those of the person who was asked, and of nobody else. */
+/** Words in a form count only for the person who was asked. */
 async function fillsIn(scene: Scene): Promise<void> {
   const place = scene.peer.group();
   const [asker, other] = [scene.peer.other(place), scene.peer.other(place)];
@@ -83,7 +86,7 @@ async function fillsIn(scene: Scene): Promise<void> {
   await scene.once(place, 'The tool said: They answered in their own words: something like teal');
 }
 
-/** The plan of an answer can be run with its button; an edit of the answer takes it away. */
+/** The plan in an answer can be run with its button; an edit of the answer removes the button. */
 async function rewords(scene: Scene): Promise<void> {
   const place = scene.peer.ownerPlace;
   await scene.peer.say(place, { text: '/mode plan' });
@@ -101,10 +104,10 @@ async function rewords(scene: Scene): Promise<void> {
   expect(now).toEqual({ ...plan, text: 'The weather is fine.', buttons: undefined });
 }
 
-/** Questions for a yes: by buttons where there are any, by a code everywhere. */
+/** Approvals and other questions: by buttons where the platform has them, by a code everywhere. */
 export const APPROVALS: readonly Behaviour[] = [
   {
-    title: '[G05] a call that needs an approval waits for its code, and is run once',
+    title: '[G05] a call that needs approval waits for its code, and runs once',
     run: async (scene) => {
       const place = scene.peer.ownerPlace;
       const { code } = await asked(scene, place);
@@ -114,7 +117,7 @@ export const APPROVALS: readonly Behaviour[] = [
     },
   },
   {
-    title: '[G05] a code refuses it as well, and the model is told',
+    title: '[G05] a code also denies it, and the model is told',
     isSameEverywhere: true,
     run: async (scene) => {
       const place = scene.peer.ownerPlace;
@@ -125,7 +128,7 @@ export const APPROVALS: readonly Behaviour[] = [
     },
   },
   {
-    title: '[G05] a plain yes or no in words, right after the question, decides it as well',
+    title: '[G05] a plain yes or no right after the question also decides it',
     isSameEverywhere: true,
     run: async (scene) => {
       const place = scene.peer.ownerPlace;
@@ -140,7 +143,8 @@ export const APPROVALS: readonly Behaviour[] = [
     },
   },
   {
-    title: '[G02] a question with choices is answered with a number, in a group by quoting it',
+    title:
+      '[G02] a question with choices is answered by its number, in a group by quoting the question',
     needs: ['quotes'],
     run: async (scene) => {
       await chooses(scene, scene.peer.direct());
@@ -148,28 +152,28 @@ export const APPROVALS: readonly Behaviour[] = [
     },
   },
   {
-    title: '[F04] [G05] pressing its button allows it, once',
+    title: '[F04] [G05] pressing its button approves it, once',
     needs: ['buttons'],
     run: pressing('Approve', 'The tool said: It is'),
   },
   {
-    title: '[F04] [G05] pressing the other refuses it',
+    title: '[F04] [G05] pressing the other button denies it',
     needs: ['buttons'],
     run: pressing('Deny', 'The tool said: current_time was not run'),
   },
   {
     title:
-      '[F18] [G05] one of many choices is chosen from a menu, by the person who was asked alone',
+      '[F18] [G05] one of many choices is selected from a menu, only by the person who was asked',
     needs: ['forms'],
     run: choosesFromMenu,
   },
   {
-    title: '[F18] [G05] other words are written into a form, by the person who was asked alone',
+    title: '[F18] [G05] free text is entered in a form, only by the person who was asked',
     needs: ['forms'],
     run: fillsIn,
   },
   {
-    title: '[F04] [G05] an edit takes the buttons of a message away',
+    title: '[F04] [G05] an edit removes the buttons of a message',
     needs: ['buttons'],
     run: rewords,
   },

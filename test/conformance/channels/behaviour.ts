@@ -1,13 +1,13 @@
 import type { Trait } from './peer.ts';
 import type { Scene } from './scene.ts';
 
-/** One row of the table: what must hold on every platform that can do it. */
+/** One row of the table: a behavior required on every platform that supports it. */
 export interface Behaviour {
   /** SPEC ids and a sentence. */
   readonly title: string;
-  /** Without these the platform cannot even be asked. */
+  /** Abilities without which the row does not apply to a platform. */
   readonly needs?: readonly Trait[];
-  /** The channel has no part in it but to bring words and take them: on a change one channel is enough. */
+  /** The channel only transports the words, so on a change it suffices to test one channel. */
   readonly isSameEverywhere?: boolean;
   run(scene: Scene): Promise<void>;
 }

@@ -3,7 +3,7 @@ import type { Behaviour } from './behaviour.ts';
 import type { Place } from './peer.ts';
 import type { Scene } from './scene.ts';
 
-/** What each answers, at least. */
+/** Text that the answer to each command must contain. */
 const PLAIN = [
   ['help', /\/help[\s\S]*\/stop/],
   ['status', /is here/],
@@ -27,7 +27,7 @@ async function answerTo(scene: Scene, command: string): Promise<string> {
     .join('\n');
 }
 
-/** Commands: answered at once, and never by the model. */
+/** Commands: answered immediately, and never by the model. */
 export const COMMANDS: readonly Behaviour[] = [
   ...PLAIN.map(
     ([name, words]): Behaviour => ({
@@ -40,7 +40,7 @@ export const COMMANDS: readonly Behaviour[] = [
   ),
   ...OWNERS.map(
     (name): Behaviour => ({
-      title: `[F09] /${name} is refused to whoever is not the owner`,
+      title: `[F09] /${name} is refused to anyone but the owner`,
       isSameEverywhere: name !== 'model',
       run: async (scene) => {
         expect(await answerTo(scene, `/${name}`)).toContain(`/${name} is for my owner`);
@@ -48,7 +48,7 @@ export const COMMANDS: readonly Behaviour[] = [
     }),
   ),
   {
-    title: '[F09] /whoami tells the person how Parley knows them',
+    title: '[F09] /whoami tells people how Parley identifies them',
     run: async (scene) => {
       expect(await answerTo(scene, '/whoami')).toContain(`${scene.peer.channel}:`);
     },
@@ -69,7 +69,7 @@ export const COMMANDS: readonly Behaviour[] = [
     },
   },
   {
-    title: '[F09] a message behind /new starts the new session',
+    title: '[F09] the text after /new starts the new session',
     isSameEverywhere: true,
     run: async (scene) => {
       const place = scene.peer.direct();
@@ -105,7 +105,7 @@ export const COMMANDS: readonly Behaviour[] = [
     },
   },
   {
-    title: '[F09] /stop overtakes the turn that runs and ends it',
+    title: '[F09] /stop bypasses the queue and ends the running turn',
     run: async (scene) => {
       const place = scene.peer.direct();
       const held = scene.hold('an endless story');
@@ -127,7 +127,7 @@ export const COMMANDS: readonly Behaviour[] = [
     },
   },
   {
-    title: '[F09] [S08] a skill is called by its command, and its text reaches the model',
+    title: '[F09] [S08] a skill is invoked by its command, and its text reaches the model',
     isSameEverywhere: true,
     run: async (scene) => {
       const place = scene.peer.direct();
@@ -140,14 +140,14 @@ export const COMMANDS: readonly Behaviour[] = [
     },
   },
   {
-    title: '[F05] a command of the owner’s alone is refused to others',
+    title: '[F05] an owner-only command is refused to others',
     isSameEverywhere: true,
     run: async (scene) => {
       expect(await answerTo(scene, '/pair ABCDEFGH')).toMatch(/owner/i);
     },
   },
   {
-    title: '[F09] [H02] /heartbeat tells the owner what runs when, and how to write a task',
+    title: '[F09] [H02] /heartbeat shows the owner the schedule, and how to write a task',
     isSameEverywhere: true,
     run: async (scene) => {
       const place = scene.peer.ownerPlace;
@@ -160,7 +160,7 @@ export const COMMANDS: readonly Behaviour[] = [
     },
   },
   {
-    title: '[D08] /why tells the owner what became of a message',
+    title: '[D08] /why tells the owner what happened to a message',
     isSameEverywhere: true,
     run: async (scene) => {
       const place = scene.peer.ownerPlace;

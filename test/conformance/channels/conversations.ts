@@ -3,7 +3,10 @@ import type { Behaviour } from './behaviour.ts';
 import type { Place } from './peer.ts';
 import type { Scene } from './scene.ts';
 
-/** After an exchange elsewhere, what was not answered until now is not going to be. */
+/**
+ * Expects no answer: after an exchange in another chat, a question that is still unanswered stays
+ * so.
+ */
 async function expectSilence(scene: Scene, place: Place): Promise<void> {
   await scene.exchange(scene.peer.direct(), 'meanwhile');
   expect(scene.answers(place)).toEqual([]);
@@ -20,7 +23,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
     },
   },
   {
-    title: '[F11] two people at once each get their own answer',
+    title: '[F11] two people writing at the same time each get their own answer',
     isSameEverywhere: true,
     run: async (scene) => {
       const [one, two] = [scene.peer.direct(), scene.peer.direct()];
@@ -30,7 +33,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
     },
   },
   {
-    title: '[D02] questions of one chat are answered in their order',
+    title: '[D02] questions of one chat are answered in order',
     isSameEverywhere: true,
     run: async (scene) => {
       const place = scene.peer.direct();
@@ -40,7 +43,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
     },
   },
   {
-    title: '[D02] a slow chat holds up nobody else',
+    title: '[D02] a slow chat delays nobody else',
     isSameEverywhere: true,
     run: async (scene) => {
       const [slow, quick] = [scene.peer.direct(), scene.peer.direct()];
@@ -54,7 +57,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
     },
   },
   {
-    title: '[D03] what arrives during a turn forms the next one together',
+    title: '[D03] messages that arrive during a turn form the next one together',
     isSameEverywhere: true,
     run: async (scene) => {
       const place = scene.peer.direct();
@@ -70,7 +73,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
     },
   },
   {
-    title: '[F06] a group is answered when the bot is mentioned',
+    title: '[F06] a group gets an answer when the bot is mentioned',
     run: async (scene) => {
       const place = scene.peer.group();
       await scene.exchange(place, 'you there');
@@ -78,7 +81,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
     },
   },
   {
-    title: '[F06] a group is not answered when nobody addresses the bot',
+    title: '[F06] a group gets no answer when the bot is not addressed',
     run: async (scene) => {
       const place = scene.peer.group();
       await scene.say(place, 'just talking');
@@ -86,7 +89,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
     },
   },
   {
-    title: '[F06] a reply to the bot is meant for it',
+    title: '[F06] a reply to the bot addresses it',
     needs: ['quotes'],
     run: async (scene) => {
       const place = scene.peer.group();
@@ -96,7 +99,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
     },
   },
   {
-    title: '[F06] a reply to somebody else is not',
+    title: '[F06] a reply to another person does not',
     needs: ['quotes'],
     run: async (scene) => {
       const place = scene.peer.group();
@@ -123,7 +126,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
     },
   },
   {
-    title: '[F06] unaddressed talk is known to the next addressed turn',
+    title: '[F06] unaddressed talk is context for the next addressed turn',
     run: async (scene) => {
       const place = scene.peer.group();
       await scene.say(place, 'the code word is heliotrope');
@@ -132,7 +135,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
     },
   },
   {
-    title: '[F06] and only once',
+    title: '[F06] unaddressed talk is used as context only once',
     isSameEverywhere: true,
     run: async (scene) => {
       const place = scene.peer.group();
@@ -143,7 +146,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
     },
   },
   {
-    title: '[W02] talk of one group is not known to another',
+    title: '[W02] talk in one group is unknown in another',
     isSameEverywhere: true,
     run: async (scene) => {
       const [one, two] = [scene.peer.group(), scene.peer.group()];
@@ -165,7 +168,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
     },
   },
   {
-    title: '[W02] two threads do not know of each other',
+    title: '[W02] two threads do not share context',
     needs: ['threads'],
     run: async (scene) => {
       const [one, two] = [scene.peer.thread(), scene.peer.thread()];
@@ -187,7 +190,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
     },
   },
   {
-    title: '[F08] a message that is told twice is answered once',
+    title: '[F08] a message delivered twice is answered once',
     needs: ['twice'],
     run: async (scene) => {
       const place = scene.peer.direct();
@@ -197,7 +200,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
     },
   },
   {
-    title: '[F08] messages told in the wrong order are each answered once',
+    title: '[F08] messages delivered out of order are each answered once',
     needs: ['out-of-order'],
     run: async (scene) => {
       const place = scene.peer.direct();
@@ -218,7 +221,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
       const place = scene.peer.direct();
       await scene.ask(place, 'my pictures', { files: ['picture', 'picture'] });
       await scene.peer.waitFor(() => scene.answers(place).length > 0);
-      // A chat is served in order: had there been two turns, both would be over.
+      // A chat is served in order: if there had been two turns, both would have ended by now.
       await scene.exchange(place, 'what else');
       expect(scene.answers(place)).toHaveLength(2);
       expect(scene.asked('my pictures')).toHaveLength(1);
@@ -237,7 +240,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
     },
   },
   {
-    title: '[F08] a message changed before its turn is answered as it stands then',
+    title: '[F08] a message edited before its turn is answered in its new form',
     needs: ['edits'],
     run: async (scene) => {
       const place = scene.peer.direct();
@@ -253,7 +256,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
     },
   },
   {
-    title: '[F08] a message changed after its answer is not answered again',
+    title: '[F08] a message edited after its answer is not answered again',
     needs: ['edits'],
     isSameEverywhere: true,
     run: async (scene) => {

@@ -63,7 +63,7 @@ export async function discordPeer(): Promise<Peer> {
     trouble: (place, trouble) => makeTrouble(double, place, trouble),
     tellTwice: () => double.fault({ kind: 'duplicate', events: 1 }),
     tellSwapped: () => double.fault({ kind: 'swap', pairs: 1 }),
-    // Of all events only the beginning of a session cannot be done without.
+    // Of all events, only the first of a session is indispensable.
     garble: () => double.event('READY', { user: null, guilds: [] }, double.guildId),
     disconnect: () => double.fault({ kind: 'drop' }),
     waitFor: (look, ms) => double.waitFor(look, ms),
@@ -78,7 +78,7 @@ function makeTrouble(double: DiscordDouble, { id }: Place, trouble: Trouble): vo
       double.fault({ ...call, kind: 'rate-limit', retryAfterMs: 1_000 });
       break;
     case 'server-error':
-      // discord.js itself tries three times more.
+      // discord.js itself retries three times.
       double.fault({ ...call, kind: 'status', status: 502, times: 4 });
       break;
     case 'lost-before':
@@ -119,7 +119,7 @@ function press(
 ): string {
   const below = double.conversation(channel).find(({ id }) => id === message);
   const button = buttonsOf(below?.message.components ?? []).find((one) => one.label === label);
-  if (typeof button?.custom_id !== 'string') throw new Error(`no button "${label}" there`);
+  if (typeof button?.custom_id !== 'string') throw new Error(`there is no button "${label}"`);
   return double.press({ channel, message, from, customId: button.custom_id });
 }
 
@@ -144,7 +144,7 @@ function choose(
     double.press({ channel, message, from, customId: menu.custom_id, values: [value] });
     return;
   }
-  throw new Error(`no choice "${label}" there`);
+  throw new Error(`there is no choice "${label}"`);
 }
 
 function seen(double: DiscordDouble, place: Place): Seen[] {

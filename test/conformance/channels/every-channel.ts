@@ -20,11 +20,14 @@ const table = (quotes: boolean): readonly Behaviour[] => [
   ...LOST_CONNECTIONS,
 ];
 
-/** The one whose rows all run on a change; the others leave out what is the same code for all of them. */
+/**
+ * The channel whose rows all run on a change; the others skip rows that test the same shared code.
+ */
 const FIRST = 'Telegram';
 
 /**
- * What every channel does, row by row, through its real wire, with one Parley for all rows.
+ * The behaviors of a channel, row by row, through its real wire format, with one Parley for all
+ * rows.
  * @param lacks what the platform cannot do; rows that need it are left out.
  */
 export function everyChannel(
@@ -32,7 +35,7 @@ export function everyChannel(
   makePeer: () => Promise<Peer>,
   lacks: readonly Trait[],
 ): void {
-  describe(`what every channel does: ${name}`, () => {
+  describe(`every channel: ${name}`, () => {
     let scene: Scene;
     beforeAll(async () => {
       scene = await startScene(makePeer);
@@ -49,7 +52,7 @@ export function everyChannel(
       });
     }
 
-    it('[F04] lacks exactly what rows were left out for', () => {
+    it('[F04] lacks exactly the abilities for which rows were left out', () => {
       for (const trait of lacks) expect([...scene.peer.traits]).not.toContain(trait);
       const needed = new Set(table(true).flatMap(({ needs = [] }) => needs));
       const missing = [...needed].filter((trait) => !scene.peer.traits.has(trait));

@@ -1,4 +1,4 @@
-/** A text of one word, and a picture of one pixel. */
+/** A text file with one word, and a one-pixel picture. */
 export const FILES = {
   document: Buffer.from('inside'),
   picture: Buffer.from(

@@ -2,7 +2,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
 
-/** What the bot says, one JSON document a line. */
+/** What the bot sends, one JSON document per line. */
 const Line = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('hello'), name: z.string() }),
   z.object({ kind: z.literal('ack'), id: z.string() }),
@@ -27,13 +27,13 @@ export interface LinesMessage {
   readonly replyTo?: { readonly id: string; readonly from: string };
 }
 
-/** The longest message it takes, in UTF-16 units. */
+/** The longest message it accepts, in UTF-16 units. */
 const MAX_MESSAGE_LENGTH = 1_000;
 
-/** A chat server on loopback that keeps what the bot has not acknowledged and drops what it has. */
+/** A chat server on loopback that keeps updates until the bot acknowledges them. */
 export class LinesServer {
   readonly rooms = new Map<string, LinesMessage[]>();
-  /** What happens to the next send of a room. */
+  /** The trouble with the next send to each room. */
   readonly troubles = new Map<string, 'rate-limited' | 'lost-before' | 'lost-after'>();
   readonly #server: Server;
   readonly #unacknowledged = new Map<string, LinesMessage>();
@@ -60,7 +60,7 @@ export class LinesServer {
     return address.port;
   }
 
-  /** Somebody writes; the bot is told until it acknowledges. */
+  /** A person writes; the message is delivered to the bot until it is acknowledged. */
   say(message: Omit<LinesMessage, 'id'>, times = 1): string {
     const known = { ...message, id: this.#newId() };
     this.#show(known);
@@ -74,7 +74,7 @@ export class LinesServer {
     return known.id;
   }
 
-  /** The next message is told after the one behind it. */
+  /** The next message is delivered after the one that follows it. */
   swapNext(): void {
     this.#swap = 'next';
   }

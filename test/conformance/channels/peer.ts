@@ -2,40 +2,46 @@ import type { StartOptions } from '@parley/cli';
 
 import type { TestParley } from '../../e2e/parley-here.ts';
 
-/** Where people talk to the bot: a direct chat, a group (or channel of a server), a thread in one. */
+/**
+ * Where people talk to the bot: a direct chat, a group (or a channel of a server), or a thread in
+ * one.
+ */
 export interface Place {
-  /** Names the place on its platform, and nothing else there. */
+  /** Identifies this place, and no other, on its platform. */
   readonly id: string;
   readonly kind: 'direct' | 'group' | 'thread';
 }
 
-/** What somebody writes. */
+/** What a person writes. */
 export interface Saying {
   readonly text: string;
-  /** Who; the first person of the place when absent. */
+  /** The author; the first person of the place when absent. */
   readonly from?: string;
-  /** The bot is mentioned, as people do it there. */
+  /** Whether the bot is mentioned, in the platform's way. */
   readonly mention?: boolean;
-  /** Id of the message it answers. */
+  /** The id of the message being replied to. */
   readonly replyTo?: string;
-  /** Small text files or pictures; several are an album, or as near as the platform has it. */
+  /**
+   * Small text files or pictures; several of them form an album, or the platform's closest
+   * equivalent.
+   */
   readonly files?: readonly ('document' | 'picture')[];
-  /** Its author is another bot. */
+  /** Whether the author is another bot. */
   readonly bot?: boolean;
 }
 
-/** A message as people see it now. */
+/** A message as people currently see it. */
 export interface Seen {
   readonly id: string;
   readonly from: 'bot' | string;
-  /** Without markup. */
+  /** The text without markup. */
   readonly text: string;
   readonly replyTo?: string;
-  /** Labels of the buttons below it; absent: none. */
+  /** Labels of the buttons below it; absent when there are none. */
   readonly buttons?: readonly string[];
 }
 
-/** What goes wrong with the next thing the bot sends to a place. */
+/** The trouble with the next thing the bot sends to a place. */
 export type Trouble =
   | 'rate-limited'
   | 'server-error'
@@ -44,7 +50,7 @@ export type Trouble =
   | 'lost-after'
   | 'thrown-out';
 
-/** What not every platform has. */
+/** Abilities that not every platform has. */
 export type Trait =
   | 'threads'
   | 'albums'
@@ -54,32 +60,35 @@ export type Trait =
   | 'bots'
   | 'quotes'
   | 'buttons'
-  /** Many choices are a menu, and words are written into a form. */
+  /** Many choices form a menu, and free text is entered in a form. */
   | 'forms'
   | 'administrators'
-  /** Text alone can ping people. */
+  /** Plain text can ping people. */
   | 'pings'
-  /** A second send with the same key is dropped: nothing is ever uncertain. */
+  /** A second send with the same key is dropped, so nothing is ever uncertain. */
   | 'idempotent'
   | Trouble
   | 'twice'
   | 'out-of-order';
 
-/** One platform as people see it, with a bot on the other side of the real wire. */
+/** One platform as people see it, connected to the bot by its real wire format. */
 export interface Peer {
   readonly channel: string;
-  /** The channel where Parley itself does not know it, and a program that does; it is given the data folder. */
+  /**
+   * A channel that is not built into Parley, and a program that includes it; the program is passed
+   * the data folder.
+   */
   readonly channels?: StartOptions['channels'];
   readonly program?: string;
   readonly traits: ReadonlySet<Trait>;
-  /** Longest message of the platform, in UTF-16 units. */
+  /** The longest message of the platform, in UTF-16 units. */
   readonly longest: number;
   /** The account in the settings file. */
   readonly settings: Readonly<Record<string, unknown>>;
-  /** The bot's owner, as `owners` in the settings names them, and their direct chat. */
+  /** The bot's owner, as listed under `owners` in the settings, and their direct chat. */
   readonly owner: string;
   readonly ownerPlace: Place;
-  /** A person lets the bot have its account, where that is done anew for each installation. */
+  /** Links the bot to its account, on platforms where each installation must be linked again. */
   link?(parley: TestParley): Promise<void>;
   direct(): Place;
   group(): Place;
@@ -87,34 +96,34 @@ export interface Peer {
   thread(): Place;
   /** A second person of a group. */
   other(place: Place): string;
-  /** Makes a person an administrator of a group, as its platform understands that. */
+  /** Makes a person an administrator of a group, in the platform's own terms. */
   promote?(place: Place, person: string): void;
   say(place: Place, saying: Saying): Promise<string>;
   edit(place: Place, messageId: string, text: string): Promise<void>;
   erase(place: Place, messageId: string): Promise<void>;
-  /** Somebody presses a button below a message of the bot, where there are any. */
+  /** A person presses a button below a message of the bot. */
   press?(place: Place, messageId: string, label: string, from: string): void;
-  /** Somebody chooses from the menu below a message of the bot. */
+  /** A person chooses from the menu below a message of the bot. */
   choose?(place: Place, messageId: string, label: string, from: string): void;
-  /** Somebody presses a button that opens a form, and writes into it. */
+  /** A person presses a button that opens a form, and fills it in. */
   fillIn?(
     place: Place,
     messageId: string,
     label: string,
     answer: { from: string; words: string },
   ): Promise<void>;
-  /** What people see in the place, oldest first. */
+  /** The messages people see in the place, oldest first. */
   seen(place: Place): readonly Seen[];
   trouble(place: Place, trouble: Trouble): void;
-  /** The platform tells the bot of the next message twice. */
+  /** The platform delivers the next message twice. */
   tellTwice(place: Place): void;
-  /** The platform tells the bot of the next two messages in the wrong order. */
+  /** The platform delivers the next two messages in the wrong order. */
   tellSwapped(): void;
-  /** The platform sends something that the client library itself throws over. */
+  /** The platform sends something that makes the client library throw. */
   garble?(): void;
-  /** The bot's connection breaks without a word. */
+  /** The bot's connection breaks without notice. */
   disconnect(): void;
-  /** Resolves with the first answer of `look` that is neither undefined nor false. */
+  /** Resolves with the first result of `look` that is neither undefined nor false. */
   waitFor<T>(look: () => T | undefined | false, timeoutMs?: number): Promise<T>;
   close(): Promise<void>;
 }

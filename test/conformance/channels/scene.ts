@@ -16,38 +16,41 @@ import {
 import type { Peer, Place, Saying, Seen } from './peer.ts';
 import { scripted } from './scripted-answers.ts';
 
-/** A Parley between one platform and a model on loopback, and how tests talk to it. */
+/** Connects Parley, one platform and a model on loopback, and offers the actions of the tests. */
 export interface Scene {
   readonly peer: Peer;
   readonly model: ModelDouble;
-  /** Somebody says something that asks for an answer: in groups the bot is mentioned. */
+  /** A person asks for an answer; in groups this mentions the bot. */
   ask(place: Place, text: string, saying?: Partial<Saying>): Promise<string>;
-  /** Somebody says something as it is. */
+  /** A person writes exactly this text. */
   say(place: Place, text: string, saying?: Partial<Saying>): Promise<string>;
-  /** What the bot has written there, all that people see. */
+  /** All visible messages of the bot in this place. */
   answers(place: Place): readonly Seen[];
-  /** Waits until the bot's messages there contain this; gives them back. */
+  /** Waits until the bot's messages there contain this text; returns them. */
   until(place: Place, text: string, withinMs?: number): Promise<readonly Seen[]>;
   /** Asks and waits for the answer, which repeats the question. */
   exchange(place: Place, text: string, saying?: Partial<Saying>): Promise<readonly Seen[]>;
-  /** Waits for an answer that contains this, and for the next answer of that chat: there is but one. */
+  /**
+   * Waits for an answer that contains this text, then for the next answer of that chat, to show
+   * that it came only once.
+   */
   once(place: Place, text: string, withinMs?: number): Promise<void>;
-  /** What the model was asked about this, oldest first: the last user message of each request. */
+  /** The model requests about this, oldest first: the last user message of each. */
   asked(text: string): readonly string[];
   /** Holds back the answer to the question that ends with this text. */
   hold(text: string): HeldAnswer;
-  /** Goes on in a process of its own, which can be ended by a signal. */
+  /** Continues in a separate process, which can be ended by a signal. */
   moveApart(): Promise<void>;
-  /** Ends Parley: that process by the signal; where there is none, in order, as SIGTERM does. */
+  /** Ends Parley: a separate process by the signal, otherwise an orderly shutdown as on SIGTERM. */
   stop(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
-  /** Starts Parley again, in the process of the test. */
+  /** Restarts Parley in the process of the test. */
   start(): Promise<void>;
-  /** Every message of the bot that talks of another place. */
+  /** Every message of the bot that mentions another place. */
   leaks(): readonly string[];
   close(): Promise<void>;
 }
 
-/** Enough for a busy machine, in ms. */
+/** A deadline that suffices on a busy machine, in ms. */
 const WITHIN_MS = 60_000;
 
 /** Starts everything; anyone may write, and groups are answered when the bot is mentioned. */
@@ -65,9 +68,9 @@ export async function startScene(makePeer: () => Promise<Peer>): Promise<Scene> 
     owners: [peer.owner],
     model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
     lanes: { collectPauseMs: 100 },
-    // Some channels take short messages alone, and long answers are to arrive in them whole.
+    // Some channels accept only short messages, and long answers must still arrive whole.
     limits: { answer: { messages: 100 } },
-    // So that there is something to say yes to.
+    // Provides a call that needs approval.
     approvals: { ask: ['current_time'] },
     http: { port: 0 },
     channels: { [peer.channel]: { ...peer.settings, access: { direct: 'open', groups: 'open' } } },
@@ -111,7 +114,8 @@ export async function startScene(makePeer: () => Promise<Peer>): Promise<Scene> 
     exchange,
     async once(place, text, withinMs) {
       await until(place, text, withinMs);
-      // A chat is served in order: what is answered later proves that this is over.
+      // A chat is served in order: an answer to a later message proves that the earlier one is
+      // finished.
       await exchange(place, 'something else');
       expect(answers(place).filter((seen) => seen.text.includes(text))).toHaveLength(1);
     },
@@ -136,7 +140,7 @@ export async function startScene(makePeer: () => Promise<Peer>): Promise<Scene> 
         answers(place).flatMap(({ text }) =>
           [...text.matchAll(/\bplace-\w+-\d+\b/g)]
             .filter(([tag]) => tag !== tagOf(place))
-            .map(([tag]) => `${place.id} was told of ${tag}`),
+            .map(([tag]) => `${place.id} received text of ${tag}`),
         ),
       ),
     async close() {
@@ -147,7 +151,7 @@ export async function startScene(makePeer: () => Promise<Peer>): Promise<Scene> 
   };
 }
 
-/** A word that stands in every question of a place, and so in its answers and no others. */
+/** A word in every question of a place, and therefore in its answers and no others. */
 function tagOf({ id, kind }: Place): string {
   let hash = 0;
   for (const character of id) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 1_000_000_007;

@@ -1,4 +1,4 @@
-/** Words that the model of the conformance tests understands, in the last line of a question. */
+/** Commands understood by the model of the conformance tests, in the last line of a question. */
 const WISHES = /\bwish:(\w+)(?::(\d+))?/;
 
 interface ToolCall {
@@ -6,7 +6,7 @@ interface ToolCall {
   readonly arguments: object;
 }
 
-/** What the model says: the question again, or what it was wished to say. */
+/** The model's answer: it repeats the question, or follows the command in it. */
 export function scripted(question: string): string | { toolCalls: ToolCall[] } {
   const line = question.split('\n').at(-1) ?? '';
   const [, wish, size = '0'] = WISHES.exec(line) ?? [];
@@ -47,7 +47,7 @@ export function scripted(question: string): string | { toolCalls: ToolCall[] } {
 
 const shades = (count: number) => Array.from({ length: count }, (_, n) => `shade ${n + 1}`);
 
-/** So many characters of numbered words, each of which can be looked for. */
+/** Numbered words of this total length, each of which can be searched for. */
 function words(characters: number): string {
   const all: string[] = [];
   for (let length = 0, index = 0; length < characters; index += 1) {
@@ -58,7 +58,7 @@ function words(characters: number): string {
   return all.join('').trim();
 }
 
-/** So many characters of code, each line with its number. */
+/** Numbered lines of code of this total length. */
 function codeLines(characters: number): string {
   const count = Math.ceil(characters / 24);
   return Array.from({ length: count }, (_, index) => `const w${index}w = ${index};`).join('\n');

@@ -20,7 +20,7 @@ const FAULTS: Readonly<Record<Exclude<Trouble, 'thrown-out'>, object>> = {
   'lost-after': { kind: 'reset', after: true },
 };
 
-/** Telegram: the real Bot API's wire, spoken by the double. */
+/** Telegram: the wire format of the real Bot API, spoken by the double. */
 export async function telegramPeer(): Promise<Peer> {
   const double = await startTelegramDouble();
   let next = 10_000;
@@ -66,10 +66,10 @@ export async function telegramPeer(): Promise<Peer> {
       if (trouble === 'thrown-out') double.setAccess(chat, 'kicked');
       else double.fault({ ...fault(FAULTS[trouble]), method: 'sendMessage', chat });
     },
-    // An answer with updates that is lost comes again.
+    // When a response with updates is lost, Telegram delivers them again.
     tellTwice: () => double.fault({ kind: 'reset', method: 'getUpdates', after: true }),
     tellSwapped: () => {
-      throw new Error('it keeps the order');
+      throw new Error('Telegram keeps the order');
     },
     disconnect: () => double.dropConnections(),
     waitFor: (look, ms) => double.waitFor(look, ms),
@@ -97,7 +97,7 @@ function say(double: TelegramDouble, place: Place, saying: Saying): string {
   const [first, ...more] = files;
   const words = mention ? `@${double.me.username} ${text}` : text;
   const message = double.say({ ...common, text: words, file: fileOf(first) });
-  // The caption stands with the first; the others come as messages of their own.
+  // The first file has the caption; the others arrive as separate messages.
   for (const file of more) double.say({ ...common, text: '', file: fileOf(file) });
   return String(message.message_id);
 }

@@ -16,7 +16,8 @@ const passing = (
       const place = scene.peer.direct();
       scene.peer.trouble(place, trouble);
       await scene.ask(place, `despite ${trouble}`);
-      // Where nobody can know whether it arrived, that is told instead, and nothing doubled.
+      // When nobody can know whether it arrived, that is reported instead, and nothing is
+      // duplicated.
       if (trouble !== 'rate-limited' && !scene.peer.traits.has('idempotent')) {
         await scene.until(place, 'cannot tell whether', 40_000);
         expect(scene.answers(place)).toHaveLength(1);
@@ -27,7 +28,7 @@ const passing = (
 
 const inTheMiddle = (['rate-limited', 'lost-after'] as const).map(
   (trouble: Trouble): Behaviour => ({
-    title: `[D05] an answer of several parts stays whole and in order through: ${trouble}`,
+    title: `[D05] an answer of several parts stays whole and in order although ${trouble}`,
     needs: [trouble],
     run: async (scene) => {
       const place = scene.peer.group();
@@ -45,12 +46,12 @@ const inTheMiddle = (['rate-limited', 'lost-after'] as const).map(
   }),
 );
 
-/** What goes wrong on the way out. */
+/** Trouble with outgoing messages. */
 export const TROUBLES: readonly Behaviour[] = [
   ...passing,
   ...inTheMiddle,
   {
-    title: '[D04] an answer whose receipt is lost is neither doubled nor forgotten',
+    title: '[D04] an answer whose receipt is lost is neither duplicated nor forgotten',
     needs: ['lost-after'],
     run: async (scene) => {
       const place = scene.peer.direct();
@@ -64,7 +65,7 @@ export const TROUBLES: readonly Behaviour[] = [
     },
   },
   {
-    title: '[M04] where the markup is refused, the plain words arrive',
+    title: '[M04] when the markup is refused, the plain text arrives',
     needs: ['format-refused'],
     run: async (scene) => {
       const place = scene.peer.direct();
@@ -74,7 +75,7 @@ export const TROUBLES: readonly Behaviour[] = [
     },
   },
   {
-    title: '[D05] a chat that throws the bot out holds up nobody else',
+    title: '[D05] a chat that removes the bot delays nobody else',
     needs: ['thrown-out'],
     run: async (scene) => {
       const place = scene.peer.group();
@@ -88,7 +89,7 @@ export const TROUBLES: readonly Behaviour[] = [
     },
   },
   {
-    title: '[G01] a model that fails is told in plain words, without its address',
+    title: '[G01] a failing model is reported in plain words, without its address',
     isSameEverywhere: true,
     run: async (scene) => {
       const place = scene.peer.group();
@@ -102,10 +103,10 @@ export const TROUBLES: readonly Behaviour[] = [
   },
 ];
 
-/** Each loss of the connection is waited out for longer than the one before, until Parley starts again. */
+/** Each lost connection is followed by a longer wait than the one before, until Parley restarts. */
 export const LOST_CONNECTIONS: readonly Behaviour[] = [
   {
-    title: '[D01] what is written while the connection is gone is answered',
+    title: '[D01] a message written while the connection is down is answered',
     run: async (scene) => {
       const place = scene.peer.direct();
       await scene.exchange(place, 'connected');
@@ -115,7 +116,7 @@ export const LOST_CONNECTIONS: readonly Behaviour[] = [
     },
   },
   {
-    title: '[D04] an answer made while the connection is gone is sent when it is back',
+    title: '[D04] an answer completed while the connection is down is sent when it is back',
     run: async (scene) => {
       const place = scene.peer.direct();
       const held = scene.hold('cut me off');

@@ -8,7 +8,7 @@ import type { Peer, Place, Saying, Seen, Trouble } from './peer.ts';
 
 const OWNER = '491700000001';
 
-/** WhatsApp: Noise, Signal and all, as the double speaks them. */
+/** WhatsApp including Noise and Signal, as the double speaks them. */
 export async function whatsappPeer(): Promise<Peer> {
   const unhush = hushLibsignal();
   const double = await startWhatsAppDouble();
@@ -52,7 +52,7 @@ export async function whatsappPeer(): Promise<Peer> {
     trouble: ({ id }, trouble) => makeTrouble(double, id, trouble),
     tellTwice: ({ id }) => double.fault({ kind: 'twice', chat: id }),
     tellSwapped: () => {
-      throw new Error('it keeps the order');
+      throw new Error('WhatsApp keeps the order');
     },
     disconnect: () => double.drop(),
     waitFor: (look, ms) => double.waitFor(look, ms),

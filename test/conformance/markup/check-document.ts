@@ -10,23 +10,23 @@ import { expectedOfMarkdown } from './tree-reference.ts';
 import { hasSeen } from './visible.ts';
 import { expectedWords, sameWords } from './words.ts';
 
-/** Thrown with everything that is needed to see what went wrong. */
+/** Carries everything that is needed to see what went wrong. */
 class ConformanceError extends Error {
   override readonly name = 'ConformanceError';
 }
 
-/** What was seen of each part of a document that is as it should be. */
+/** What was seen in each part of a valid document. */
 export interface Checked {
   readonly seen: readonly (readonly Stretch[])[];
-  /** Whether some reading of the source was met in every character, or only in its words. */
+  /** Whether every character matched some reading of the source, rather than only the words. */
   readonly exact: boolean;
 }
 
 /**
- * Renders Markdown and checks all that must hold: every part is legal for the platform and within
- * the limit, and together they show exactly what the source says; their fallbacks too.
- * @param expected the readings of the source of which one must be met.
- * @throws ConformanceError if anything is refused, too long, lost, doubled or out of order.
+ * Renders Markdown and checks every requirement: each part is valid on the platform and within the
+ * limit, and together they show exactly what the source says; so do their fallbacks.
+ * @param expected the readings of the source, one of which must match.
+ * @throws ConformanceError if anything is refused, too long, lost, duplicated or out of order.
  */
 export function checkDocument(
   markdown: string,
@@ -36,7 +36,7 @@ export function checkDocument(
   return checkParts(render(markdown, target), target, expected);
 }
 
-/** The same for parts that are already there. */
+/** The same for parts that are already rendered. */
 function checkParts(
   parts: readonly RenderedPart[],
   target: PrintedTarget,
@@ -60,7 +60,7 @@ function checkParts(
   throw new ConformanceError(`${differences.join('\n')}\n${texts}`);
 }
 
-/** Has a part read by the strict parser of its platform. */
+/** Reads a part with the strict parser of its platform. */
 function readPart({ text, plain }: RenderedPart, target: PrintedTarget, name: string): Stretch[] {
   const { read, counted } = READERS[target.dialect];
   const fail = (why: string): never => {

@@ -2,7 +2,7 @@ import type { Expected } from './expected.ts';
 import type { Manner } from './manner.ts';
 import type { Place, StepWriter } from './step-writer.ts';
 
-/** What every part of the compilation needs. */
+/** The context shared by every part of the compilation. */
 export interface Compilation {
   readonly writer: StepWriter;
   readonly manner: Manner;
@@ -10,7 +10,7 @@ export interface Compilation {
   readonly all: (content: readonly Expected[], place: Place, to: Compilation) => void;
 }
 
-/** What may be left out where there is hardly room for text. */
+/** Content that may be left out when there is hardly any room for text. */
 export function unlessTight({ manner, writer }: Compilation, content: () => void): void {
   if (manner.roomy) content();
   else writer.optional(content);

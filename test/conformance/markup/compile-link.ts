@@ -6,17 +6,17 @@ import { hasSeen } from './visible.ts';
 
 type Link = Extract<Expected, { kind: 'link' }>;
 
-/** How the address of one link may be told. */
+/** How the address of one link may appear. */
 interface Telling {
-  /** Written out or behind the text. */
+  /** Written out, or as the target of the text. */
   readonly ways: readonly (() => void)[];
-  /** Whether the text shows it already. */
+  /** Whether the text already shows it. */
   readonly isShown: boolean;
   /** Whether it may be left out. */
   readonly mayMiss: boolean;
 }
 
-/** A link: its text, and its address once, behind the text or after it. */
+/** A link: its text, and its address once, as the target of the text or after it. */
 export function compileLink({ url, content }: Link, at: Place, to: Compilation): void {
   const { writer, manner } = to;
   if (!hasSeen(url)) {
@@ -24,7 +24,7 @@ export function compileLink({ url, content }: Link, at: Place, to: Compilation):
     return;
   }
   const text = textOf(content);
-  // Discord takes the mark that would end behind an address for a part of it.
+  // Discord treats a mark directly after an address as part of the address.
   const isBareWithSigns = manner.linksInPieces && showsAddress(text, url) && /[*_~|]/.test(url);
   const place = isBareWithSigns ? { ...at, unformatted: true } : at;
   const address = (shown: string) => () => writer.text(shown, undefined, place, false);
@@ -46,8 +46,8 @@ export function compileLink({ url, content }: Link, at: Place, to: Compilation):
 }
 
 /**
- * A link that may come in pieces, each of which may tell the address; one of them has to. Written
- * twice, for before and after it was told for the first time.
+ * A link that may be split into pieces, each of which may show the address; one of them must.
+ * Written twice, for before and after the address was first shown.
  */
 function compilePieces(
   content: readonly Expected[],
@@ -75,14 +75,14 @@ function compilePieces(
   for (const [index, item] of characters(content).entries()) {
     to.all([item], place, to);
     writer.optional(() => tell(manner.linksInPieces));
-    // Where the address was told first, reading goes on behind that character.
+    // Where the address was shown first, reading continues after that character.
     exits[index]?.push(writer.here);
   }
   writer.optional(() => tell(true));
   end.push(writer.here);
 }
 
-/** The content, its text by the character. */
+/** The content with its text split into characters. */
 function characters(content: readonly Expected[]): Expected[] {
   return content.flatMap((item): Expected[] => {
     if (item.kind !== 'text' && item.kind !== 'maybe') return [item];

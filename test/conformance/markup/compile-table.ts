@@ -10,9 +10,9 @@ type Cell = readonly Expected[];
 const HEADER_RULE = '─';
 
 /**
- * A table comes as a table (or a grid in a fixed-width font), its header again in every part, or as
- * a list with the column names in every row. Where a part begins it may go over from one to the
- * other, since a row may be too long for its part as a table and not as a list.
+ * A table appears as a table (or as a grid in a fixed-width font) that repeats its header in every
+ * part, or as a list with the column names in every row. At the start of a part it may switch from
+ * one to the other, since a row may be too long for its part as a table but not as a list.
  */
 export function compileTable(table: Table, place: Place, to: Compilation): void {
   const { writer } = to;
@@ -35,7 +35,7 @@ export function compileTable(table: Table, place: Place, to: Compilation): void 
 }
 
 /**
- * A way out of the fork, to a place still to be told, where a part begins. Where hardly anything fits,
+ * A branch of the fork to a target set later, taken where a part starts. With very tight limits,
  * the part may have started within the row before.
  */
 function switchTo(fork: number[], { writer, manner }: Compilation): number[] {
@@ -56,7 +56,7 @@ function compileHeader(table: Table, place: Place, to: Compilation): void {
   });
 }
 
-/** Tells where the repeated header begins. */
+/** Returns where the repeated header starts. */
 function compileRepeatedHeader(
   table: Table,
   row: ExpectedRow,
@@ -72,7 +72,7 @@ function compileRepeatedHeader(
       compileHeader(table, place, to);
     },
     () => {
-      // Nobody sees in which part a row without content stands.
+      // The part to which a row without content belongs cannot be seen.
       if (manner.roomy && row.some(shows)) writer.only('within-part');
     },
   ]);
@@ -97,7 +97,7 @@ function compileRow(row: ExpectedRow, table: Table, place: Place, to: Compilatio
     inOrder();
     return;
   }
-  // In a grid the lines of one cell stand below each other.
+  // In a grid the lines of one cell are stacked.
   const lineByLine = () => {
     for (let line = 0; line < most; line += 1) {
       for (const cell of lines) to.all(cell[line] ?? [], { ...place, unformatted: true }, to);
@@ -106,7 +106,7 @@ function compileRow(row: ExpectedRow, table: Table, place: Place, to: Compilatio
   writer.oneOf([lineByLine, inOrder]);
 }
 
-/** A cell's lines, if line breaks in HTML are such. */
+/** The lines of a cell, if HTML line breaks count as such. */
 function linesOf(cell: Cell): Cell[] {
   const lines: Expected[][] = [[]];
   for (const item of cell) {
@@ -137,7 +137,7 @@ function compileList(
   }
 }
 
-/** The column names alone, of a table without rows. */
+/** Only the column names, for a table without rows. */
 function compileNames(header: ExpectedRow, place: Place, to: Compilation): void {
   for (const [column, cell] of header.entries()) {
     if (column > 0) to.writer.optional(() => to.writer.addition(['·'], place));
@@ -161,17 +161,17 @@ function compileItem(table: Table, index: number, place: Place, to: Compilation)
       to.all(cell, place, to);
     };
     if (!shows(name)) {
-      // HTML alone may be a name, or mean something else.
+      // A cell with only HTML may be a name, or have another meaning.
       if (name.length > 0) to.writer.optional(() => compileName(name, isFirst, place, to));
       to.all(cell, place, to);
     }
-    // The name of a column without any content is told once.
+    // The name of a column without any content is shown once.
     else if (shows(cell) || (isFirst && firstShown < 0)) withName();
     else to.writer.optional(withName);
   }
 }
 
-/** A column's name; the address of a link in it has to be told once. */
+/** The name of a column; the address of a link in it must be shown once. */
 function compileName(name: Cell, isFirst: boolean, place: Place, to: Compilation): void {
   const { writer } = to;
   const unformatted = { ...place, unformatted: true };
@@ -182,7 +182,7 @@ function compileName(name: Cell, isFirst: boolean, place: Place, to: Compilation
       () => writer.text(textOf(name), undefined, unformatted, false),
     ]);
   }
-  // Not after a name that ends with a sign of its own.
+  // Not after a name that already ends with punctuation.
   if (/[:?!：？！]\s*$/.test(textOf(name))) writer.optional(() => writer.addition([':'], place));
   else writer.addition([':'], place);
 }
@@ -191,7 +191,7 @@ function columnsOf({ header, rows }: Table): number {
   return Math.max(header.length, ...rows.map((row) => row.length));
 }
 
-/** HTML that may mean something else, such as a line break, may be all there is. */
+/** HTML with another meaning, such as a line break, may be the only content. */
 function shows(cell: Cell): boolean {
   return hasSeen(cell.map((item) => (item.kind === 'maybe' ? '' : textOf([item]))).join(''));
 }

@@ -9,7 +9,7 @@ import { type Place, StepWriter } from './step-writer.ts';
 const RULE = '———';
 const PLACE: Place = { quoted: false, heading: false, unformatted: false };
 
-/** The program that reads all that may be seen of this content in this manner. */
+/** Compiles a program that accepts every way in which this content may be shown in this manner. */
 export function compile(content: readonly Expected[], manner: Manner): Program {
   const writer = new StepWriter();
   compileAll(content, PLACE, { writer, manner, all: compileAll });

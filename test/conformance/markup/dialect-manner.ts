@@ -6,17 +6,20 @@ import type { FormatRule } from './program.ts';
 type Dialect = PrintedTarget['dialect'];
 
 const MARKS: readonly Format[] = ['bold', 'italic', 'strike'];
-/** Told by words of generated documents, since spoilers and underline are no GFM. */
+/**
+ * Formats that only the words of generated documents verify, since spoilers and underline are not
+ * part of GFM.
+ */
 const UNTOLD: readonly Format[] = ['underline', 'spoiler', 'link'];
 
 /** How a dialect shows a document in parts of this length. */
 export function mannerOf({ dialect, maxLength, unit }: PrintedTarget): Manner {
-  // Rules of tables and bullets take three bytes each.
+  // Table borders and bullets take three bytes each.
   const roomy = maxLength >= ROOMY[dialect] * (unit === 'byte' ? 3 : 1);
   return {
     formats: (formats) => (roomy ? FORMATS[dialect](formats) : undefined),
     addresses: (url) => isLinkable(url, dialect),
-    // A link's text cannot escape signs there, so those stay outside of the link.
+    // A link's text cannot escape special characters there, so those stay outside the link.
     linksInPieces: dialect === 'discord',
     addressForm: dialect === 'discord' ? decoded : (url) => url,
     bullets: ['•'],
@@ -26,7 +29,7 @@ export function mannerOf({ dialect, maxLength, unit }: PrintedTarget): Manner {
   };
 }
 
-/** How the fallback of that dialect shows it. */
+/** How the fallback of that dialect shows a document. */
 export function fallbackMannerOf(target: PrintedTarget): Manner {
   const { cellSeparator, ...manner } = mannerOf(target);
   const separator = target.dialect === 'html' ? { cellSeparator: '|' } : {};
@@ -56,7 +59,7 @@ const FORMATS: Readonly<Record<Dialect, (formats: Formats) => FormatRule | undef
   html: (formats) => ({ must: told(formats), may: new Set(UNTOLD) }),
 };
 
-/** Code carries no other format, and in a link it is the code font that is given up. */
+/** Code carries no other format, and in a link the code font is dropped. */
 function codeStandsAlone(formats: Formats): FormatRule {
   if (!formats.has('code')) return { must: told(formats), may: new Set(UNTOLD) };
   const may = new Set<Format>([...MARKS, ...UNTOLD, 'code']);
@@ -69,7 +72,7 @@ function told(formats: Formats, less: readonly Format[] = []): Formats {
   );
 }
 
-/** Discord's links must have some characters encoded. */
+/** Some characters must be percent-encoded in Discord's links. */
 function decoded(url: string): string {
   return url.replaceAll('\\', '/').replaceAll(/(?:%[0-9a-f]{2})+/gi, (bytes) => {
     const text = Buffer.from(bytes.replaceAll('%', ''), 'hex').toString();

@@ -1,4 +1,6 @@
-/** A format that a strict parser can tell: `bold`, `code`, …, or `language-js` on a code block. */
+/**
+ * A format that a strict parser can recognize: `bold`, `code`, …, or `language-js` on a code block.
+ */
 export type Format =
   | 'bold'
   | 'italic'
@@ -9,21 +11,21 @@ export type Format =
   | 'link'
   | `language-${string}`;
 
-/** Formats of one stretch of text. */
+/** The formats of one stretch of text. */
 export type Formats = ReadonlySet<Format>;
 
 /**
- * What a reader of the source must see, in order. Told by the tests' own reading of the source, so
- * that a mistake of the renderer cannot hide in it. White space is left to the renderer.
+ * What a reader of the source must see, in order. It comes from the tests' own parse of the source,
+ * so that a mistake of the renderer cannot hide in it. White space is left to the renderer.
  */
 export type Expected =
-  /** Undefined formats: any. */
+  /** When `formats` is undefined, any are accepted. */
   | { readonly kind: 'text'; readonly text: string; readonly formats: Formats | undefined }
-  /** Syntax beyond GFM, such as spoiler bars: shown as written or turned into a format. */
+  /** Syntax beyond GFM, such as spoiler bars: shown as written or converted to a format. */
   | { readonly kind: 'maybe'; readonly text: string }
-  /** Its address is behind the text or follows it, unless the text shows it. */
+  /** Its address is the target of the text or follows it, unless the text shows it. */
   | { readonly kind: 'link'; readonly url: string; readonly content: readonly Expected[] }
-  /** What stands in front of a list item or footnote. */
+  /** The marker of a list item or footnote. */
   | { readonly kind: 'marker'; readonly marker: ItemMarker }
   | { readonly kind: 'heading'; readonly content: readonly Expected[] }
   | { readonly kind: 'quote'; readonly content: readonly Expected[] }

@@ -1,8 +1,11 @@
-/** Punctuation of maths is moved here while the text is parsed, where it means nothing. */
+/**
+ * Punctuation in formulas is moved to these private-use characters during parsing, where it has no
+ * meaning.
+ */
 const MASK = 0xe100;
 const MASKED = /[\ue121-\ue17e]/g;
 
-/** Code spans and escapes are stepped over; `\(…\)`, `\[…\]`, `$$…$$` and `$…$` (by pandoc's rule) are found. */
+/** Skips code spans and escapes; finds `\(…\)`, `\[…\]`, `$$…$$` and `$…$` (by pandoc's rule). */
 const MATHS = new RegExp(
   [
     '(?<!`)(`+)(?!`)[^]*?(?<!`)\\1(?!`)',
@@ -14,10 +17,10 @@ const MATHS = new RegExp(
   'gu',
 );
 
-/** Brackets that are escaped: words in them, a number, the `x` of a box. */
+/** Escaped brackets that are not a formula: words in them, a number, the `x` of a checkbox. */
 const ESCAPED = /^\\(?:\[\s*\p{L}\s*|.(?=[\s\S]*\p{L}{2}|\P{L}*$)[\p{L}\p{N}\s.,:;!?'’-]*)\\.$/u;
 
-/** Where maths is in the source of a paragraph. */
+/** The positions of formulas in the source of a paragraph. */
 export function inlineMaths(source: string): { start: number; end: number }[] {
   return [...source.matchAll(MATHS)].flatMap(
     ({ 0: text, 2: brackets, 3: display, 4: inline, index }) => {
@@ -29,7 +32,7 @@ export function inlineMaths(source: string): { start: number; end: number }[] {
   );
 }
 
-/** The text with all punctuation in these places masked. */
+/** The text with all punctuation at these positions masked. */
 export function masked(text: string, spans: readonly { start: number; end: number }[]): string {
   let out = '';
   let from = 0;
@@ -57,7 +60,7 @@ function mask(text: string): string {
   );
 }
 
-/** The text as it was before it was masked. */
+/** The text before it was masked. */
 export function unmasked(text: string): string {
   return text.replaceAll(MASKED, (character) =>
     String.fromCharCode(character.charCodeAt(0) - MASK),

@@ -12,13 +12,13 @@ const DOUBTFUL =
   /[\u2e80-\ud7ff\uf900-\ufaff\ufe30-\ufe6f\uff00-\uffee]\*|\*[\u2e80-\ud7ff\uf900-\ufaff\ufe30-\ufe6f\uff00-\uffee]|[.,:;!?%)\]"'”’»]\*\*[\p{L}\p{N}]/u;
 
 interface Context {
-  /** Undefined where emphasis is doubtful: then marks may be seen or not. */
+  /** Undefined where emphasis is doubtful: the marks may or may not be seen. */
   readonly formats: Formats | undefined;
   readonly isLinked: boolean;
   readonly addresses: Source['addresses'];
 }
 
-/** What people must see of running text. */
+/** What people must see of inline content. */
 export function expectedInlines(
   { children, position }: Paragraph | Heading | TableCell,
   { markdown, addresses }: Source,
@@ -92,7 +92,10 @@ function seenOf(item: Expected): string {
   return item.kind === 'text' || item.kind === 'maybe' ? item.text : '';
 }
 
-/** An image is a link to it, named by its alternative text; inside a link its name alone is seen. */
+/**
+ * An image appears as a link to it, named by its alternative text; inside a link only the name is
+ * seen.
+ */
 function image(url: string, alt: string | null | undefined, context: Context): Expected[] {
   const { formats, isLinked } = context;
   const shown = isLinked ? '🖼' : url;
@@ -105,8 +108,8 @@ function text(value: string, formats: Formats | undefined): Expected {
 }
 
 /**
- * Spoiler bars may be gone where they stand as such (`a || b` stays); so may all marks where emphasis
- * is doubtful, since marks that cross depend on each other.
+ * Spoiler bars may disappear where they are syntax (`a || b` stays); where emphasis is doubtful all
+ * marks may, since crossing marks depend on each other.
  */
 function runningText(value: string, formats: Formats | undefined): Expected[] {
   const bars = /((?<=^|\S)\|\||\|\|(?=\S|$))/;
@@ -118,7 +121,7 @@ function runningText(value: string, formats: Formats | undefined): Expected[] {
     );
 }
 
-/** HTML is shown as written; of `<u>`, `<ins>` and `<br>` people may see what they mean instead. */
+/** HTML is shown as written; for `<u>`, `<ins>` and `<br>` people may see the effect instead. */
 export function literalHtml(value: string, formats: Formats | undefined): Expected[] {
   return value
     .split(/(<\/?(?:u|ins)>|<br\s*\/?>)/i)

@@ -1,25 +1,31 @@
 import type { Formats } from './expected.ts';
 import type { FormatRule } from './program.ts';
 
-/** How a dialect shows things, as far as people see it, and how much room there is. */
+/** The visible conventions of a dialect, and how much room there is. */
 export interface Manner {
-  /** Which formats text of the source may be seen with; undefined: any. */
+  /** The formats with which text of the source may be seen; undefined for any. */
   readonly formats: (formats: Formats) => FormatRule | undefined;
-  /** Whether an address is behind its text, else it is written out; or written if there is room. */
+  /**
+   * Whether an address is the target of its text; otherwise it is written out. `optional` means
+   * written out if there is room.
+   */
   readonly addresses: ((url: string) => boolean) | 'optional';
-  /** Whether the text of a link may be linked in part, with the address behind that part. */
+  /**
+   * Whether only a piece of a link's text may be linked, with the address as the target of that
+   * piece.
+   */
   readonly linksInPieces: boolean;
-  /** The same for every way in which the dialect may write this address behind a text. */
+  /** Normalizes all ways in which the dialect may write this address as a target. */
   readonly addressForm: (url: string) => string;
   /** Bullets that the printer draws. */
   readonly bullets: readonly string[];
-  /** `native`: tables keep their formats. */
+  /** In `native` tables, cells keep their formats. */
   readonly tables: 'native' | 'grid';
   /** Written between the cells of a row. */
   readonly cellSeparator?: string;
   /**
-   * Room enough: bullets, numbers and repeated table headers are never left out, and what people
-   * see as one character is never cut.
+   * With enough room, bullets, numbers and repeated table headers are never left out, and grapheme
+   * clusters are never cut.
    */
   readonly roomy: boolean;
   /** Whether something of this length must not be cut. */

@@ -3,7 +3,9 @@ import type { SeenCharacter } from './seen.ts';
 
 type Characters = Extract<Step, { op: 'characters' }>;
 
-/** A place in the program: a step, how much of it was read, and whether its line has content yet. */
+/**
+ * A position in the program: a step, how much of it was read, and whether its line has content yet.
+ */
 interface Thread {
   readonly step: number;
   readonly offset: number;
@@ -11,8 +13,9 @@ interface Thread {
 }
 
 /**
- * Reads what was seen by the program, all choices at once, so in time linear in the text.
- * @returns undefined if all was seen, else where and how it differs first.
+ * Runs the program over the visible characters, following all choices in parallel, so in time
+ * linear in the text.
+ * @returns undefined if everything matched, otherwise where and how the first difference occurs.
  */
 export function mismatch(program: Program, seen: readonly SeenCharacter[]): string | undefined {
   let threads = [{ step: 0, offset: 0, bare: true }];
@@ -33,7 +36,8 @@ function advance(program: Program, threads: readonly Thread[], seen: SeenCharact
   for (const thread of threads) {
     const bare = thread.bare || seen.startsLine;
     const reached = follow(program, [thread], seen.startsPart);
-    // What need not be read leaves all ways open, those from the start of a part on as well.
+    // A character that may be skipped leaves all branches open, including those at the start of a
+    // part.
     const mayQuote = bare && seen.character === '>' && reached.some((at) => isQuoted(program, at));
     if (seen.skippable || mayQuote) for (const at of [thread, ...reached]) keep({ ...at, bare });
     for (const at of reached) {
@@ -67,7 +71,10 @@ function accepts(step: Characters, { offset }: Thread, seen: SeenCharacter): boo
   return true;
 }
 
-/** The threads after all steps that read nothing; at the end of the text any place will do. */
+/**
+ * The threads after all steps that consume nothing; at the end of the text any position is
+ * accepted.
+ */
 function follow(
   program: Program,
   threads: readonly Thread[],

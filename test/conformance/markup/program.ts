@@ -1,40 +1,40 @@
 import type { Formats } from './expected.ts';
 
-/** Which formats a character may be seen with. */
+/** The formats with which a character may be seen. */
 export interface FormatRule {
   readonly must: Formats;
-  /** Besides those it must have; undefined: any. */
+  /** Additional formats allowed beyond the required ones; undefined for any. */
   readonly may: Formats | undefined;
 }
 
-/** One step of reading what was sent. Steps follow each other unless a fork says otherwise. */
+/** One step of reading what was sent. Steps run in sequence unless a fork says otherwise. */
 export type Step =
   | {
       readonly op: 'characters';
       readonly characters: readonly string[];
-      /** Undefined: any. */
+      /** Undefined accepts any formats. */
       readonly formats: FormatRule | undefined;
-      /** Added by the renderer: a line that begins with it has not started with content. */
+      /** Whether the renderer added the text: a line that starts with it has no content yet. */
       readonly added: boolean;
-      /** No new part may begin before its first character. */
+      /** No new part may start before its first character. */
       readonly joined: boolean;
-      /** No new part may begin before its other characters. */
+      /** No new part may start before its other characters. */
       readonly whole: boolean;
-      /** In a quote: a line may begin with quote marks. */
+      /** Inside a quote, where a line may start with quote marks. */
       readonly quoted: boolean;
     }
-  /** Any of these may come next. */
+  /** Continues at any of these steps. */
   | { readonly op: 'fork'; readonly to: number[] }
-  /** Goes on only where a new part begins. */
+  /** Passes only where a new part starts. */
   | { readonly op: 'at-part' }
-  /** Goes on only where no new part begins. */
+  /** Passes only where no new part starts. */
   | { readonly op: 'within-part' }
-  /** Quote marks may stand at the end of a quote too. */
+  /** Quote marks may also appear at the end of a quote. */
   | { readonly op: 'quote-end' }
   | { readonly op: 'end' };
 
 /**
- * All that may be seen of a document, as a program for `match`: a sequence of characters with the
- * few places where the renderer has a choice.
+ * Everything that may be seen of a document, as a program for `match`: a sequence of characters
+ * with the few places where the renderer has a choice.
  */
 export type Program = readonly Step[];

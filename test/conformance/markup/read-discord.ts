@@ -16,12 +16,15 @@ const FORMATS: readonly Format[] = [
   'link',
 ];
 
-/** A table or heading left over is seen as characters that nobody expects; bullets alone are not empty. */
+/**
+ * A leftover table or heading shows up as unexpected characters; bullets alone do not count as
+ * empty.
+ */
 const ELSEWHERE: readonly ViolationKind[] = ['table', 'deep-heading', 'empty'];
 
 /**
  * Reads one Discord message as its clients show it.
- * @throws Error if it would look broken there, or ping somebody.
+ * @throws Error if it would look broken there, or ping people.
  */
 export function readDiscord(text: string): Stretch[] {
   const { runs, violations } = parseDiscordMarkdown(text);

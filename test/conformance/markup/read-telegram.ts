@@ -15,7 +15,7 @@ const FORMAT: Readonly<Record<string, Format>> = {
 
 /**
  * Reads one Telegram message as its servers do.
- * @throws Error if they would refuse it, show less of it, or ping somebody.
+ * @throws Error if they would refuse it, show less of it, or ping people.
  */
 export function readTelegram(html: string): Stretch[] {
   const { text, entities } = parseTelegramHtml(html);

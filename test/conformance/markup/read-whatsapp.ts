@@ -17,12 +17,12 @@ const FORMAT: Readonly<Partial<Record<WhatsAppFormat, Format>>> = {
 
 /**
  * Reads one WhatsApp message as phones draw it.
- * @param plain what of it is meant literally.
+ * @param plain the literal text of the message.
  * @throws Error if some phone would draw it differently.
  */
 export function readWhatsApp(text: string, plain: string): Stretch[] {
   const { lines, violations } = parseWhatsApp(text, plain);
-  // Markdown left over is seen as characters that nobody expects.
+  // Leftover Markdown shows up as unexpected characters.
   const violation = violations.find(({ kind }) => kind === 'ambiguous' || kind === 'fence');
   if (violation !== undefined) throw new Error(`${violation.kind}: ${violation.text}`);
   return markBars(
@@ -38,7 +38,7 @@ export function readWhatsApp(text: string, plain: string): Stretch[] {
   );
 }
 
-/** The bars of a spoiler that is cut stand at the end of one part and at the start of the next. */
+/** The bars of a spoiler that is cut appear at the end of one part and at the start of the next. */
 function markBars(stretches: readonly Stretch[]): Stretch[] {
   const seen = stretches.filter(({ text }) => hasSeen(text));
   return stretches.flatMap((stretch) => {

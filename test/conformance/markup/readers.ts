@@ -7,11 +7,11 @@ import type { Stretch } from './seen.ts';
 
 interface DialectReader {
   /**
-   * Throws if the platform would refuse it, show less of it, or ping somebody.
-   * @param plain what the part means, without formats.
+   * Throws if the platform would refuse it, show less of it, or ping people.
+   * @param plain the text of the part without formats.
    */
   readonly read: (text: string, plain: string) => Stretch[];
-  /** What the platform counts. */
+  /** What counts toward the platform's limit. */
   readonly counted: 'visible' | 'everything';
 }
 

@@ -1,17 +1,18 @@
 import type { Nodes, Root } from 'mdast';
 import { inlineMaths, masked } from './inline-maths.ts';
 
-/** With more doubtful places than this, only the plainest readings are tried. */
+/** With more doubtful positions than this, only the plainest readings are tried. */
 const MAX_DOUBTS = 4;
 
-/** Decides at each doubtful place, counted through the document, whether it is maths. */
+/** Decides whether a doubtful position, numbered through the document, is a formula. */
 type Choice = (place: number) => boolean;
 
 /**
- * Where dollars and brackets stand, a text can be read with or without maths; which is better is the
- * renderer's choice, but nothing may be lost under either. Every reading is Markdown in which maths
- * is masked, so that a parser without maths can read it.
- * @returns all readings, the one with all maths first; a single one if nothing looks like maths.
+ * Text with dollars and brackets can be read with or without formulas; the renderer chooses which
+ * is better, but nothing may be lost under either reading. Every reading is Markdown with masked
+ * formulas, so that a parser without formulas can read it.
+ * @returns all readings, the one with all formulas first; a single one if nothing looks like a
+ * formula.
  */
 export function* readingsOf(
   markdown: string,

@@ -1,19 +1,19 @@
 import { shareOfRun } from '@parley/core/testing';
 
-/** How long a test of properties runs. */
+/** How long a property test runs. */
 export interface RunLength {
-  /** Documents for each property. */
+  /** Documents per property. */
   readonly numRuns: number;
   readonly seed?: number;
 }
 
-/** Documents of a long run, for each property; it looks for more and takes another seed each time. */
+/** Documents per property in a long run, which tries more and uses another seed each time. */
 const LONG_RUN = process.env.PARLEY_TEST_DOCUMENTS;
 
-/** Of a whole run, for each property. */
+/** Documents per property in a full run. */
 const DOCUMENTS = 200;
 
-/** Otherwise always the same documents, as a find should not stop others' work. */
+/** Otherwise always the same documents, so that a new finding does not block unrelated work. */
 export const RUN_LENGTH: RunLength =
   LONG_RUN === undefined
     ? { numRuns: shareOfRun(DOCUMENTS), seed: 20_261_121 }

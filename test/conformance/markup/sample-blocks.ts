@@ -33,7 +33,7 @@ const codeLines = linesOfCode(1, 6);
 const fenced: Text = fc
   .tuple(
     fc.constantFrom('', 'js', 'c++', 'odd "name', 'ts title="x.ts"'),
-    // Long enough to be cut where a part has room.
+    // Long enough to be cut even when a part has room.
     fc.oneof({ weight: 7, arbitrary: codeLines }, { weight: 1, arbitrary: linesOfCode(60, 120) }),
     fc.constantFrom('```', '```', '~~~', '````'),
   )
@@ -43,7 +43,7 @@ const fenced: Text = fc
   });
 const indentedCode: Text = codeLines
   .filter((body) => /^\S/.test(body))
-  // Behind a list it may belong to the list's last item; directly behind it the parser finds no list.
+  // After a list it may belong to the list's last item; directly after it the parser finds no list.
   .map((body) => `${unformatted(`    ${body.replaceAll('\n', '\n    ')}`)}\n\n${WORD}`);
 
 const other: Text = fc.constantFrom(
@@ -116,5 +116,5 @@ function blocks(depth: number): Text {
   );
 }
 
-/** One block of any kind; lists and quotes hold blocks, up to three deep. */
+/** One block of any kind; lists and quotes contain blocks, up to three levels deep. */
 export const block: Text = blocks(3);

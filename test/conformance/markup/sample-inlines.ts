@@ -3,7 +3,7 @@ import { formatted, WORD } from './sample-words.ts';
 
 type Text = fc.Arbitrary<string>;
 
-/** What stands among words without being syntax where it stands. */
+/** Characters among words that look like syntax but are not. */
 const SPICE = [
   ' &amp;',
   ' 1 < 2',
@@ -150,12 +150,12 @@ const span: Text = fc.oneof(
   { weight: 1, arbitrary: maths },
 );
 
-/** One line of running text. */
+/** One line of inline content. */
 export const line: Text = fc
   .array(span, { minLength: 1, maxLength: 3 })
   .map((spans) => spans.join(' '));
 
-/** Lines as models break them. */
+/** Several lines, broken as models break them. */
 export const paragraph: Text = fc
   .tuple(
     fc.array(line, { minLength: 1, maxLength: 3 }),
@@ -163,12 +163,12 @@ export const paragraph: Text = fc
   )
   .map(([lines, end]) => lines.join(end));
 
-/** Definitions of every reference that lines may hold. */
+/** Definitions of every reference that lines may contain. */
 export const DEFINITIONS = [
   '[r1]: https://e.org/r1',
   '[r2]: <r two.md> "Title"',
   '[unused]: https://e.org/unused',
 ].join('\n');
 
-/** Footnotes of every reference that lines may hold. */
+/** Footnotes for every reference that lines may contain. */
 export const FOOTNOTES = `[^1]: ${WORD} ${bold(WORD)}\n\n[^note]: ${WORD}\n\n    ${WORD} ${WORD}`;

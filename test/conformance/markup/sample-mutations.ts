@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { line } from './sample-inlines.ts';
 import { numberWords, type SampleDocument, WORD } from './sample-words.ts';
 
-/** What models write that is not quite Markdown, or not quite what they mean. */
+/** Text by models that is not quite Markdown, or not quite what they mean. */
 const SLOPPY = [
   `${WORD}:\n- ${WORD}\n- ${WORD}`,
   `${WORD}:\n1. ${WORD}\n2. ${WORD}\n   - ${WORD}`,
@@ -75,7 +75,10 @@ const edits = fc.array(
   { minLength: 1, maxLength: 8 },
 );
 
-/** Documents after random insertions, deletions and repetitions: sloppy, broken, still to be shown. */
+/**
+ * Documents after random insertions, deletions and repetitions: sloppy or broken Markdown that must
+ * still be shown.
+ */
 export function mutated(documents: fc.Arbitrary<SampleDocument>): fc.Arbitrary<string> {
   const wellFormed = documents.map(({ markdown }) => markdown);
   return fc

@@ -24,11 +24,11 @@ const RULES = ['--', ':-', '-:', ':-:', '---'];
 
 const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
 
-/** Tables: narrow and wide, with short rows and long ones, marks, escaped pipes and wide characters. */
+/** Narrow and wide tables, with short and long rows, marks, escaped pipes and wide characters. */
 export const table: fc.Arbitrary<string> = fc
   .tuple(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 0, max: 4 }))
   .chain(([most, rows]) => {
-    // Twelve columns now and then, few most of the time.
+    // Occasionally twelve columns, usually few.
     const columns = most > 6 && most < 12 ? most - 5 : most;
     const cells = (all: readonly string[]) =>
       fc.array(fc.constantFrom(...all), { minLength: columns, maxLength: columns });
@@ -39,7 +39,7 @@ export const table: fc.Arbitrary<string> = fc
     );
   })
   .map(([header, rules, rows]) =>
-    // A header of one empty cell is no table.
+    // A header with a single empty cell is not a table.
     [
       row(header.some(Boolean) ? header : [HEADER, ...header.slice(1)]),
       row(rules),

@@ -4,23 +4,28 @@ import type { Format } from './expected.ts';
 export interface SampleDocument {
   readonly markdown: string;
   readonly words: readonly string[];
-  /** Words of table headers: seen at least once, repeated where a table goes on. */
+  /**
+   * Words of table headers: seen at least once, and repeated when a table continues in another
+   * part.
+   */
   readonly headers: readonly string[];
-  /** What each word was written as; nothing for words in tables, whose grids have no formats. */
+  /**
+   * The formats of each word in the source; none for words in tables, whose grids have no formats.
+   */
   readonly formats: ReadonlyMap<string, readonly WrittenFormat[]>;
 }
 
-/** `hard`: inside a word or with backticks in code, which WhatsApp has no signs for. */
+/** `hard` means inside a word, or with backticks in code, which WhatsApp has no syntax for. */
 export type WrittenFormat = Format | 'hard';
 
 /** Becomes a numbered word once the whole document is known, so that each word is unique. */
 export const WORD = '\u0001';
-/** The same for a word of a table's header. */
+/** The same for a word of a table header. */
 export const HEADER = '\u0002';
-/** After a word: what was written around it is not to be compared. */
+/** Follows a word whose formats are not compared. */
 const UNFORMATTED = '\u0003';
 
-/** One character for each format, written behind the words that have it. */
+/** One character per format, written after the words that have it. */
 const SIGNS: readonly (readonly [sign: string, format: WrittenFormat])[] = [
   ['\ue001', 'bold'],
   ['\ue002', 'italic'],
@@ -32,13 +37,13 @@ const SIGNS: readonly (readonly [sign: string, format: WrittenFormat])[] = [
   ['\ue008', 'hard'],
 ];
 
-/** Remembers that the words of this text are written with a format. */
+/** Records that the words of this text have a format. */
 export function formatted(text: string, format: WrittenFormat): string {
   const sign = SIGNS.find(([, name]) => name === format)?.[0] ?? '';
   return text.replaceAll(WORD, WORD + sign);
 }
 
-/** Remembers that nothing is known about the formats of this text's words. */
+/** Records that nothing is known about the formats of this text's words. */
 export function unformatted(text: string): string {
   return text.replaceAll(WORD, WORD + UNFORMATTED);
 }

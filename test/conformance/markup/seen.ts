@@ -1,14 +1,14 @@
 import type { Formats } from './expected.ts';
 import { hasSeen, isSeen, isShaping } from './visible.ts';
 
-/** What a strict parser found in one part: text with one set of formats. */
+/** A stretch of text with one set of formats that a strict parser found in a part. */
 export interface Stretch {
   readonly text: string;
   /** Undefined where the dialect has no formats. */
   readonly formats: Formats | undefined;
-  /** The link it stands in; stretches of one link share the object. */
+  /** The link that contains it; stretches of one link share the object. */
   readonly link?: { readonly url: string };
-  /** Written again in every part that goes on with it. */
+  /** Repeated in every part that continues it. */
   readonly repeatable?: true;
 }
 
@@ -18,15 +18,15 @@ export interface SeenCharacter {
   readonly formats: Formats | undefined;
   readonly startsPart: boolean;
   readonly startsLine: boolean;
-  /** May be there without being expected. */
+  /** Whether it may appear without being expected. */
   readonly skippable: boolean;
 }
 
-/** Round an address that is behind a text, so that it can be compared with what the source says. */
+/** Encloses a link target, so that it can be compared with the source. */
 export const BEHIND = ['⟦', '⟧'] as const;
 
 /**
- * Puts the parts together; the address behind each link follows its text.
+ * Joins the parts; the target of each link follows its text.
  * @param addressForm see `Manner`.
  */
 export function seenIn(
@@ -56,7 +56,7 @@ export function seenIn(
       if (link === undefined || stretches[at + 1]?.link === link) continue;
       const shown = textOfLink(stretches, link);
       const whole = continued + shown;
-      // A link cut in two: its address need be told only once.
+      // A split link needs to show its address only once.
       const isLast = !stretches.slice(at + 1).some(({ text }) => hasSeen(text));
       const isCut = isLast && first?.url === link.url;
       const address = BEHIND.join(addressForm(link.url));

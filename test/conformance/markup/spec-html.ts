@@ -8,8 +8,8 @@ const REFERENCES: Readonly<Record<string, string>> = {
 };
 
 /**
- * What people see of the HTML that CommonMark's specification expects of an example: no tags, and
- * of an image its description, or its address if it has none. For that HTML only, not for any.
+ * What people see of the HTML that CommonMark's specification expects of an example: no tags; for
+ * an image its description, or its address if it has none. Valid only for that HTML.
  */
 export function textOfSpecHtml(html: string): string {
   return html

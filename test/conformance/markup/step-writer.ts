@@ -1,22 +1,25 @@
 import type { FormatRule, Program, Step } from './program.ts';
 import { hasSeen, isSeen, isShaping } from './visible.ts';
 
-/** Where characters stand. */
+/** The surroundings of characters. */
 export interface Place {
   readonly quoted: boolean;
-  /** A heading may be bold as a whole. */
+  /** Inside a heading, which may be bold as a whole. */
   readonly heading: boolean;
-  /** Formats are not looked at, as in the grid of a table. */
+  /** Formats are ignored, as in the grid of a table. */
   readonly unformatted: boolean;
 }
 
 /** Writes a program step by step. */
 export class StepWriter {
   readonly #steps: Step[] = [];
-  /** Nothing, or whether a part may begin before the next characters of what must stay whole. */
+  /**
+   * Undefined, or whether a part may start before the next characters of a block that must stay
+   * whole.
+   */
   #whole: 'start' | 'inside' | undefined;
 
-  /** Text of the source; with `graphemes`, what people see as one character must come whole. */
+  /** Text of the source; with `graphemes`, grapheme clusters must stay whole. */
   text(text: string, formats: FormatRule | undefined, place: Place, graphemes: boolean): void {
     if (!graphemes || isSimple(text)) {
       const characters = [...text].filter((character) => !isShaping(character));
@@ -30,7 +33,7 @@ export class StepWriter {
     }
   }
 
-  /** What the renderer adds: one of these texts. */
+  /** Text added by the renderer: one of these. */
   addition(texts: readonly string[], place: Place): void {
     this.oneOf(
       texts.map((text) => () => {
@@ -60,14 +63,17 @@ export class StepWriter {
     fork.push(this.here);
   }
 
-  /** What does not lead to the next steps, so says nothing of where a part may begin in them. */
+  /**
+   * A branch that does not lead to the next steps, so it does not affect where a part may start in
+   * them.
+   */
   aside(content: () => void): void {
     const before = this.#whole;
     content();
     this.#whole = before;
   }
 
-  /** No part may begin in this, only before it. */
+  /** A part may start before this, but not inside. */
   whole(content: () => void): void {
     const outside = this.#whole;
     this.#whole = outside ?? 'start';
@@ -75,29 +81,29 @@ export class StepWriter {
     this.#whole = outside === undefined ? undefined : 'inside';
   }
 
-  /** Goes on only where a part begins, or only where none begins. */
+  /** Passes only where a part starts, or only where none starts. */
   only(where: 'at-part' | 'within-part'): void {
     this.#steps.push({ op: where });
   }
 
-  /** Ends what was written as quoted. */
+  /** Ends a quote. */
   endQuote(): void {
     this.#steps.push({ op: 'quote-end' });
   }
 
-  /** A choice whose targets are still to be told. */
+  /** A fork whose targets are set later. */
   fork(): number[] {
     const to: number[] = [];
     this.#steps.push({ op: 'fork', to });
     return to;
   }
 
-  /** Where the next step will be. */
+  /** The position of the next step. */
   get here(): number {
     return this.#steps.length;
   }
 
-  /** The program, complete. */
+  /** The complete program. */
   end(): Program {
     this.#steps.push({ op: 'end' });
     return this.#steps;

@@ -10,25 +10,24 @@ import { readingsOf } from './readings.ts';
 import { hasSeen } from './visible.ts';
 
 const OPTIONS = {
-  // `~20` and `~/folder` are no strike.
-  // Where emphasis begins and ends is tested by tables beside its syntax.
-  // Character references in text are shown as written, by the same construct.
+  // `~20` and `~/folder` are not strikethrough. Where emphasis starts and ends is tested by tables
+  // beside its syntax. Character references in text are shown as written, by the same construct.
   extensions: [gfm({ singleTilde: false }), { text: { 38: ampersand, 42: emphasis } }],
   mdastExtensions: [gfmFromMarkdown()],
 };
 
-/** What the reading of a block needs to know of its document. */
+/** What reading a block needs to know about its document. */
 export interface Source {
   readonly markdown: string;
-  /** First definition of each identifier. */
+  /** The first definition of each identifier. */
   readonly addresses: ReadonlyMap<string, string>;
-  /** Identifiers that something refers to. */
+  /** The identifiers that something refers to. */
   readonly used: ReadonlySet<string>;
 }
 
 /**
- * What people must see of a Markdown document, by a parse and a walk of the tests' own. More than one
- * answer where it can be read with or without maths; the one with all maths comes first.
+ * What people must see of a Markdown document, by the tests' own parse and walk. Several answers
+ * when it can be read with or without formulas; the one with all formulas comes first.
  */
 export function* expectedOfMarkdown(markdown: string): Generator<Expected[], void> {
   const source = markdown.toWellFormed().replaceAll('\0', '\ufffd').replaceAll(/\r\n?/g, '\n');
@@ -76,7 +75,7 @@ function block(node: RootContent, source: Source): Expected[] {
       return [{ kind: 'quote', content: inside(node.children) }];
     case 'list': {
       const numbers = node.children.map((item) => Number.parseInt(written(item, source), 10));
-      // Numbers that grow or count down are meant as such.
+      // Numbers that increase or count down are intended as such.
       const isMeant = [(a: number, b: number) => a < b, (a: number, b: number) => a - 1 === b].some(
         (follows) => numbers.slice(1).every((number, at) => follows(numbers[at] ?? 0, number)),
       );
@@ -105,7 +104,10 @@ function block(node: RootContent, source: Source): Expected[] {
   }
 }
 
-/** A rule behind several lines or a sentence is no underline, and neither are one or two signs. */
+/**
+ * A rule after several lines or a sentence is not a heading underline, and neither are one or two
+ * characters.
+ */
 function heading(node: Heading, source: Source): Expected[] {
   const content = expectedInlines(node, source);
   const lines = written(node, source).split('\n');

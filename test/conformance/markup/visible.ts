@@ -2,12 +2,12 @@
 const SHAPING = /[\u200d\ufe0e\ufe0f]/;
 const UNSEEN = /[\s\p{Cc}\p{Default_Ignorable_Code_Point}]/u;
 
-/** Whether the character changes how its neighbours look without being seen itself. */
+/** Whether the character changes how its neighbors look without being visible itself. */
 export function isShaping(character: string): boolean {
   return SHAPING.test(character);
 }
 
-/** Whether people see this code point, or see it change its neighbours. White space is not seen. */
+/** Whether people see this code point, or its effect on its neighbors. White space is not seen. */
 export function isSeen(character: string): boolean {
   return !UNSEEN.test(character) || SHAPING.test(character);
 }

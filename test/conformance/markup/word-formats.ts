@@ -7,7 +7,7 @@ import type { Stretch } from './seen.ts';
 const MARKS: readonly Format[] = ['bold', 'italic', 'strike'];
 const RICH: readonly Format[] = [...MARKS, 'underline', 'spoiler', 'code', 'link'];
 
-/** What each dialect can show of a word. */
+/** The formats that each dialect can show on a word. */
 const KNOWN: Readonly<Record<PrintedTarget['dialect'], readonly Format[]>> = {
   telegram: RICH,
   discord: RICH,
@@ -18,13 +18,13 @@ const KNOWN: Readonly<Record<PrintedTarget['dialect'], readonly Format[]>> = {
 
 /** How a generated word was seen. */
 export interface SeenWord {
-  /** Those that all of its characters have. */
+  /** The formats that all of its characters have. */
   readonly formats: readonly Format[];
-  /** The line it stands in, without formats. */
+  /** The line that contains it, without formats. */
   readonly line: string;
 }
 
-/** The formats a word must be seen with that was written with these. */
+/** The formats with which a word of these source formats must be seen. */
 export function mustShow(
   formats: readonly WrittenFormat[],
   word: SeenWord | undefined,
@@ -32,12 +32,12 @@ export function mustShow(
 ): Format[] {
   const { dialect } = target;
   if (!mannerOf(target).roomy) return [];
-  // WhatsApp has no escapes: beside a literal sign a mark may have to go.
+  // WhatsApp has no escapes: beside a literal special character a mark may have to be dropped.
   const isAmongSigns = formats.includes('hard') || /[*_~`]/.test(word?.line ?? '');
   if (dialect === 'whatsapp' && isAmongSigns) return [];
   const known = KNOWN[dialect].filter((format) => formats.includes(format));
   if (dialect === 'html' || !known.includes('code')) return known;
-  // Code stands alone; in a link it is the font that is given up.
+  // Code carries no other format; in a link the code font is dropped.
   return known.includes('link') ? ['link'] : ['code'];
 }
 

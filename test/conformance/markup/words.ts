@@ -8,7 +8,7 @@ export function expectedWords(content: readonly Expected[]): string[] {
   return sortedWords(allText(content).replaceAll(/\s/g, ''));
 }
 
-/** Whether all these show the same generated words, each as often. */
+/** Whether all of these show the same generated words, equally often. */
 export function sameWords(words: readonly string[], ...seen: readonly Parts[]): boolean {
   const expected = words.join(' ');
   return seen.every((parts) => {

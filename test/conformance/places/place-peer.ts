@@ -2,19 +2,19 @@ import type { InboundMessage } from '@parley/core';
 
 /** One of the conversations that a platform keeps apart. */
 export interface Place {
-  /** Where it is, in words that no other place has. */
+  /** A unique description of the place. */
   readonly name: string;
 }
 
-/** A platform on which people write in places; `P` is what its peer knows of one. */
+/** A platform with places where people write; `P` is what its peer knows of each. */
 export interface PlacePeer<P extends Place> {
-  /** All places that a test writes in; ids of the platform occur in several of them. */
+  /** All places used by a test; the platform's ids occur in several of them. */
   readonly places: readonly P[];
-  /** A person writes a text there; resolves with what the adapter hands over. */
+  /** A person writes there; resolves with the message from the adapter. */
   write(place: P, text: string): Promise<InboundMessage>;
-  /** Sends an answer on the way back that the message came with. */
+  /** Sends an answer to the route of the message. */
   answer(message: InboundMessage, text: string): Promise<void>;
-  /** Where people see a text that the bot wrote: the name of the place. */
+  /** The name of the place in which people see a text of the bot. */
   placeOfAnswer(text: string): string | undefined;
   end(): Promise<void>;
 }

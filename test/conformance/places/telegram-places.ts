@@ -5,7 +5,7 @@ import type { Place, PlacePeer } from './place-peer.ts';
 const FORUM = -1_000_000_000_005;
 const NEWS_DIRECT = -1_000_000_000_008;
 const PEOPLE = [501, 502] as const;
-/** Topics of all kinds have such numbers; 1 is the general one of a forum. */
+/** Topics of all kinds have such numbers; 1 is the general topic of a forum. */
 const TOPICS = [1, 7, 11] as const;
 const CONNECTIONS = ['conn-1', 'conn-2', '7'] as const;
 const TARGET = { dialect: 'telegram', maxLength: 4096, unit: 'utf16' } as const;
@@ -16,7 +16,7 @@ interface TelegramLocation extends Place {
   readonly thread?: number;
   readonly subscriber?: number;
   readonly business?: string;
-  /** Each question of a guest is a place of its own. */
+  /** Each question of a guest is a separate place. */
   readonly guest?: true;
 }
 
@@ -49,12 +49,15 @@ function nameOf(place: {
   return `${business} chat ${chat}, topic ${thread}, subscriber ${subscriber}${guest ? ', guest' : ''}`;
 }
 
-/** Telegram by its double: chats, topics, subscribers of a channel, business accounts, questions of guests. */
+/**
+ * The Telegram double: chats, topics, subscribers of a channel, business accounts, questions of
+ * guests.
+ */
 export async function telegramPlaces(): Promise<PlacePeer<TelegramLocation>> {
   const { double, adapter, received } = await scene();
   for (const id of CONNECTIONS) double.connectBusiness({ id });
   await adapter.start();
-  /** By the id of the query. */
+  /** Guest questions by the id of their query. */
   const asked = new Map<string, TelegramLocation>();
   return {
     places: places(),

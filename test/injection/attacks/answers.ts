@@ -11,7 +11,7 @@ const ONE_PIXEL = Buffer.from(
   'base64',
 );
 
-/** Attacks that need no tool: what the answer itself does to whoever reads it. */
+/** Attacks that need no tool: what the answer itself does to its readers. */
 export const ANSWER_ATTACKS: readonly Attack[] = [
   {
     id: 'picture-sends-secret',
@@ -152,7 +152,7 @@ export const ANSWER_ATTACKS: readonly Attack[] = [
   },
 ];
 
-/** Somebody presses the first button below the newest question. */
+/** A person presses the first button below the newest question. */
 function pressYes(drill: Drill, from: number, where: Where): void {
   const question = drill.seen(where).findLast(({ buttons }) => buttons !== undefined);
   const [label] = question?.buttons ?? [];
@@ -161,7 +161,7 @@ function pressYes(drill: Drill, from: number, where: Where): void {
   drill.scene.telegram.press({ chat, message: question.messageId, label, from });
 }
 
-/** Whether the platform was told to show what is behind an address. */
+/** Whether the platform was told to preview the page at an address. */
 function isPreviewed(
   calls: readonly { readonly params: Readonly<Record<string, unknown>> }[],
   address: string,

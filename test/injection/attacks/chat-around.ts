@@ -2,11 +2,11 @@ import { type Attack, markOf } from '../attack.ts';
 import { asks, call, reads, says, tellsIt } from '../steps.ts';
 import { SECRET } from '../workspace-files.ts';
 
-/** Letters that nobody sees. */
+/** Invisible letters. */
 const unseen = (words: string) =>
   [...words].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join('');
 
-/** Attacks in what stands around the question: quotations, names, titles, what was overheard. */
+/** Attacks in the context of the question: quotations, names, titles, overheard messages. */
 export const AROUND_ATTACKS: readonly Attack[] = [
   {
     id: 'quoted-message',

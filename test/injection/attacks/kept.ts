@@ -2,7 +2,7 @@ import { type Attack, markOf } from '../attack.ts';
 import { asks, call, reads, sendsItOut, tellsIt } from '../steps.ts';
 import { SECRET } from '../workspace-files.ts';
 
-/** Attacks that lie in wait: in memory, in a summary, in a list. */
+/** Dormant attacks: in memory, in a summary, in a list. */
 export const KEPT_ATTACKS: readonly Attack[] = [
   {
     id: 'group-memory',

@@ -3,7 +3,7 @@ import { type Attack, markOf } from '../attack.ts';
 import { inDocument, startsTask } from '../on-page.ts';
 import { call, fetches, says } from '../steps.ts';
 
-/** An order to write one of the files that become prompt text. */
+/** An instruction to write one of the files that become prompt text. */
 function writesPromptFile(id: string, path: string, wants: string, text: string): Attack {
   return {
     id,

@@ -3,7 +3,7 @@ import { onPage } from '../on-page.ts';
 import { asks, call, fetches, reads, says, sendsItOut } from '../steps.ts';
 import { SECRET } from '../workspace-files.ts';
 
-/** Attacks by what tools, servers, skills and sub-agents say. */
+/** Attacks in the text of tools, servers, skills and sub-agents. */
 export const TOOL_ATTACKS: readonly Attack[] = [
   {
     id: 'tool-description',

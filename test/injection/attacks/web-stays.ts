@@ -3,7 +3,7 @@ import { onPage } from '../on-page.ts';
 import { asks, call, fetches, reads, says, tellsIt } from '../steps.ts';
 import { SECRET } from '../workspace-files.ts';
 
-/** Pages that want to stay: in files, in memory, in the frame of somebody else's words. */
+/** Pages that want to persist: in files, in memory, in the frame of another person's words. */
 export const STAYING_PAGES: readonly Attack[] = [
   {
     id: 'page-writes-instructions',
@@ -182,7 +182,7 @@ export const STAYING_PAGES: readonly Attack[] = [
   },
 ];
 
-/** Whether the forged closing line stands between the real lines of its frame. */
+/** Whether the forged closing line lies between the real lines of its frame. */
 function standsInFrame(request: string): boolean {
   const [, id = 'none'] = /<outside id=\\"([0-9a-f]{20})\\">/.exec(request) ?? [];
   const forged = request.indexOf('id=\\"0000000000000000\\"');

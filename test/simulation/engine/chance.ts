@@ -1,4 +1,4 @@
-/** Numbers in [0, 1) that a seed decides. */
+/** Random numbers in [0, 1), determined by a seed. */
 export interface Chance {
   next(): number;
   /** A number in [from, to). */
@@ -10,14 +10,15 @@ export interface Chance {
 }
 
 /**
- * A stream of numbers of its own for each name, so that one more draw of the product does not change which faults
- * come or what people write: a shortened list of faults then meets the same people.
+ * Returns a separate random stream for each name, so that one more draw by the product changes
+ * neither which faults occur nor what people write: a shortened list of faults still meets the same
+ * people.
  */
 export function chanceFor(seed: number, name: string): Chance {
   let state = seed >>> 0;
   for (const character of name)
     state = (Math.imul(state, 31) + (character.codePointAt(0) ?? 0)) | 0;
-  // Mulberry32, by Tommy Ettinger, in the public domain.
+  // Mulberry32 by Tommy Ettinger, public domain.
   const next = (): number => {
     state = (state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
@@ -29,7 +30,7 @@ export function chanceFor(seed: number, name: string): Chance {
     between: (from, to) => from + next() * (to - from),
     happens: (probability) => next() < probability,
     one<T>(values: readonly T[]): T {
-      if (values.length === 0) throw new Error('there is nothing to choose from');
+      if (values.length === 0) throw new Error('cannot choose from an empty list');
       return values[Math.floor(next() * values.length)] as T;
     },
   };

@@ -1,6 +1,6 @@
 import type { SimulatedProcess, VirtualTime } from './virtual-time.ts';
 
-/** An error that no code of a process has caught, after which Node would end it. */
+/** An uncaught error of a process, which would make Node exit. */
 export interface Crash {
   readonly process: SimulatedProcess | undefined;
   readonly error: unknown;
@@ -9,8 +9,8 @@ export interface Crash {
 type Listener = (error: unknown) => void;
 
 /**
- * What becomes of errors that nobody caught: each process has the listeners that it has added itself, and those of a
- * killed one hear nothing more. What they throw again would have ended the process.
+ * Routes uncaught errors: each process sees only the listeners it added itself, and those of a
+ * killed process no longer run. An error that a listener throws again would have ended the process.
  */
 export class Crashes {
   readonly #time: VirtualTime;
@@ -21,7 +21,7 @@ export class Crashes {
     this.#time = time;
   }
 
-  /** Puts this in the place of the listeners of the real process. */
+  /** Replaces the listeners of the real process. */
   install(): void {
     const real = { on: process.on.bind(process), off: process.off.bind(process) };
     const isOurs = (name: unknown): boolean => name === 'uncaughtException';
@@ -41,7 +41,7 @@ export class Crashes {
     this.#time.onError = (owner, error) => this.#hear(owner, error);
   }
 
-  /** The crashes since the last call. */
+  /** Returns the crashes since the last call. */
   take(): readonly Crash[] {
     const crashes = this.#crashes;
     this.#crashes = [];

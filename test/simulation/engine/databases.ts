@@ -3,19 +3,22 @@ import { simulatedSqlite } from './simulated-sqlite.ts';
 import { BEGINNING, type SimulatedProcess, type VirtualTime } from './virtual-time.ts';
 
 /**
- * Bound to a statement in the place of a moment that the server reads from its own clock, when the statement has
- * reached it: the process may stand still between asking and that.
+ * Bound to a statement as a placeholder for the server's own time, which is read when the statement
+ * reaches the server: the process may pause between sending it and that moment.
  */
 export const SERVER_NOW = Number.NaN;
 
-/** A connection that a simulated process has opened. */
+/** A connection opened by a simulated process. */
 export interface OpenDatabase {
   readonly path: string;
   readonly process: SimulatedProcess | undefined;
   readonly handle: DatabaseSync;
-  /** Whether a commit waits for the disk: what follows from the last `pragma synchronous`. */
+  /** Whether commits wait for the disk, as set by the last `pragma synchronous`. */
   isSynced: boolean;
-  /** Ends the connection and begins another, as a server that starts again does; an open transaction is undone. */
+  /**
+   * Closes the connection and opens another, as a restarted server does; an open transaction is
+   * rolled back.
+   */
   readonly reconnect: () => void;
 }
 
@@ -29,7 +32,7 @@ export function sqliteError(errcode: number, message: string): Error {
   return Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode, errstr: message });
 }
 
-/** What the disk does with the databases of the simulation. */
+/** How the disk behaves under the databases of the simulation. */
 export interface Disk {
   /** Called before a file is opened; throws as `beforeStatement` does. */
   beforeOpen(path: string): void;
@@ -39,7 +42,7 @@ export interface Disk {
   afterCommit(database: OpenDatabase): void;
 }
 
-/** A disk that never fails and of which nothing is lost. */
+/** A disk that never fails and never loses anything. */
 export const SOUND_DISK: Disk = {
   beforeOpen() {},
   beforeStatement() {},
@@ -47,24 +50,28 @@ export const SOUND_DISK: Disk = {
 };
 
 /**
- * Every SQLite connection of this thread: which process has it open, when it commits, and what its disk does. The
- * killed ones are closed, as the operating system does it, so that their locks end.
+ * Every SQLite connection of this thread: which process opened it, when it commits, and how its
+ * disk behaves. Connections of killed processes are closed, as the operating system would do, so
+ * that their locks end.
  */
 export class Databases {
   readonly #time: VirtualTime;
   readonly #open = new Set<OpenDatabase>();
-  /** In use from the next statement on. */
+  /** Takes effect with the next statement. */
   disk: Disk = SOUND_DISK;
   /** How far the server's clock is ahead of the simulation's, in ms. */
   serverAhead = 0;
-  /** Hears each statement that a process is about to run. */
+  /** Called with each statement that a process is about to run. */
   watch: (process: SimulatedProcess | undefined, text: string) => void = () => {};
 
   constructor(time: VirtualTime) {
     this.#time = time;
   }
 
-  /** Puts connections that this class knows in the place of those of `node:sqlite`, for modules of the product. */
+  /**
+   * Replaces the connections of `node:sqlite` in modules of the product with ones that this class
+   * tracks.
+   */
   install(): void {
     const opened = (path: string, handle: DatabaseSync, reconnect: () => void): OpenDatabase => {
       const database = { path, handle, process: this.#time.process, isSynced: true, reconnect };
@@ -80,7 +87,7 @@ export class Databases {
     const Real = DatabaseSync;
     class Simulated extends Real {
       readonly #database: OpenDatabase;
-      /** What the connection was told about itself, for the one that takes its place. */
+      /** The pragmas set on this connection, to repeat on its replacement. */
       readonly #pragmas = new Map<string, string>();
       #connections = 1;
       #hasLostTransaction = false;
@@ -132,7 +139,7 @@ export class Databases {
         for (const text of this.#pragmas.values()) super.exec(text);
       }
 
-      /** SQLite reads the clock of the machine by itself. */
+      /** SQLite would otherwise read the clock of the machine. */
       #useClock(): void {
         super.function('unixepoch', { varargs: true }, () => now() / 1_000);
       }
@@ -160,7 +167,7 @@ export class Databases {
     return [...this.#open].filter((database) => database.path === path);
   }
 
-  /** Closes what a killed process had open; undefined: what the world had open. */
+  /** Closes the connections of a killed process, or those of the world when undefined. */
   closeAllOf(process: SimulatedProcess | undefined): void {
     for (const database of [...this.#open]) {
       if (database.process !== process) continue;

@@ -3,7 +3,7 @@ import nodePromises from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 
-/** The functions of `node:fs/promises` whose synchronous counterparts do the same. */
+/** The functions of `node:fs/promises` with equivalent synchronous counterparts. */
 const ALIKE = [
   'access',
   'appendFile',
@@ -31,7 +31,7 @@ const ALIKE = [
   'utimes',
 ] as const;
 
-/** How long an operation on a file takes beyond its step, in ms. */
+/** How long a file operation takes beyond its step, in ms. */
 export interface FileDelays {
   msOf(path: string): number;
 }
@@ -39,8 +39,9 @@ export interface FileDelays {
 type Sync = (...args: unknown[]) => unknown;
 
 /**
- * Makes file operations of this thread happen at once, one step of the simulation later: those of Node end in an
- * order that the machine decides. A process can be killed before each of them.
+ * Makes file operations of this thread synchronous and complete one simulation step later: the
+ * order in which Node's own operations end depends on the machine. A process can be killed before
+ * each of them.
  */
 export function installFiles(delays: FileDelays): void {
   const step = async <T>(path: unknown, work: () => T): Promise<T> => {
@@ -77,14 +78,17 @@ async function atOnce<T>(work: () => T): Promise<T> {
   return work();
 }
 
-/** A signal that fired before the operation begins is seen there; the operation itself takes no time. */
+/**
+ * A signal that has already fired is honored before the operation starts; the operation itself
+ * takes no time.
+ */
 function withoutSignal(options: unknown): unknown {
   if (typeof options !== 'object' || options === null) return options;
   const { signal: _, ...rest } = options as { readonly signal?: AbortSignal };
   return rest;
 }
 
-/** A `FileHandle`, as far as Parley uses it. */
+/** The subset of `FileHandle` that Parley uses. */
 class SimulatedFile {
   readonly fd: number;
   #isOpen = true;
@@ -97,7 +101,7 @@ class SimulatedFile {
     return atOnce(() => fs.fstatSync(this.fd, options));
   }
 
-  /** With a buffer and a place in it, or with options that may bring the buffer. */
+  /** Accepts a buffer and an offset, or an options object that may contain the buffer. */
   read(first: unknown, second?: unknown, length?: number, position?: number) {
     return atOnce(() => {
       const { buffer = first, ...place } = (
@@ -163,7 +167,7 @@ class SimulatedFile {
   }
 }
 
-/** Without the fields that are undefined, which the synchronous call would read as given. */
+/** Removes undefined fields, which the synchronous call would treat as given. */
 function clean(options: object): object {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }

@@ -14,16 +14,19 @@ export interface Machine {
   readonly time: VirtualTime;
   readonly databases: Databases;
   readonly crashes: Crashes;
-  /** What of the files is on the disk. */
+  /** Which files are on the disk. */
   readonly files: SyncedFiles;
-  /** In use from the next file operation on. */
+  /** Takes effect with the next file operation. */
   fileDelays: FileDelays;
-  /** Begins another simulation: what the processes draw, and which of them is next, follows from the seed. */
+  /**
+   * Starts another simulation: the seed determines what the processes draw and which of them runs
+   * next.
+   */
   begin(seed: number): void;
 }
 
 /**
- * Puts virtual time, chance, files, databases and servers in the place of those of this thread, for good. Modules of
+ * Permanently replaces time, randomness, files, databases and servers of this thread. Modules of
  * the product must be loaded afterwards.
  */
 export function installMachine(): Machine {

@@ -4,7 +4,10 @@ const ROOT = new URL('../../../', import.meta.url).href;
 const SIMULATION = new URL('../', import.meta.url).href;
 const WORLD = `${SIMULATION}world/`;
 
-/** What talks to a server, and what the simulation has in its place. `from`: the only module that gets it. */
+/**
+ * Modules that talk to a server, and their replacements in the simulation. `from` is the only
+ * module that gets the replacement.
+ */
 const REPLACED = [
   {
     module: 'packages/queue/src/redis-backend.ts',
@@ -24,8 +27,8 @@ const REPLACED = [
 ] as const;
 
 /**
- * Puts the simulation's servers in the place of Redis and PostgreSQL, where the product would open a connection to
- * them. Must be called before the product's modules are loaded.
+ * Replaces Redis and PostgreSQL with the simulation's servers where the product would open a
+ * connection to them. Must be called before the product's modules are loaded.
  */
 export function installModules(): void {
   registerHooks({

@@ -2,7 +2,10 @@ import { registerHooks } from 'node:module';
 
 const ROOT = new URL('../../../', import.meta.url).href;
 
-/** A text of a module that is replaced while it is loaded; the file itself stays as it is. */
+/**
+ * A piece of module source that is replaced while the module is loaded; the file itself does not
+ * change.
+ */
 export interface Replacement {
   readonly file: string;
   readonly text: string;
@@ -10,8 +13,9 @@ export interface Replacement {
 }
 
 /**
- * Plants a fault. Throws while the module is loaded where its text is not there, or not once, since then the fault
- * would not be the one that is meant. Returns whether the module was loaded.
+ * Plants a fault. Throws while the module is loaded unless its text occurs exactly once, since
+ * otherwise it would not be the intended fault. The returned function tells whether the module was
+ * loaded.
  */
 export function plantFault({ file, text, by }: Replacement): () => boolean {
   let isPlanted = false;
@@ -21,7 +25,8 @@ export function plantFault({ file, text, by }: Replacement): () => boolean {
       if (url !== ROOT + file) return loaded;
       const source = String(loaded.source);
       const count = source.split(text).length - 1;
-      if (count !== 1) throw new Error(`${file} has the text to replace ${count} times: ${text}`);
+      if (count !== 1)
+        throw new Error(`${file} contains the text to replace ${count} times: ${text}`);
       isPlanted = true;
       return { ...loaded, source: source.replace(text, () => by) };
     },

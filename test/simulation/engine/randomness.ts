@@ -3,8 +3,8 @@ import { syncBuiltinESMExports } from 'node:module';
 import type { Chance } from './chance.ts';
 
 /**
- * Puts the numbers of a seed in the place of all chance of this thread, ids and secrets included. `chance` is asked at
- * each draw, since each seed has another.
+ * Replaces all randomness of this thread with seeded numbers, ids and secrets included. `chance` is
+ * called at each draw because it changes with the seed.
  */
 export function installRandomness(chance: () => Chance): void {
   const fill = <T extends NodeJS.ArrayBufferView>(view: T): T => {

@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 
 /**
- * A web server that listens nowhere: nobody calls the simulated Parley over HTTP, but every gateway must be able to
- * start one.
+ * A web server that does not listen: no one calls the simulated Parley over HTTP, but every gateway
+ * must be able to start one.
  */
 class DeafServer extends EventEmitter {
   listen(_port: number, _host: string, done: () => void): this {

@@ -11,13 +11,16 @@ import {
 import { endianness } from 'node:os';
 import type { Chance } from './chance.ts';
 
-/** The index of the log as SQLite keeps it beside the file (sqlite.org/walformat.html, section 2.1). */
+/**
+ * The index of the write-ahead log, as SQLite keeps it beside the file (sqlite.org/walformat.html,
+ * section 2.1).
+ */
 interface LogIndex {
-  /** Frames of committed transactions. */
+  /** The number of frames of committed transactions. */
   readonly frames: number;
-  /** So many of them are in the database file already. */
+  /** The number of frames already copied to the database file. */
   readonly copied: number;
-  /** Changes when the log begins again. */
+  /** Changes when the log restarts. */
   readonly salt: bigint;
   readonly pageSize: number;
 }
@@ -30,13 +33,13 @@ const FRAME_HEADER_BYTES = 24;
 export interface AfterCut {
   readonly file: string;
   readonly log: Uint8Array;
-  /** Bytes of the log that were written and are gone. */
+  /** How many written bytes of the log are lost. */
   readonly lost: number;
 }
 
 /**
- * What of a SQLite file with a write-ahead log is on the disk for certain: the file as of the last checkpoint, which
- * syncs it, and the beginning of the log up to the last commit that was synced.
+ * Tracks which part of a SQLite file with a write-ahead log is certainly on the disk: the file as
+ * of the last checkpoint, which syncs it, and the log up to the last synced commit.
  */
 export class SyncedDatabase {
   readonly path: string;
@@ -50,25 +53,25 @@ export class SyncedDatabase {
     this.#copy = copy;
   }
 
-  /** After each commit, and after anything that may have been a checkpoint. */
+  /** Called after each commit and after anything that may have been a checkpoint. */
   note(isSynced: boolean): void {
     const now = this.#readIndex();
     if (now === null) return;
     const before = this.#known;
     if (before?.salt !== now.salt || before.copied !== now.copied) {
       copyFileSync(this.path, this.#copy);
-      // A checkpoint syncs what it copies; a log that begins again syncs its header.
+      // A checkpoint syncs what it copies; a log that restarts syncs its header.
       const bytes = before?.salt === now.salt ? bytesOf({ ...now, frames: now.copied }) : 0;
       const kept = before?.salt === now.salt ? this.#syncedBytes : LOG_HEADER_BYTES;
       this.#syncedBytes = before === null ? bytesOf(now) : Math.max(bytes, kept);
     }
     this.#known = now;
-    // A transaction that has written nothing syncs nothing.
+    // A transaction without writes syncs nothing.
     const hasWritten = before?.salt !== now.salt || before.frames !== now.frames;
     if (isSynced && hasWritten) this.#syncedBytes = bytesOf(now);
   }
 
-  /** What is on the disk after a power cut at this moment; null: nothing was ever synced. */
+  /** What is on the disk after a power cut at this moment; null when nothing was ever synced. */
   cut(chance: Chance): AfterCut | null {
     if (this.#known === null) return null;
     const written = this.#writtenLog();
@@ -78,14 +81,14 @@ export class SyncedDatabase {
     return { file: this.#copy, log: written.slice(0, end), lost: written.length - end };
   }
 
-  /** Copies the database as it is at this moment; null: it has not been used yet. */
+  /** Copies the current database; returns null when it has not been used yet. */
   copyTo(file: string): AfterCut | null {
     if (this.#known === null) return null;
     copyFileSync(this.path, file);
     return { file, log: this.#writtenLog(), lost: 0 };
   }
 
-  /** Puts the files on the disk. All connections must be closed. */
+  /** Writes the files to the disk. All connections must be closed. */
   put({ file, log }: AfterCut): void {
     for (const end of ['-wal', '-shm']) rmSync(this.path + end, { force: true });
     copyFileSync(file, this.path);
@@ -94,7 +97,7 @@ export class SyncedDatabase {
     this.#syncedBytes = 0;
   }
 
-  /** What committed transactions have written. */
+  /** The part of the log written by committed transactions. */
   #writtenLog(): Uint8Array {
     const path = `${this.path}-wal`;
     if (this.#known === null || !existsSync(path)) return new Uint8Array();

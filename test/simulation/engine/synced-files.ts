@@ -3,19 +3,19 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import type { Chance } from './chance.ts';
 
-/** The kernel writes by itself what is older, in ms (`vm.dirty_expire_centisecs`). */
+/** After this time, in ms, the kernel writes dirty pages unasked (`vm.dirty_expire_centisecs`). */
 const WRITTEN_BACK_MS = 30_000;
-/** Where Linux names the time since the machine started. */
+/** Where Linux publishes the id of the current boot. */
 const BOOT_FILE = '/proc/sys/kernel/random/boot_id';
 
 type Call = (...args: unknown[]) => unknown;
 
 /**
- * Which files of this thread are on the disk for certain: each write makes a file unsynced until `fsync`. Also says
- * which boot of the machine this is, since files of an earlier one may say so.
+ * Tracks which files of this thread are certainly on the disk: each write makes a file unsynced
+ * until `fsync`. Also provides the boot id of the machine, since files may record an earlier one.
  */
 export class SyncedFiles {
-  /** Number of the file in its file system, and when it was written last. */
+  /** Maps the inode of each unsynced file to the time of its last write. */
   readonly #unsynced = new Map<number, number>();
   readonly #now: () => number;
   /** Changes with each power cut. */
@@ -30,7 +30,7 @@ export class SyncedFiles {
     this.boot = 0;
   }
 
-  /** Must be called before other parts of the simulation take these functions. */
+  /** Must be called before other parts of the simulation capture these functions. */
   install(): void {
     const table = fs as unknown as Record<string, Call>;
     const real = { ...table };
@@ -65,15 +65,15 @@ export class SyncedFiles {
     syncBuiltinESMExports();
   }
 
-  /** A file that somebody outside of the simulation has written, long ago. */
+  /** Marks a file written outside the simulation as synced long ago. */
   assumeSynced(path: string): void {
     const stats = fs.statSync(path, { throwIfNoEntry: false });
     if (stats !== undefined) this.#unsynced.delete(stats.ino);
   }
 
   /**
-   * What a power cut does to the files of a folder, except those that `isKept` names: one that was not synced is gone,
-   * empty, cut off, or there. Returns what was lost, for people.
+   * Applies a power cut to the files of a folder, except those that `isKept` selects: an unsynced
+   * file is gone, empty, truncated or intact. Returns a description of the losses.
    */
   cut(folder: string, isKept: (path: string) => boolean, chance: Chance): readonly string[] {
     this.boot += 1;

@@ -6,7 +6,7 @@ import type { VirtualTime } from './virtual-time.ts';
 /** Longer delays overflow in Node and become 1 ms. */
 const MAX_MS = 2 ** 31 - 1;
 
-/** What `setTimeout` and its like return. */
+/** The return value of `setTimeout` and `setInterval`. */
 class VirtualTimer {
   readonly #start: () => () => void;
   #cancel: (() => void) | undefined;
@@ -28,7 +28,7 @@ class VirtualTimer {
     return true;
   }
 
-  /** Counts its time from now again. */
+  /** Restarts the delay from now. */
   refresh(): this {
     this.close();
     this.#cancel = this.#start();
@@ -52,13 +52,13 @@ class VirtualTimer {
 
 type Callback = (...args: unknown[]) => void;
 
-/** As Node reads a delay: at least 1 ms. */
+/** Converts a delay as Node does: at least 1 ms. */
 function delayOf(ms: unknown): number {
   const delay = Number(ms);
   return delay >= 1 && delay <= MAX_MS ? delay : 1;
 }
 
-/** Puts virtual time in the place of all timers and clocks of this thread. */
+/** Replaces all timers and clocks of this thread with virtual time. */
 export function installTimers(time: VirtualTime): void {
   const setTimeout = (run: Callback, ms?: unknown, ...args: unknown[]) =>
     new VirtualTimer(() => time.plan(delayOf(ms), () => run(...args)));
@@ -112,7 +112,7 @@ function waiting(
   });
 }
 
-/** As Node rejects a wait whose signal fired. */
+/** The error with which Node rejects a wait whose signal fired. */
 function aborted(signal: AbortSignal): Error {
   const error = new Error('The operation was aborted', { cause: signal.reason });
   return Object.assign(error, { name: 'AbortError', code: 'ABORT_ERR' });

@@ -1,42 +1,55 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Chance } from './chance.ts';
 
-/** A simulated process: what it has started runs as long as it lives, and only while it is not paused. */
+/** A simulated process. Its events run only while it lives and is not paused. */
 export interface SimulatedProcess {
   readonly name: string;
   alive: boolean;
   /** How far its clock is ahead of the simulation's, in ms. */
   clockAhead: number;
-  /** Until then it stands still, as a stopped or swapped-out process does. In ms of the simulation. */
+  /**
+   * The process is paused until this time, like a stopped or swapped-out process. In ms of the
+   * simulation.
+   */
   pausedUntil: number;
-  /** Until then it waits for its disk, in the midst of its work. In ms of the simulation. */
+  /**
+   * The process waits for its disk until this time, in the middle of its work. In ms of the
+   * simulation.
+   */
   busyUntil: number;
 }
 
-/** Something that happens at its time. */
+/** An event that is due at a certain time. */
 interface Event {
   readonly process: SimulatedProcess | undefined;
   at: number;
   order: number;
   readonly run: () => void;
-  /** Set for an interval, in ms. */
+  /** The period of an interval, in ms; absent for a single event. */
   readonly every?: number;
-  /** It does not wait for a time: the process is in the middle of something, such as a commit. */
+  /**
+   * Whether the event does not wait for a time: the process is in the middle of something, such as
+   * a commit.
+   */
   readonly isImmediate: boolean;
 }
 
-/** The moment at which each simulation begins, in ms since 1970. */
+/** When each simulation starts, in ms since 1970. */
 export const BEGINNING = Date.UTC(2026, 0, 1);
-/** What an immediate costs, so that a loop of them cannot hold time still. In ms. */
+/** How far an immediate advances the clock, so that a loop of them cannot stop time. In ms. */
 const STEP_MS = 0.01;
-/** Node's own: by the next call everything that was ready in promises has run. */
+/** Node's own `setImmediate`: by the next call all ready promise callbacks have run. */
 const nextTurn = globalThis.setImmediate;
-/** An import takes a turn, since module hooks load at once; a start makes some in a row, with no event between them. */
+/**
+ * An import takes one turn, since module hooks load synchronously; a startup makes several in a
+ * row, with no event between them.
+ */
 const TURNS_BEFORE_A_JUMP = 20;
 
 /**
- * Time that goes on only when nothing is left to do: the events of all simulated processes in one queue. Of what is
- * due at the same time a seed chooses the process; within a process the order is that of Node's timers.
+ * Time that advances only when nothing is left to do: the events of all simulated processes in one
+ * queue. Among events due at the same time, the seed chooses the process; within a process the
+ * order is that of Node's timers.
  */
 export class VirtualTime {
   readonly #current = new AsyncLocalStorage<SimulatedProcess | undefined>();
@@ -46,15 +59,15 @@ export class VirtualTime {
   #order = 0;
   #fired = 0;
 
-  /** Called after each event, when everything that it made ready has run. */
+  /** Called after each event, once everything that it made ready has run. */
   afterEach: (process: SimulatedProcess | undefined) => void = () => {};
 
-  /** Hears what an event has thrown; by default it ends the simulation. */
+  /** Receives errors thrown by events; by default they end the simulation. */
   onError: (process: SimulatedProcess | undefined, error: unknown) => void = (_, error) => {
     throw error;
   };
 
-  /** Begins again with an empty queue. */
+  /** Starts again with an empty queue. */
   begin(chance: Chance): void {
     this.#events.clear();
     this.#chance = chance;
@@ -63,43 +76,45 @@ export class VirtualTime {
     this.#fired = 0;
   }
 
-  /** Milliseconds since the beginning. */
+  /** Milliseconds since the start of the simulation. */
   get now(): number {
     return this.#now;
   }
 
-  /** The same for the process whose code runs: what it waited for without giving way has taken its time. */
+  /** The same, plus the time that the running process has spent in blocking waits. */
   get ownNow(): number {
     return Math.max(this.#now, this.process?.busyUntil ?? 0);
   }
 
-  /** How many events have happened. */
+  /** How many events have run. */
   get fired(): number {
     return this.#fired;
   }
 
-  /** The process whose code runs; undefined for the world around them. */
+  /** The process whose code is running; undefined for the world around the processes. */
   get process(): SimulatedProcess | undefined {
     return this.#current.getStore();
   }
 
-  /** What the clock of the process that asks shows, in ms since 1970. */
+  /** What the clock of the calling process shows, in ms since 1970. */
   wallClock(): number {
     return Math.floor(BEGINNING + this.ownNow + (this.process?.clockAhead ?? 0));
   }
 
-  /** Runs code as that of a process; undefined: of the world. */
+  /** Runs code as a process, or as the world when undefined. */
   as<T>(process: SimulatedProcess | undefined, work: () => T): T {
     return this.#current.run(process, work);
   }
 
-  /** The process whose code runs stands still for so long, before its next line: it waits for its disk. */
+  /**
+   * Pauses the running process for this time before its next line, as when it waits for its disk.
+   */
   standStill(forMs: number): void {
     const { process } = this;
     if (process !== undefined) process.busyUntil = this.ownNow + forMs;
   }
 
-  /** Plans an event of the process that asks; the returned function cancels it. */
+  /** Schedules an event of the calling process; the returned function cancels it. */
   plan(afterMs: number, run: () => void, every?: number): () => void {
     const event: Event = {
       process: this.process,
@@ -113,12 +128,15 @@ export class VirtualTime {
     return () => void this.#events.delete(event);
   }
 
-  /** Whether a process is in the middle of something that waits for no time: a commit, a file operation. */
+  /**
+   * Whether a process is in the middle of an operation that does not wait for a time: a commit or a
+   * file operation.
+   */
   isMidway(process: SimulatedProcess): boolean {
     return [...this.#events].some((event) => event.process === process && event.isImmediate);
   }
 
-  /** Goes on until `until`, in ms since the beginning, or until `isOver`. */
+  /** Runs events until `until`, in ms since the start, or until `isOver`. */
   async runUntil(until: number, isOver: () => boolean = () => false): Promise<void> {
     await this.#settle();
     while (!isOver()) {
@@ -144,7 +162,7 @@ export class VirtualTime {
     }
   }
 
-  /** What is ready at the present moment comes before time goes on. */
+  /** Everything that is ready now runs before time advances. */
   async #awaitEvent(until: number): Promise<Event | undefined> {
     for (let turn = 0; turn < TURNS_BEFORE_A_JUMP; turn += 1) {
       const event = this.#nextEvent(until);
@@ -193,7 +211,7 @@ function isBefore(one: Event, other: Event): boolean {
   return one.at < other.at || (one.at === other.at && one.order < other.order);
 }
 
-/** Resolves when everything that is ready in promises has run. */
+/** Resolves when all ready promise callbacks have run. */
 function settled(): Promise<void> {
   return new Promise((resolve) => {
     nextTurn(resolve);

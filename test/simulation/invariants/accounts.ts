@@ -4,7 +4,10 @@ import type { Life } from '../world/attempts.ts';
 import type { Platform } from '../world/platform.ts';
 import type { MakeInvariant } from './invariant.ts';
 
-/** Who had an account from a moment on. `until` in ms since 1970 by the database's clock. */
+/**
+ * One holder of an account and the time it took over. `until` is in ms since 1970 by the database's
+ * clock.
+ */
 interface Hold {
   readonly at: number;
   readonly holder: string | null;
@@ -13,14 +16,17 @@ interface Hold {
 
 const ACCOUNT = 'account:';
 
-/** Which simulated process is which in the table of leases: whoever takes a lease does so in an event of its own. */
+/**
+ * Maps the owners in the table of leases to simulated processes: a process takes a lease in an
+ * event of its own.
+ */
 export class Holders {
   readonly #process = new Map<string, string>();
   readonly #holds = new Map<string, Hold[]>();
 
   note(step: Step): void {
     const changed = step.changes.filter((change) => change.kind === 'lease');
-    // The first look finds what several have done before it.
+    // The first look sees the takings of several processes together.
     const isFirst = this.#holds.size === 0;
     for (const { name, holder, until } of changed) {
       const holds = this.#holds.get(name) ?? [];
@@ -35,7 +41,7 @@ export class Holders {
     return ![...this.#holds.keys()].some((name) => name.startsWith(ACCOUNT));
   }
 
-  /** The process that had an account at a moment. `wall`: that moment by the database's clock. */
+  /** The process that had an account at a moment. `wall` is that moment by the database's clock. */
   at(account: string, at: number, wall: number): string | 'nobody' | 'not known yet' {
     const hold = this.#holds.get(ACCOUNT + account)?.findLast((one) => one.at <= at);
     if (hold?.holder == null || hold.until <= wall) return 'nobody';
@@ -43,10 +49,16 @@ export class Holders {
   }
 }
 
-/** What an old holder may still ask before it notices that it stood still, in ms of its own running. */
+/**
+ * How long a previous holder may still poll before it notices that it was paused, in ms of its own
+ * running time.
+ */
 const POLLS_AFTER_MS = 2_000;
 
-/** An account is served by one gateway at a time: another one neither sends nor shows anything for it (D14). */
+/**
+ * An account is served by one gateway at a time: no other gateway sends or shows anything for it
+ * (D14).
+ */
 export const oneGatewaySends: MakeInvariant = () => {
   const holders = new Holders();
   const seen = new Map<Platform, number>();
@@ -79,7 +91,7 @@ export const oneGatewaySends: MakeInvariant = () => {
   };
 };
 
-/** A part is marked as being sent by nobody while another process has its account (D09, D14). */
+/** No process marks a part as sending while another process has its account (D09, D14). */
 export const onlyHoldersMark: MakeInvariant = () => {
   const holders = new Holders();
   return {
@@ -100,7 +112,7 @@ export const onlyHoldersMark: MakeInvariant = () => {
   };
 };
 
-/** Within so many ms after all faults each account is served, and served again (D13, D14). */
+/** After the last fault each account must be served again within this time (D13, D14). */
 const SERVED_WITHIN_MS = 15_000;
 
 export const everyAccountIsServed: MakeInvariant = () => ({
@@ -117,7 +129,7 @@ export const everyAccountIsServed: MakeInvariant = () => ({
         const gaps = times.slice(1).map((at, index) => at - (times[index] ?? at));
         const longest = Math.max(...gaps);
         return longest > SERVED_WITHIN_MS
-          ? [`nobody served ${platform.kind.id}/${account} for ${Math.round(longest)} ms`]
+          ? [`no gateway served ${platform.kind.id}/${account} for ${Math.round(longest)} ms`]
           : [];
       }),
     );
@@ -128,7 +140,7 @@ function accounts({ kind }: Platform): readonly string[] {
   return kind.accounts ?? ['default'];
 }
 
-/** The gateways of a calm deployment share the accounts evenly, to within one (D14). */
+/** The gateways of a deployment without faults share the accounts evenly, to within one (D14). */
 export const accountsAreShared: MakeInvariant = () => ({
   id: 'D14',
   atEnd: (simulation: Simulation) => {

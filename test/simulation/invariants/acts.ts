@@ -12,7 +12,10 @@ interface Act {
   readonly emoji?: string;
 }
 
-/** What the outbox calls done to a message is done at the platform (F04, D04). */
+/**
+ * Every edit, deletion or reaction that the outbox records as done happened at the platform (F04,
+ * D04).
+ */
 export const actsAreDone: MakeInvariant = () => ({
   id: 'F04',
   atEnd: ({ observer, platforms }) => {
@@ -31,7 +34,7 @@ export const actsAreDone: MakeInvariant = () => ({
           : kind === 'delete'
             ? shown?.isDeleted
             : shown?.isDeleted || shown?.edited === plain;
-      return isDone ? [] : [`part ${id} should ${kind} ${messageId} of ${channel}, and did not`];
+      return isDone ? [] : [`part ${id} should ${kind} ${messageId} of ${channel}, but did not`];
     });
   },
 });

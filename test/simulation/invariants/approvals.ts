@@ -14,15 +14,15 @@ interface ApprovalRow {
 
 const OWNER = '1';
 
-/** The code with which a message of the bot asks about one call; undefined: it asks nothing. */
+/** The approval code in a message of the bot; undefined when it does not ask for approval. */
 export function codeOfQuestion(text: string): string | undefined {
   return /Reply `?\/approve (\w+)/.exec(text)?.[1];
 }
 
-/** What needs an approval is not done before an owner has allowed it, and once afterwards (G05). */
+/** A call that needs approval runs only after an owner has approved it, and then once (G05). */
 export const approvedFirst: MakeInvariant = () => {
   const read = journalReader();
-  /** The code of the question by the mark of the call that it is about, as people saw it. */
+  /** The approval code that people saw for each call, by the mark of the call. */
   const codes = new Map<string, string>();
   const asking = new Set<string>();
   const ended = new Set<string>();
@@ -71,7 +71,7 @@ function approvalsOf({ observer }: Simulation): readonly ApprovalRow[] {
   );
 }
 
-/** What the world can see: a mark that is there although no owner said yes to its question. */
+/** Observed from outside: a mark exists although no owner approved its question. */
 function doneWithout(simulation: Simulation, codes: ReadonlyMap<string, string>): string[] {
   const lists = simulation.observer.rows<{ readonly content: string }>(
     'select content from todo_list',

@@ -5,12 +5,13 @@ import { SLOW_MS } from '../world/sending.ts';
 import type { MakeInvariant } from './invariant.ts';
 
 /**
- * Within this time after the last fault every question that waits is answered, in ms: a model that says nothing is
- * given up after 15 s and asked again, and the turn may have to wait for a lease (15 s) and a sweep before.
+ * Within this time after the last fault every open question is answered, in ms: a silent model is
+ * abandoned after 15 s and asked again, and the turn may first have to wait for a lease (15 s) and
+ * a sweep.
  */
 const MAX_WAIT_MS = 120_000;
 
-/** Where nothing goes wrong every question is answered within this time, in ms (D13). */
+/** Without faults every question is answered within this time, in ms (D13). */
 export function answeredWithin(longestMs: number): MakeInvariant {
   return () => {
     const answered = new Map<string, number>();
@@ -30,7 +31,7 @@ export function answeredWithin(longestMs: number): MakeInvariant {
   };
 }
 
-/** When each question was answered first. */
+/** Records when each question was first answered. */
 function noteAnswers(
   answered: Map<string, number>,
   { at, changes }: Step,
@@ -44,7 +45,7 @@ function noteAnswers(
   }
 }
 
-/** Nothing waits longer than its bound once faults have ended (D13). */
+/** No question waits longer than its limit once faults have ended (D13). */
 export const answeredInTime: MakeInvariant = () => {
   const answered = new Map<string, number>();
   return {
@@ -58,7 +59,7 @@ export const answeredInTime: MakeInvariant = () => {
         const waited = (answered.get(text) ?? 0) - Math.max(at, calmSince);
         const isSlow = platforms.get(platform)?.kind.slowChats?.includes(chat) === true;
         const before = questions.slice(0, nth).filter((one) => one.chat === chat).length;
-        // The platform takes one answer of a slow chat after the other.
+        // The platform accepts the answers of a slow chat one by one.
         const longest = MAX_WAIT_MS + (isSlow ? before * SLOW_MS[1] : 0);
         if (waited <= longest) return [];
         return [`${text} waited ${Math.round(waited / 1_000)} s after the last fault`];

@@ -3,7 +3,7 @@ import type { MakeInvariant } from './invariant.ts';
 import { journalReader } from './journal.ts';
 import { rowOf } from './questions.ts';
 
-/** A call of a tool is begun once where it may not be done again, and has one result (G16). */
+/** A tool call that must not be repeated starts once and has one result (G16). */
 export const callsOnce: MakeInvariant = () => {
   const read = journalReader();
   const begun = new Set<string>();
@@ -23,7 +23,10 @@ export const callsOnce: MakeInvariant = () => {
   };
 };
 
-/** A turn that goes on has all results, and does not ask the model for what its journal has (G16). */
+/**
+ * A resumed turn has all results and does not ask the model for what its journal already contains
+ * (G16).
+ */
 export const askedOnce: MakeInvariant = () => {
   const read = journalReader();
   const steps = new Map<string, number>();
@@ -48,15 +51,15 @@ export const askedOnce: MakeInvariant = () => {
       const question = simulation.questions.find(({ text }) => text === asked.at(-1));
       const message = question && rowOf(question, simulation);
       const turn = observer.tables.turns.get(message?.turn_id ?? '');
-      // A request for a summary of what was said before offers no tools.
+      // A request to summarize earlier messages offers no tools.
       if (message?.turn_id == null || turn?.state !== 'running' || request.tools.length === 0)
         return [];
       const has = new Set(results.map(({ resultOf }) => resultOf));
       const lost = rounds
         .flatMap(({ calls }) => calls)
         .filter(({ id }) => !has.has(id))
-        .map(({ id, name }) => `the result of ${name} (${id}) is not in the request that follows`);
-      // Who has lost the lane may ask until it notices.
+        .map(({ id, name }) => `the result of ${name} (${id}) is missing from the next request`);
+      // A process that lost the lane may ask the model until it notices.
       const holder = observer.tables.conversations.get(message.conversation_id)?.lease_owner;
       if (holder == null || holders.get(holder) !== time.process?.name) return lost;
       const known = steps.get(message.turn_id) ?? 0;
@@ -66,10 +69,13 @@ export const askedOnce: MakeInvariant = () => {
   };
 };
 
-/** A step of a journal is written by the process that has the lane of its turn, and by no earlier one (D02). */
+/**
+ * A journal step is written by the process that holds the lane of its turn, never by an earlier
+ * holder (D02).
+ */
 export const stepsByHolder: MakeInvariant = () => {
   const read = journalReader();
-  // Others write to its lane later, where they shorten its lease for example.
+  // Other processes may write to the lane later, for example to shorten its lease.
   const takers = new Map<string, string>();
   return {
     id: 'D02',
@@ -84,10 +90,10 @@ export const stepsByHolder: MakeInvariant = () => {
       const { turns, conversations } = simulation.observer.tables;
       return read(simulation).flatMap(({ turn, kind }) => {
         const lane = conversations.get(turns.get(turn)?.conversation_id ?? '');
-        // One that was taken with this very event is not known yet.
+        // A lane taken in this very event is not known yet.
         const holder = takers.get(lane?.lease_owner ?? '');
         if (holder === undefined || holder === process) return [];
-        return [`${process} wrote a step "${kind}" of ${turn}, whose lane ${holder} has`];
+        return [`${process} wrote a step "${kind}" of ${turn}, whose lane belongs to ${holder}`];
       });
     },
   };

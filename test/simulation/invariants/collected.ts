@@ -11,8 +11,9 @@ function begunTurns(changes: readonly Change[]): readonly Begun[] {
 }
 
 /**
- * What waits in a direct chat when a turn begins is answered by that turn, all of it (D03). Transactions that are asked
- * for together share a commit, so a message that is accepted in the same step may have come after the turn.
+ * A turn in a direct chat answers all messages that are waiting when it starts (D03). Transactions
+ * requested together share a commit, so a message accepted in the same step may have arrived after
+ * the turn.
  */
 export const collectsAll: MakeInvariant = () => ({
   id: 'D03',
@@ -28,18 +29,21 @@ export const collectsAll: MakeInvariant = () => ({
     return begun.flatMap(({ conversation, turn }) =>
       waiting
         .filter((row) => row.conversation_id === conversation)
-        .map(({ seq }) => `${turn} began without message ${seq}, which waited as well`),
+        .map(({ seq }) => `${turn} started without message ${seq}, which was waiting as well`),
     );
   },
 });
 
-/** So long nobody may have written before the next turn begins, and so long a turn waits for that. In ms. */
+/**
+ * How long nobody may have written before the next turn starts, and how long a turn waits for that
+ * silence at most. In ms.
+ */
 const [QUIET_MS, TIMEOUT_MS] = [500, 5_000];
 
 /**
- * What was written during a turn becomes the next one after a pause (D03), which begins when a gateway has received the
- * last message, though it may stand still before it stores that. It counts by the clocks of processes, so a scene that
- * sets them cannot ask for it.
+ * Messages written during a turn become the next turn after a pause (D03). The pause starts when a
+ * gateway has received the last message, though the gateway may be paused before it stores that
+ * message. It is measured by the clocks of processes, so a scene that changes them cannot check it.
  */
 export const pausesToCollect: MakeInvariant = () => {
   const ended = new Map<string, number>();
@@ -57,13 +61,13 @@ export const pausesToCollect: MakeInvariant = () => {
           ended.set(conversation, at);
           lastEpoch.set(conversation, epochs.get(conversation) ?? 0);
         }
-        // In a lane that was taken for it a turn begins at once.
+        // A turn starts immediately in a lane that was taken for it.
         const isNext = lastEpoch.get(conversation) === epochs.get(conversation);
         if (from !== null || to !== 'running' || !isNext) continue;
         const quietMs = simulation.databaseTime(at) - lastReceived(turn, simulation) + 1;
         const waitedMs = Math.ceil(at - (ended.get(conversation) ?? 0)) + 1;
         if (quietMs < QUIET_MS && waitedMs < TIMEOUT_MS)
-          wrong.push(`${turn} of ${conversation} began ${quietMs} ms after the last message`);
+          wrong.push(`${turn} of ${conversation} started ${quietMs} ms after the last message`);
       }
       return wrong;
     },

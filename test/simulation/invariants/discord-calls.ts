@@ -4,7 +4,10 @@ import type { MakeInvariant } from './invariant.ts';
 
 const ACCOUNT = 'discord/default';
 
-/** What changes something at Discord is asked by the gateway that has the bot, and by no earlier one (D09, D14). */
+/**
+ * Changes at Discord are requested only by the gateway that has the bot, never by an earlier holder
+ * (D09, D14).
+ */
 export const oneGatewayCalls: MakeInvariant = () => {
   const holders = new Holders();
   let seen = 0;
@@ -19,7 +22,7 @@ export const oneGatewayCalls: MakeInvariant = () => {
       return calls.flatMap(({ process, method, path, at }) => {
         const holder = holders.at(ACCOUNT, at, simulation.databaseTime(at));
         if (method === 'GET' || ['nobody', 'not known yet', process].includes(holder)) return [];
-        return [`${process} asked Discord to ${method} ${path}, whose bot ${holder} had`];
+        return [`${process} asked Discord to ${method} ${path}, but the bot belonged to ${holder}`];
       });
     },
   };

@@ -5,7 +5,7 @@ import type { MakeInvariant } from './invariant.ts';
 import { type JournalCall, journalReader } from './journal.ts';
 import { rowOf } from './questions.ts';
 
-/** What a tool has left outside of Parley's tables is there once for each call, and stays (G16, D04). */
+/** The effect of a tool outside Parley's tables exists once per call, and stays (G16, D04). */
 export const effectsOnce: MakeInvariant = () => {
   const read = journalReader();
   const calls = new Map<string, JournalCall>();
@@ -44,7 +44,7 @@ export const effectsOnce: MakeInvariant = () => {
         const { name, arguments: given } = calls.get(key) ?? { name: '', arguments: '' };
         const [mark] = given.match(/\bm\d+-\d+-\d+\b/) ?? [];
         if (name === 'edit' && mark !== undefined && !marks.has(mark)) {
-          return [`${mark} was written, says its call, and is not there`];
+          return [`${mark} was written according to its call, but is missing`];
         }
         const [note] = given.match(/\bnote\d+\b/) ?? [];
         if (name !== 'message' || note === undefined || notes.has(note)) return [];
@@ -54,13 +54,16 @@ export const effectsOnce: MakeInvariant = () => {
   };
 };
 
-/** The marks in the ledger, in their order. */
+/** The marks in the ledger, in order. */
 export function marksOf({ deployment }: Simulation): readonly string[] {
   const path = deployment.pathOf(LEDGER);
   return existsSync(path) ? (readFileSync(path, 'utf8').match(/\bm\d+-\d+-\d+\b/g) ?? []) : [];
 }
 
-/** The model reads a question whose turn was given up once more with the next one, and may act on it then. */
+/**
+ * When a turn is given up, the model reads its question again with the next turn, and may act on it
+ * then.
+ */
 function wasGivenUp(mark: string, simulation: Simulation): boolean {
   const [number] = mark.match(/\d+/) ?? [];
   const question = simulation.questions.find(({ text }) => text === `q${number}`);
@@ -85,7 +88,10 @@ interface ListRow {
   readonly at: number;
 }
 
-/** A list is replaced as a whole, so that only the time of its row tells that the same call has done it again. */
+/**
+ * A list is replaced as a whole, so only the timestamp of its row shows that the same call has
+ * written it again.
+ */
 function listsWrittenAgain(
   { observer }: Simulation,
   lists: Map<string, string>,
@@ -106,7 +112,10 @@ function listsWrittenAgain(
   });
 }
 
-/** A message that the platform has refused for good is a dead letter, which somebody is told of. */
+/**
+ * Whether a message became a dead letter because the platform refused it permanently; somebody is
+ * told of it.
+ */
 function isDead({ observer }: Simulation): boolean {
   return observer.tables.deadLetters.size > 0;
 }

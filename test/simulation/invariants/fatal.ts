@@ -2,10 +2,12 @@ import { lastSaid } from '../scenes/script.ts';
 import type { MakeInvariant } from './invariant.ts';
 import { rowOf } from './questions.ts';
 
-/** So often a turn that ends its process is begun. */
+/** How often a turn that kills its process is started. */
 const MAX_DEATHS = 5;
 
-/** A question that ends each process is given up after five of them, and its chat is told (D06). */
+/**
+ * A question that kills every process is given up after five deaths, and its chat is told (D06).
+ */
 export const givenUp: MakeInvariant = () => {
   let asked = 0;
   return {
@@ -13,7 +15,9 @@ export const givenUp: MakeInvariant = () => {
     onRequest: (request) => {
       if (!lastSaid(request).includes('fatal')) return [];
       asked += 1;
-      return asked > MAX_DEATHS ? [`the model was asked ${asked} times what ends the process`] : [];
+      return asked > MAX_DEATHS
+        ? [`the model was asked ${asked} times the question that kills the process`]
+        : [];
     },
     atEnd: (simulation) => {
       const { observer, said, questions } = simulation;
@@ -30,8 +34,8 @@ export const givenUp: MakeInvariant = () => {
       );
       return [
         ...(state === 'failed' ? [] : [`the turn of ${question.text} is ${state}`]),
-        ...(isListed ? [] : [`${question.text} is not among the dead letters`]),
-        ...(isTold ? [] : [`nobody was told that ${question.text} was given up`]),
+        ...(isListed ? [] : [`${question.text} is missing from the dead letters`]),
+        ...(isTold ? [] : [`no chat was told that ${question.text} was given up`]),
       ];
     },
   };

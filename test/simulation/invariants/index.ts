@@ -78,7 +78,7 @@ export const INVARIANTS: readonly MakeInvariant[] = [
 ];
 
 /**
- * Promises that call some seeds of the settled scenes broken though nobody has shown yet whether the promise or Parley
- * is wrong. Runs that name their scenes check them; others leave them out.
+ * Promises that fail for some seeds of the settled scenes although nobody has shown yet whether the
+ * promise or Parley is wrong. Runs that name their scenes check them; other runs leave them out.
  */
 export const UNSETTLED: ReadonlySet<MakeInvariant> = new Set();

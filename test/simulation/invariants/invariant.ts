@@ -4,17 +4,23 @@ import type { ModelRequest } from '../world/model.ts';
 
 /** A promise that must hold at every step. */
 export interface Invariant {
-  /** The promise of SPEC.md that it checks. */
+  /** The id of the promise in SPEC.md. */
   readonly id: string;
-  /** Says what is wrong after a step; an empty list: nothing. */
+  /** Returns what is wrong after a step; empty when nothing is. */
   afterStep?(step: Step, simulation: Simulation): readonly string[];
-  /** As `afterStep`, but after each change of the database, also of tables that no step tells of. */
+  /**
+   * Like `afterStep`, but called after each change of the database, including tables that no step
+   * describes.
+   */
   afterChange?(simulation: Simulation, process: string | undefined): readonly string[];
-  /** Says what is wrong with a request to the model, which `simulation.time.process` makes. */
+  /** Returns what is wrong with a request to the model made by `simulation.time.process`. */
   onRequest?(request: ModelRequest, simulation: Simulation): readonly string[];
-  /** Says what is wrong when faults have ended and the time for everything that was under way is over. */
+  /**
+   * Returns what is wrong after the faults have ended and all work in progress has had time to
+   * finish.
+   */
   atEnd?(simulation: Simulation): readonly string[];
 }
 
-/** Makes an invariant with the memory of its own that one simulation needs. */
+/** Creates an invariant with its own memory, for one simulation. */
 export type MakeInvariant = () => Invariant;

@@ -1,15 +1,15 @@
 import type { Simulation } from '../simulation.ts';
 
-/** A step of a journal, as far as promises read it. */
+/** A journal step, with the fields that the promises need. */
 export interface JournalRow {
   readonly turn: string;
   readonly kind: string;
-  /** The key of the call that was started, or has a result. */
+  /** The key of the call that started or has a result. */
   readonly call: string | undefined;
-  /** Of a result. */
+  /** Whether the call failed; only for results. */
   readonly failed: boolean;
   readonly text: string;
-  /** The calls of a step of the model, by their keys. */
+  /** The calls of a model step, by their keys. */
   readonly calls: readonly JournalCall[];
 }
 
@@ -34,7 +34,7 @@ interface StepContent {
   readonly calls?: readonly { readonly name: string; readonly arguments: string }[];
 }
 
-/** Returns the steps that all journals have got since the last call. */
+/** Returns a reader of the steps added to all journals since its last call. */
 export function journalReader(): (simulation: Simulation) => readonly JournalRow[] {
   let last = 0;
   return ({ observer }) => {

@@ -1,6 +1,6 @@
 import type { MakeInvariant } from './invariant.ts';
 
-/** Never two running turns of a conversation (D02). */
+/** A conversation never has two running turns (D02). */
 export const oneRunningTurn: MakeInvariant = () => ({
   id: 'D02',
   afterStep: ({ changes }, { observer }) => {
@@ -25,7 +25,7 @@ export const risingEpoch: MakeInvariant = () => {
     id: 'D02',
     afterStep: ({ changes }) =>
       changes.flatMap((change) => {
-        // All holders of leases are dead then, so nobody writes under an epoch that is given again.
+        // All lease holders are dead at this point, so no process writes under a reused epoch.
         if (change.kind === 'rewound') highest.clear();
         if (change.kind !== 'lane') return [];
         const { conversation, epoch } = change;
@@ -38,19 +38,20 @@ export const risingEpoch: MakeInvariant = () => {
   };
 };
 
-/** What only the worker that runs a turn can make of it. */
+/** The outcomes that only the worker running the turn can record. */
 const ENDS: ReadonlySet<string> = new Set(['answered', 'silent', 'failed']);
 
 /**
- * A turn is ended by the process that took its lane last, however long another one believes that it has it (D02). Who
- * raises the epoch has taken the lane, also where it gives it back in the same step.
+ * A turn is ended by the process that took its lane last, even while another one still believes it
+ * holds the lane (D02). Raising the epoch means taking the lane, even when it is released in the
+ * same step.
  */
 export const endedByHolder: MakeInvariant = () => {
   const takers = new Map<string, Taker>();
   return {
     id: 'D02',
     afterStep: ({ changes, process }) => {
-      // What the database has gone back to was taken by processes that are dead.
+      // The lanes recorded in the restored database belong to processes that are dead.
       if (changes[0]?.kind === 'rewound') {
         takers.clear();
         return [];
@@ -81,7 +82,7 @@ interface Taker {
   readonly process: string;
 }
 
-/** The messages of a turn that begins wait for no other one (D02). */
+/** The messages of a starting turn do not wait for another turn (D02). */
 export const claimedByItsTurn: MakeInvariant = () => ({
   id: 'D02',
   afterStep: ({ changes }, { observer: { tables } }) => {
@@ -97,11 +98,14 @@ export const claimedByItsTurn: MakeInvariant = () => ({
   },
 });
 
-/** A lane is not left together with an answer while a message waits in it, which nobody would wake it for (D01). */
+/**
+ * A lane is not released together with an answer while a message waits in it that nothing would
+ * wake it for (D01).
+ */
 export const leftEmpty: MakeInvariant = () => ({
   id: 'D01',
   afterStep: ({ changes }, { observer: { tables } }) => {
-    // Nobody has left a lane where the database went back.
+    // A database that went back is not a release of the lane.
     if (changes.some(({ kind }) => kind === 'rewound')) return [];
     const left = changes.flatMap((change) =>
       change.kind === 'lane' && change.holder === null ? [change.conversation] : [],
@@ -115,23 +119,30 @@ export const leftEmpty: MakeInvariant = () => ({
         : [],
     );
     if (answered.length === 0) return [];
-    // A slow database commits several transactions in one step: who stores a message behind the answer wakes the lane.
+    // A slow database commits several transactions in one step: the process that stores a message
+    // behind the answer wakes the lane.
     const stored = new Set(
       changes.flatMap((change) => (change.kind === 'accepted' ? [change.message] : [])),
     );
     return [...tables.messages.values()]
       .filter((row) => row.state === 'waiting' && answered.includes(row.conversation_id))
       .filter(({ seq }) => !stored.has(seq))
-      .map(({ seq, conversation_id: lane }) => `${lane} was left while message ${seq} waits in it`);
+      .map(
+        ({ seq, conversation_id: lane }) =>
+          `${lane} was released while message ${seq} was waiting in it`,
+      );
   },
 });
 
-/** When faults have ended, everything ends: no message, turn or part is under way for ever (D13). */
+/**
+ * Once faults have ended, everything finishes: no message, turn or part stays in progress forever
+ * (D13).
+ */
 export const everythingEnds: MakeInvariant = () => ({
   id: 'D13',
   atEnd: ({ observer }) => {
     const { messages, parts } = observer.tables;
-    // One that waits for a person, or was put off, may go on waiting.
+    // A turn that awaits a person or was postponed may keep waiting.
     const turns = observer.rows<{ readonly id: string }>(
       "select id from turn where state = 'running' and awaits is null and put_off_until is null",
     );
@@ -140,10 +151,10 @@ export const everythingEnds: MakeInvariant = () => ({
       ...turns.map(({ id }) => `turn ${id} never ended`),
       ...[...messages.values()]
         .filter(({ state }) => state !== 'done' && !waiting)
-        .map(({ seq, state }) => `message ${seq} is ${state} for ever`),
+        .map(({ seq, state }) => `message ${seq} stays ${state} forever`),
       ...[...parts.values()]
         .filter(({ state }) => state === 'pending' || state === 'sending')
-        .map(({ id, state }) => `part ${id} is ${state} for ever`),
+        .map(({ id, state }) => `part ${id} stays ${state} forever`),
     ];
   },
 });

@@ -4,15 +4,15 @@ import type { MakeInvariant } from './invariant.ts';
 
 type Lane = Extract<Change, { readonly kind: 'lane' }>;
 
-/** A lane that one worker has taken from another one, whose lease had not been given back. */
+/** A lane that one worker took over from another, whose lease had not been released. */
 interface Taking {
   readonly before: Lane;
   readonly now: Lane;
-  /** The process that had taken it before. */
+  /** The process that held the lane before. */
   readonly from: string | undefined;
 }
 
-/** Remembers who has which lane, and tells of those that change hands. */
+/** Remembers who holds each lane and reports the lanes that change hands. */
 function watchLanes() {
   const lanes = new Map<string, Lane>();
   const takers = new Map<string, string>();
@@ -30,7 +30,10 @@ function watchLanes() {
   };
 }
 
-/** Who takes a lane raises its epoch, so that the former holder can be told from the new one (D02). */
+/**
+ * A process that takes a lane raises its epoch, so that the former holder can be told apart from
+ * the new one (D02).
+ */
 export const takingRaisesEpoch: MakeInvariant = () => {
   const takings = watchLanes();
   return {
@@ -42,28 +45,38 @@ export const takingRaisesEpoch: MakeInvariant = () => {
   };
 };
 
-/** A lane is not taken while the lease of another worker runs: two would work on one conversation (D02). */
+/**
+ * A lane is not taken while another worker's lease on it is valid: two would work on one
+ * conversation (D02).
+ */
 export const leasesAreRespected: MakeInvariant = () => {
   const takings = watchLanes();
   return {
     id: 'D02',
     afterStep: ({ changes, process, at }, simulation) => {
       const taken = takings(changes, process);
-      // A process that has the data folder to itself knows that all other holders are dead.
+      // A process that owns the data folder exclusively knows that all other holders are dead.
       if (!simulation.isShared) return [];
       return taken
         .filter(
           ({ before }) => before.holder !== null && before.until > simulation.databaseTime(at),
         )
-        .map(({ now }) => `${process} took ${now.conversation} while the lease of another one ran`);
+        .map(
+          ({ now }) => `${process} took ${now.conversation} while another worker's lease was valid`,
+        );
     },
   };
 };
 
-/** Within this time after it stood still a worker may lose what it had. In ms: a lease, and the sweeps after it. */
+/**
+ * For this time after a pause a worker may lose its lanes. In ms: a lease and the sweeps that
+ * follow.
+ */
 const RECOVERY_MS = 20_000;
 
-/** A worker that is neither dead, nor standing still, nor cut off keeps its lane until its turn is over (D02). */
+/**
+ * A worker that is alive, not paused and not cut off keeps its lane until its turn is over (D02).
+ */
 export const theLivingKeepTheirLanes: MakeInvariant = () => {
   const takings = watchLanes();
   return {
@@ -73,7 +86,7 @@ export const theLivingKeepTheirLanes: MakeInvariant = () => {
       if (simulation.scene.faults.some((kind) => kind.startsWith('database'))) return [];
       return taken
         .filter(({ before, from }) => before.holder !== null && isWell(from, at, simulation))
-        .map(({ now, from }) => `${process} took ${now.conversation} from ${from}, which lives`);
+        .map(({ now, from }) => `${process} took ${now.conversation} from ${from}, which is alive`);
     },
   };
 };
@@ -83,7 +96,7 @@ function isWell(name: string | undefined, at: number, { deployment }: Simulation
   return running?.process.alive === true && running.process.pausedUntil < at - RECOVERY_MS;
 }
 
-/** Only the worker that has a lane gives it back (D02). */
+/** Only the worker that holds a lane releases it (D02). */
 export const givenBackByTheirHolders: MakeInvariant = () => {
   const lanes = new Map<string, Lane & { readonly taker: string }>();
   return {
@@ -98,7 +111,7 @@ export const givenBackByTheirHolders: MakeInvariant = () => {
         lanes.set(now.conversation, { ...now, taker });
         const isGivenBack = now.holder === null && before?.holder != null;
         if (!isShared || !isGivenBack || now.epoch > before.epoch || taker === process) return [];
-        return [`${process} gave ${now.conversation} back, which ${taker} has`];
+        return [`${process} released ${now.conversation}, which ${taker} has`];
       });
     },
   };

@@ -3,8 +3,9 @@ import type { Simulation } from '../simulation.ts';
 import type { MakeInvariant } from './invariant.ts';
 
 /**
- * Each step is one that the model of the lane and the outbox allows (D17). Where the database has gone back, or Parley
- * has noticed that it has, a trace of its own begins: `survivesPowerCut` says what a power cut may undo.
+ * The model of the lane and the outbox allows each step (D17). When the database has gone back, or
+ * Parley has noticed that it has, a new trace starts: `survivesPowerCut` checks what a power cut
+ * may undo.
  */
 export const allowedSteps: MakeInvariant = () => {
   let check: ReturnType<typeof createTraceChecker> | undefined;
@@ -15,7 +16,7 @@ export const allowedSteps: MakeInvariant = () => {
     afterStep: (step, simulation) => {
       const { tables } = simulation.observer;
       const isBack = step.changes.some(({ kind }) => kind === 'rewound');
-      // What an earlier Parley has left is shown with the first step, whatever it was before.
+      // Rows left by an earlier Parley appear with the first step, in whatever state they were.
       const isLeft = isFirst && simulation.scene.prepare !== undefined;
       isFirst = false;
       if (isLeft || isBack || tables.setbacks !== setbacks) {
@@ -31,7 +32,7 @@ export const allowedSteps: MakeInvariant = () => {
   };
 };
 
-/** A notice is sent once more after the death of a process; how often at most, `uncertainOnce` says. */
+/** A notice is repeated after the death of a process; `uncertainOnce` limits how often. */
 function mayRepeat({ platforms, observer }: Simulation, chat: string, part: string): boolean {
   const [channel = ''] = chat.split(':');
   const isNotice = observer.tables.parts.get(part)?.notice_of != null;

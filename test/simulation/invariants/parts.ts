@@ -2,8 +2,9 @@ import type { Platform } from '../world/platform.ts';
 import type { MakeInvariant } from './invariant.ts';
 
 /**
- * Parts of a chat are shown in the order of the outbox (D04). The request of an uncertain part may still be on its way
- * when its limit has passed, as after a process stood still, and nothing takes it back: the chat has a notice then.
+ * Parts of a chat are shown in the order of the outbox (D04). The request of an uncertain part may
+ * still be in transit after its deadline, for example after its process was paused, and nothing can
+ * recall it: the chat then has a notice.
  */
 export const partsInOrder: MakeInvariant = () => {
   const orders = new Map<string, number>();
@@ -14,7 +15,8 @@ export const partsInOrder: MakeInvariant = () => {
     afterStep: ({ changes }, { observer: { tables }, platforms }) => {
       const [first] = changes;
       if (first?.kind === 'rewound' && first.by === 'older-copy') {
-        // It counts from its own last number again, so a request that was on its way is compared with nothing.
+        // The restored database reuses part numbers, so a request that was in transit cannot be
+        // compared with later parts.
         last.clear();
         orders.clear();
         for (const { id, seq } of tables.parts.values()) orders.set(id, seq);
@@ -39,7 +41,10 @@ export const partsInOrder: MakeInvariant = () => {
   };
 };
 
-/** Whether an attempt at a part ended without an answer of its platform: after its limit, or with its process. */
+/**
+ * Whether an attempt to send a part ended without an answer from its platform: at its deadline, or
+ * with its process.
+ */
 function hasUnheardAttempt(platforms: ReadonlyMap<string, Platform>, part: string): boolean {
   return [...platforms.values()].some(({ attempts }) =>
     attempts.ofPart
@@ -49,9 +54,9 @@ function hasUnheardAttempt(platforms: ReadonlyMap<string, Platform>, part: strin
 }
 
 /**
- * A part is shown once: where the platform knows it by its key, and where it has no keys, since there an uncertain part
- * is never repeated by itself (D04). The notice that says so is, once. A power cut and an older copy of the database
- * change nothing about that.
+ * A part is shown once: on platforms that recognize it by its key, and on platforms without keys,
+ * because an uncertain part is never repeated automatically there (D04). The notice of the
+ * uncertainty may be repeated. Neither a power cut nor an older copy of the database changes that.
  */
 export const partsOnce: MakeInvariant = () => {
   const shown = new Map<string, number>();
@@ -61,7 +66,7 @@ export const partsOnce: MakeInvariant = () => {
       changes.flatMap((change) => {
         if (change.kind !== 'sent') return [];
         const kind = platforms.get(change.chat.split(':')[0] ?? '')?.kind;
-        // Settings want it sent again there, or the platform forgets its keys.
+        // The settings ask for a resend there, or the platform forgets its keys.
         if (kind?.whenUncertain === 'resend' || kind?.keysForMs !== undefined) return [];
         const times = (shown.get(change.part) ?? 0) + 1;
         shown.set(change.part, times);

@@ -1,7 +1,7 @@
 import type { Simulation } from '../simulation.ts';
 import type { MakeInvariant } from './invariant.ts';
 
-/** Standing tasks, and how often they run. In minutes. */
+/** Heartbeat tasks and their intervals, in minutes. */
 export const TASKS = { alpha: 5, beta: 10 } as const;
 
 interface MessageRow {
@@ -11,7 +11,7 @@ interface MessageRow {
   readonly outcome: string | null;
 }
 
-/** A job starts once for each of its times, and tells of each start once (H08). */
+/** A job starts once for each scheduled time, and reports each start once (H08). */
 export const jobsOnce: MakeInvariant = () => {
   const told = timesTold(/(?<=Done: )job\d+x\b/g);
   return {
@@ -35,18 +35,18 @@ export const jobsOnce: MakeInvariant = () => {
         .filter(([job, parts]) => parts.size > (starts.get(job) ?? 0))
         .map(
           ([job, parts]) =>
-            `${job} was told ${parts.size} times, and started ${starts.get(job) ?? 0}`,
+            `${job} was reported ${parts.size} times, and started ${starts.get(job) ?? 0} times`,
         );
     },
     atEnd: (simulation) =>
       messages(simulation, 'cron:%')
         .flatMap(({ text }) => text.match(/\bjob\d+x\b/) ?? [])
         .filter((job) => !told.parts.has(job) && !hasDied(simulation))
-        .map((job) => `${job} was started, and nobody was told of it`),
+        .map((job) => `${job} was started, but never reported`),
   };
 };
 
-/** A job that is on once starts again only after a run that has failed. */
+/** A one-off job starts again only after a run that failed. */
 function repeatedOnce({ observer }: Simulation, fired: readonly MessageRow[]): readonly string[] {
   const jobs = observer.rows<{ readonly id: string }>(
     "select id from cron_job where timetable like '%once%'",
@@ -60,7 +60,10 @@ function repeatedOnce({ observer }: Simulation, fired: readonly MessageRow[]): r
   });
 }
 
-/** A beat starts one run at most, no task runs more often than it says, and each alert is sent once (H01, H02, H04). */
+/**
+ * A heartbeat starts at most one run, no task runs more often than its interval allows, and each
+ * alert is sent once (H01, H02, H04).
+ */
 export const alertsOnce: MakeInvariant = () => {
   const told = timesTold(/\balert\d+x\b/g);
   let nextAt: number | undefined;
@@ -79,7 +82,8 @@ export const alertsOnce: MakeInvariant = () => {
       const often = runs.flatMap(({ task, at }, index) => {
         const before = runs[index - 1];
         if (before?.task !== task) return [];
-        // A task that is nearly due runs with the beat, so that a beat of the same cadence is not missed.
+        // A task that is nearly due runs with the current heartbeat, so that it does not miss a
+        // heartbeat of the same interval.
         const shortest = (TASKS[task] - 5 / 4) * 60_000;
         const passed = at - before.at;
         return passed < shortest ? [`${task} ran again after ${Math.round(passed / 1_000)} s`] : [];
@@ -100,14 +104,14 @@ export const alertsOnce: MakeInvariant = () => {
       return [
         ...(running.length > 0 ? ['a run of the heartbeat is not over'] : []),
         ...(told.parts.size > alerted.length
-          ? [`${told.parts.size} alerts were sent, of ${alerted.length} runs`]
+          ? [`${told.parts.size} alerts were sent, but ${alerted.length} runs alerted`]
           : []),
       ];
     },
   };
 };
 
-/** The result of a sub-agent reaches those who gave it its task, once (G07). */
+/** The result of a sub-agent reaches whoever gave it the task, once (G07). */
 export const subAgentsOnce: MakeInvariant = () => {
   const told = timesTold(/\bf\d+\b/g);
   return {
@@ -116,7 +120,7 @@ export const subAgentsOnce: MakeInvariant = () => {
       told.note(changes, simulation);
       return [...told.parts]
         .filter(([, parts]) => parts.size > 1)
-        .map(([found, parts]) => `${found} was told ${parts.size} times`);
+        .map(([found, parts]) => `${found} was reported ${parts.size} times`);
     },
     afterChange: ({ observer }) => {
       const calls = observer.rows<{ readonly task: string }>('select task from sub_agent');
@@ -129,15 +133,15 @@ export const subAgentsOnce: MakeInvariant = () => {
       );
       return runs.flatMap(({ state, task }) => {
         const [, number] = /Find s(\d+)/.exec(task) ?? [];
-        if (state === 'running') return [`the sub-agent for s${number} still runs`];
+        if (state === 'running') return [`the sub-agent for s${number} is still running`];
         const isLost = state === 'done' && !told.parts.has(`f${number}`);
-        return isLost && !hasDied(simulation) ? [`f${number} was found and never told`] : [];
+        return isLost && !hasDied(simulation) ? [`f${number} was found but never reported`] : [];
       });
     },
   };
 };
 
-/** Counts in how many parts words were shown. */
+/** Counts the parts in which a pattern was shown. */
 function timesTold(pattern: RegExp) {
   const parts = new Map<string, Set<string>>();
   return {
@@ -168,7 +172,7 @@ function again(list: readonly string[]): readonly string[] {
   return list.filter((one, at) => list.indexOf(one) !== at);
 }
 
-/** A turn that was given up takes what it had to tell with it; its chat is told so. */
+/** A turn that was given up loses what it had to report; its chat is told so. */
 function hasDied({ observer }: Simulation): boolean {
   return observer.tables.deadLetters.size > 0;
 }

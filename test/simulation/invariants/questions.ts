@@ -5,16 +5,16 @@ import type { Simulation } from '../simulation.ts';
 import type { MakeInvariant } from './invariant.ts';
 import { withheldParts, writerOf } from './withheld.ts';
 
-/** Every question that was accepted is answered, or somebody is told why not (D01). */
+/** Every accepted question is answered, or its chat is told why not (D01). */
 export const nothingForgotten: MakeInvariant = () => ({
   id: 'D01',
   atEnd: (simulation) =>
     simulation.questions
       .filter((question) => !question.isWithdrawn && !isSettled(question, simulation))
-      .map(({ text, chat }) => `${text} of ${chat} was never answered, and nobody was told why`),
+      .map(({ text, chat }) => `${text} of ${chat} was never answered, and no chat was told why`),
 });
 
-/** A question is answered once (D04) and in its turn (D02). */
+/** A question is answered once (D04) and in order (D02). */
 export const answersInOrder: MakeInvariant = () => {
   const answered = new Map<string, string>();
   const last = new Map<string, number>();
@@ -38,7 +38,7 @@ export const answersInOrder: MakeInvariant = () => {
   };
 };
 
-/** The row of a question; undefined before it is stored, and after it was removed. */
+/** The row of a question; undefined before it is stored and after it was removed. */
 export function rowOf(
   { id, platform, chat }: Question,
   { observer }: Simulation,
@@ -52,7 +52,8 @@ export function rowOf(
 function isSettled(question: Question, simulation: Simulation): boolean {
   if (simulation.answers(question.text) > 0 || simulation.lost.has(question.text)) return true;
   const row = rowOf(question, simulation);
-  // A turn that was given up says so in its chat, and stands among the dead letters; so does a part of its answer.
+  // A turn that was given up says so in its chat and is listed as a dead letter; the same holds for
+  // a part of its answer.
   if (row?.state !== 'done' || row.turn_id === null) return false;
   // A person has answered in the place of the agent.
   if (writerOf(row.turn_id, simulation) !== null) return true;

@@ -3,12 +3,12 @@ import type { Attempt } from '../world/attempts.ts';
 import type { PlatformKind } from '../world/platform-kind.ts';
 import type { MakeInvariant } from './invariant.ts';
 
-/** So often a part is tried under one key before its outcome is called uncertain. */
+/** The number of attempts with one key before the outcome of a part is called uncertain. */
 const MAX_ATTEMPTS = 8;
 
 /**
- * A part becomes sent only where some process has heard that the platform took it, or found it there (D04): what a dead
- * process left behind is not known to have arrived.
+ * A part becomes sent only when some process learned that the platform accepted it, or found it
+ * there (D04): nobody knows whether a part left behind by a dead process arrived.
  */
 export const sentIsKnown: MakeInvariant = () => ({
   id: 'D04',
@@ -17,20 +17,24 @@ export const sentIsKnown: MakeInvariant = () => ({
       if (change.kind !== 'part' || change.from !== 'sending' || change.to !== 'sent') return [];
       const { part, chat } = change;
       const { kind, attempts, found } = attemptsAt(simulation, chat, part);
-      // What an earlier Parley has sent, and what is done to messages, no platform of the simulation counts.
+      // The simulated platforms do not count parts sent by an earlier Parley, nor edits, deletions
+      // and reactions.
       if (kind === undefined || attempts.length === 0) return [];
       const isHeard = attempts.some(({ heard }) => heard === 'receipt');
       return isHeard || found
         ? []
-        : [`part ${part} of ${chat} became sent, which nobody had heard`];
+        : [`part ${part} of ${chat} became sent, though no process had confirmation`];
     }),
 });
 
-/** Where the platform knows a repeated send by its key, a part is tried again until it is certain (D04). */
+/**
+ * On a platform that recognizes a repeated send by its key, a part is retried until it is certain
+ * (D04).
+ */
 export const keysMakeCertain: MakeInvariant = () => ({
   id: 'D04',
   afterStep: ({ changes }, simulation) => {
-    // What a database that has gone back holds back is not tried at all.
+    // Parts held back after the database has gone back are not sent at all.
     if (simulation.observer.tables.setbacks > 0) return [];
     return changes.flatMap((change) => {
       if (change.kind !== 'part' || change.from !== 'sending' || change.to !== 'unknown') return [];

@@ -2,10 +2,10 @@ import type { Asked } from '../records.ts';
 import type { Simulation } from '../simulation.ts';
 import type { MakeInvariant } from './invariant.ts';
 
-/** What the agent reads in its history after an answer that is not certain to have arrived. */
+/** What the agent reads in its history after an answer that may not have arrived. */
 const TOLD = 'Not all of your last answer was certain to reach this chat';
 
-/** The questions that the last message of a request asks. */
+/** The questions in the last message of a request. */
 function askedIn({ messages }: Asked): readonly string[] {
   return messages.at(-1)?.text.match(/\bq\d+\b/g) ?? [];
 }
@@ -21,17 +21,20 @@ function turnOf(question: string, { questions, observer }: Simulation): string |
   )?.turn_id;
 }
 
-/** After a part that the platform refused, or that may not have arrived, the agent is told with its next turn (D05). */
+/**
+ * After a part that the platform refused, or that may not have arrived, the agent is told with its
+ * next turn (D05).
+ */
 export const agentIsTold: MakeInvariant = () => {
   const began = new Map<string, { readonly at: number; readonly conversation: string }>();
   const lost = new Map<string, number>();
   return {
     id: 'D05',
     afterStep: ({ at, changes }) => {
-      // What an older copy of the database does not know, nobody can be told.
+      // Nobody can be told what an older copy of the database does not know.
       if (changes.some(({ kind }) => kind === 'rewound')) lost.clear();
       for (const change of changes) {
-        // An older copy knows neither these turns nor what became of their answers.
+        // An older copy knows neither these turns nor the outcome of their answers.
         if (change.kind === 'rewound' && change.by === 'older-copy') {
           began.clear();
           lost.clear();
@@ -62,7 +65,7 @@ export const agentIsTold: MakeInvariant = () => {
   };
 };
 
-/** What was said in one chat is in no request of another. */
+/** Nothing said in one chat appears in a request for another. */
 export const chatsAreApart: MakeInvariant = () => ({
   id: 'F02',
   atEnd: ({ requests, questions }) => {
@@ -72,19 +75,20 @@ export const chatsAreApart: MakeInvariant = () => ({
     return requests.flatMap((request) => {
       const words = request.body.match(/\b[qc]\d+\b/g) ?? [];
       const named = new Set(words.flatMap((word) => chats.get(word) ?? []));
-      return named.size > 1 ? [`one request has words of ${[...named].join(' and ')}`] : [];
+      return named.size > 1 ? [`one request contains words of ${[...named].join(' and ')}`] : [];
     });
   },
 });
 
-/** What is said in a group without addressing the bot is context of the next turn there (F06). */
+/** Group messages that do not address the bot become context of the next turn there (F06). */
 export const contextIsHeard: MakeInvariant = () => ({
   id: 'F06',
   atEnd: (simulation) => {
     const { questions, remarks, requests } = simulation;
     const heard = new Set(requests.flatMap(({ body }) => body.match(/\bc\d+\b/g) ?? []));
     return remarks.flatMap(({ text, chat, platform, account, at }) => {
-      if (simulation.answers(text) > 0) return [`${text} was answered, though it addressed nobody`];
+      if (simulation.answers(text) > 0)
+        return [`${text} was answered, though it did not address the bot`];
       const next = questions.find(
         (one) =>
           one.at > at &&

@@ -15,7 +15,10 @@ function rowOf({ message }: Revised, { observer }: Simulation): Row | undefined 
   )[0];
 }
 
-/** A message that waits is changed or dropped once its author's change is confirmed; what is stored is answered (F08). */
+/**
+ * An edit or deletion that was confirmed to its author applies to a message that is still waiting;
+ * the stored text is what gets answered (F08).
+ */
 export const changesCount: MakeInvariant = () => {
   let seen = 0;
   return {

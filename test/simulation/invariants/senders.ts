@@ -16,11 +16,12 @@ const PARTS = `select id, 'account:' || channel || '/' || account as account, st
 const HELD = `select name, epoch from lease where owner is not null and name like 'account:%'`;
 
 /**
- * What became of a part that is being sent, only the gateway says that marked it, or has taken it over since (D04): an
- * earlier one would send again, or give up, what the new one has under way.
+ * Only the gateway that marked a part as sending, or one that has taken it over since, records its
+ * outcome (D04): an earlier gateway would repeat or give up a send that the new one has in
+ * progress.
  */
 export const decidedBySender: MakeInvariant = () => {
-  /** Which process has taken which lease of an account; null: it did so before anybody looked. */
+  /** The process that took each lease of an account; null when it did so before the first look. */
   const takers = new Map<string, string | null>();
   let isFirst = true;
   let before = new Map<string, SentRow>();

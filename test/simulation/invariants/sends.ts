@@ -6,7 +6,7 @@ import { ratesOf } from '../world/platform-kind.ts';
 import type { MakeInvariant } from './invariant.ts';
 import { withheldParts } from './withheld.ts';
 
-/** Goes through the attempts of all platforms, each once, in order. */
+/** Returns the new attempts of all platforms at each call, in order. */
 function eachNew(): (simulation: Simulation) => readonly (readonly [Platform, Attempt])[] {
   const seen = new Map<string, number>();
   return ({ platforms }) =>
@@ -19,8 +19,8 @@ function eachNew(): (simulation: Simulation) => readonly (readonly [Platform, At
 }
 
 /**
- * What a platform without keys shows of a part (D04): once; a notice once more, after the death of a process; with
- * `resend` once more for each time that nobody heard how a send ended.
+ * How often a platform without keys shows a part (D04): once; a notice once more per death of a
+ * process; with `resend` once more for each send whose outcome nobody learned.
  */
 export const uncertainOnce: MakeInvariant = () => {
   const shown = new Map<string, number>();
@@ -43,15 +43,18 @@ export const uncertainOnce: MakeInvariant = () => {
         const allowed = isRepeated ? 1 + unheard.length : isNotice ? 2 : 1;
         if (count <= allowed) return [];
         return [
-          `part ${change.part} was shown ${count} times in ${change.chat}, which knows no keys`,
+          `part ${change.part} was shown ${count} times in ${change.chat}, which has no keys`,
         ];
       }),
   };
 };
 
-/** Where the platform can be asked, and has said that a part is there, it is not sent again (D04). */
+/**
+ * When a platform can be queried and has reported a part as delivered, the part is not sent again
+ * (D04).
+ */
 export const foundIsSent: MakeInvariant = () => {
-  // An older copy does not know what was found, and Parley holds such parts back.
+  // An older copy does not know what was found, so Parley holds such parts back.
   const forgotten = new Set<string>();
   return {
     id: 'D04',
@@ -69,15 +72,18 @@ export const foundIsSent: MakeInvariant = () => {
           if (isSentAgain) return [`part ${part} was found as ${id} and then sent again`];
           return state === 'sent' || state === undefined || forgotten.has(part)
             ? []
-            : [`part ${part} was found as ${id}, but is called ${state}`];
+            : [`part ${part} was found as ${id}, but is marked ${state}`];
         }),
       ),
   };
 };
 
-/** What the outbox calls sent is there, and of what did not arrive for certain somebody is told (D04, D06). */
+/**
+ * Parts marked as sent exist at the platform, and somebody is told of each part that may not have
+ * arrived (D04, D06).
+ */
 export const endsAreTold: MakeInvariant = () => {
-  // Held back by a database that went back: of these the owner is told, once for all.
+  // Parts held back after the database has gone back; the owner gets one notice for all of them.
   const heldBack = new Set<string>();
   let setbacks = 0;
   return {
@@ -108,7 +114,7 @@ export const endsAreTold: MakeInvariant = () => {
         if (!platforms.has(channel) || acts.has(id)) return [];
         if (state === 'sent')
           return shownPart(id) === undefined
-            ? [`part ${id} is called sent, but is not in ${chat}`]
+            ? [`part ${id} is marked sent, but is not in ${chat}`]
             : [];
         if (notice_of !== null || withheld.has(id)) return [];
         const missing = dead.has(id)
@@ -121,7 +127,7 @@ export const endsAreTold: MakeInvariant = () => {
   };
 };
 
-/** Nothing else of an answer is sent to a chat that is closed to the bot (D05). */
+/** Once a chat is closed to the bot, the rest of the answer is not sent to it (D05). */
 export const nothingToTheClosed: MakeInvariant = () => {
   const next = eachNew();
   return {
@@ -139,10 +145,10 @@ export const nothingToTheClosed: MakeInvariant = () => {
   };
 };
 
-/** Between the pacer and the platform lies the write that marks a part, in ms. */
+/** The time that marking a part takes between the rate limiter and the platform, in ms. */
 const MARKING_MS = 60;
 
-/** What a life of an adapter has sent since its process stood still last. */
+/** What one run of an adapter has sent since its process was last paused. */
 interface Sent {
   readonly buckets: Buckets;
   readonly chats: Set<string>;
@@ -150,8 +156,9 @@ interface Sent {
 }
 
 /**
- * Never faster than declared, in any chat and account; after `retry_after` never sooner (D05). No process can see to it
- * that it does not stand still between its last look at the clock and the send.
+ * Sends never exceed the declared rate in any chat or account, and never come before `retry_after`
+ * has passed (D05). No process can rule out being paused between its last look at the clock and the
+ * send.
  */
 export const ratesAreKept: MakeInvariant = () => {
   const next = eachNew();
@@ -167,7 +174,7 @@ export const ratesAreKept: MakeInvariant = () => {
           return at > from + MARKING_MS && at < until - 1;
         });
         if (silent)
-          return [`${part.id} was sent to ${chatId} although the platform asked for silence`];
+          return [`${part.id} was sent to ${chatId} before the platform's retry_after had passed`];
         const name = `${kind.id} ${life.number}`;
         const own = lives.get(name) ?? { buckets: new Buckets(), chats: new Set(), pausedUntil: 0 };
         lives.set(name, own);
@@ -177,7 +184,8 @@ export const ratesAreKept: MakeInvariant = () => {
           own.chats.clear();
         }
         own.pausedUntil = pausedUntil;
-        // What a process that stood still had been allowed before, leaves when it goes on: in each chat one part.
+        // A send that was allowed before a pause leaves when the process resumes: one part in each
+        // chat.
         const wasAllowed = pausedUntil > 0 && at - pausedUntil < MARKING_MS;
         if (wasAllowed && !own.chats.has(chatId)) {
           own.chats.add(chatId);
@@ -199,7 +207,9 @@ export const ratesAreKept: MakeInvariant = () => {
   };
 };
 
-/** A chat that takes each send slowly does not hold up the others (D05). In ms. */
+/**
+ * A chat that accepts each send slowly does not delay the others by more than this (D05). In ms.
+ */
 const OWN_PACE_MS = 4_000;
 
 export const slowHoldsUpNobody: MakeInvariant = () => {

@@ -1,8 +1,9 @@
 import type { MakeInvariant } from './invariant.ts';
 
 /**
- * Parley notices that an older copy lies in the place of its database, since it would do again what was done (D04);
- * and it never believes so after a power cut, since it then holds back what people wait for (D01).
+ * Parley notices when its database was replaced by an older copy, since it would otherwise repeat
+ * work (D04); and it never assumes so after a power cut, since it would then hold back what people
+ * are waiting for (D01).
  */
 export const setbacksAreTrue: MakeInvariant = () => {
   let expected = 0;
@@ -13,7 +14,7 @@ export const setbacksAreTrue: MakeInvariant = () => {
       if (first?.kind === 'rewound' && first.by === 'older-copy') expected = tables.setbacks + 1;
       if (tables.setbacks <= expected) return [];
       expected = tables.setbacks;
-      return ['the database is said to have gone back in time, which it has not'];
+      return ['Parley reported that the database had gone back in time, but it had not'];
     },
     atEnd: ({ observer: { tables } }) =>
       tables.setbacks < expected ? ['an older copy of the database was not noticed'] : [],

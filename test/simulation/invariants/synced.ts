@@ -1,12 +1,16 @@
 import type { Change } from '../changes.ts';
 import type { MakeInvariant } from './invariant.ts';
 
-/** Behind these states a part never falls back, whatever is lost: they were synced, or nothing was sent. */
+/**
+ * A part never falls back from these states, whatever is lost: they were synced, or nothing was
+ * sent.
+ */
 const SENT_FOR = ['sending', 'sent', 'unknown', 'failed'];
 
 /**
- * What a power cut may undo (ARCHITECTURE.md, the five transactions): accepted messages ①, the end of turns ③ and the
- * mark before a part is sent ④ survive it; the beginning of a turn ② and receipts ⑤ need not.
+ * What a power cut may undo (ARCHITECTURE.md, the five transactions): accepted messages ①, the end
+ * of turns ③ and the mark before a part is sent ④ survive it; the start of a turn ② and receipts ⑤
+ * need not.
  */
 export const survivesPowerCut: MakeInvariant = () => {
   const messages = new Set<number>();
@@ -23,7 +27,7 @@ export const survivesPowerCut: MakeInvariant = () => {
       const wrong: string[] = [];
       if (first.by === 'power-cut') {
         for (const seq of messages) {
-          if (!tables.messages.has(seq)) wrong.push(`message ${seq} was accepted and is gone`);
+          if (!tables.messages.has(seq)) wrong.push(`message ${seq} was accepted and is lost`);
         }
         for (const id of finished) {
           const state = tables.turns.get(id)?.state;
@@ -33,7 +37,7 @@ export const survivesPowerCut: MakeInvariant = () => {
         }
         for (const [id, before] of parts) {
           const now = tables.parts.get(id)?.state;
-          if (now === undefined) wrong.push(`part ${id} was stored and is gone`);
+          if (now === undefined) wrong.push(`part ${id} was stored and is lost`);
           else if (before === 'sending' && now === 'pending') {
             wrong.push(`part ${id} was being sent and is pending`);
           } else if (SENT_FOR.includes(before) && !SENT_FOR.includes(now)) {

@@ -4,7 +4,7 @@ import type { MakeInvariant } from './invariant.ts';
 import { rowOf } from './questions.ts';
 import { writerOf } from './withheld.ts';
 
-/** The conversations that a person leads, by their ids. */
+/** The ids of the conversations that a person has taken over. */
 function takenOver(simulation: Simulation): ReadonlySet<string> {
   const { observer, time } = simulation;
   const rows = observer.rows<{ readonly id: string }>(
@@ -14,7 +14,10 @@ function takenOver(simulation: Simulation): ReadonlySet<string> {
   return new Set(rows.map(({ id }) => id));
 }
 
-/** What the agent does in a conversation that a person leads; undefined: nothing. */
+/**
+ * What the agent does in a conversation that a person has taken over; undefined when it does
+ * nothing.
+ */
 function actOfAgent(change: Change, attempts: ReadonlyMap<string, number>): string | undefined {
   if (change.kind === 'message' && change.to === 'claimed' && change.from === 'waiting')
     return `message ${change.message} was claimed by ${change.turn}`;
@@ -26,8 +29,9 @@ function actOfAgent(change: Change, attempts: ReadonlyMap<string, number>): stri
 }
 
 /**
- * While a person leads a conversation, the agent neither begins, resumes nor answers there (U12). In a step in which that
- * began or ended it may: transactions that are asked for together share a commit.
+ * While a person has taken over a conversation, the agent neither starts, resumes nor answers there
+ * (U12). Steps in which a takeover starts or ends are exempt: transactions requested together share
+ * a commit.
  */
 export const silentWhileTakenOver: MakeInvariant = () => {
   let before: ReadonlySet<string> = new Set();
@@ -40,7 +44,9 @@ export const silentWhileTakenOver: MakeInvariant = () => {
       const wrong = changes.flatMap((change) => {
         if (!('conversation' in change) || !isLed(change.conversation)) return [];
         const act = actOfAgent(change, attempts);
-        return act === undefined ? [] : [`${act} in ${change.conversation}, which a person leads`];
+        return act === undefined
+          ? []
+          : [`${act} in ${change.conversation}, which a person has taken over`];
       });
       for (const change of changes)
         if (change.kind === 'turn') attempts.set(change.turn, change.attempts);
@@ -62,13 +68,13 @@ export const answeredByOne: MakeInvariant = () => ({
     }),
 });
 
-/** A reply that a person has sent, and the conversation in which it was written. */
+/** A reply that a person has sent, and its conversation. */
 export interface SentText {
   readonly word: string;
   readonly conversation: string;
 }
 
-/** What a person writes is shown once, however often the page has asked for it (U12). */
+/** A person's reply is shown once, however often the page has requested it (U12). */
 export const shownOnce =
   (sent: (simulation: Simulation) => readonly SentText[]): MakeInvariant =>
   () => ({
@@ -90,7 +96,7 @@ export const shownOnce =
     },
   });
 
-/** The agent's next turn in the conversation has read what a person wrote there (U12). */
+/** The agent's next turn in the conversation knows what a person wrote there (U12). */
 export const repliesAreHistory =
   (sent: (simulation: Simulation) => readonly SentText[]): MakeInvariant =>
   () => {

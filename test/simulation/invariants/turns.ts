@@ -1,6 +1,8 @@
 import type { MakeInvariant } from './invariant.ts';
 
-/** A turn ends within its time limit, from its beginning or from where it was resumed last (D13). In ms. */
+/**
+ * A turn ends within its time limit, measured from its start or its last resumption (D13). In ms.
+ */
 export function turnsEndWithin(longestMs: number): MakeInvariant {
   return () => {
     const running = new Map<string, { readonly since: number; readonly attempts: number }>();
@@ -17,7 +19,7 @@ export function turnsEndWithin(longestMs: number): MakeInvariant {
         return [...running].flatMap(([turn, { since }]) => {
           if (at - since <= longestMs) return [];
           running.delete(turn);
-          return [`${turn} goes on after ${Math.round((at - since) / 1_000)} s`];
+          return [`${turn} is still running after ${Math.round((at - since) / 1_000)} s`];
         });
       },
     };

@@ -3,9 +3,9 @@ import type { Simulation } from '../simulation.ts';
 import type { MakeInvariant } from './invariant.ts';
 import { rowOf } from './questions.ts';
 
-/** So often a turn is started for an answer; whoever begins it then gives it up. */
+/** How often a turn is started; the next process to pick it up gives it up. */
 const MAX_STARTS = 5;
-/** Within how many of its events a process dies that has begun or resumed the turn. */
+/** A process that has started or resumed the turn dies within this many of its events. */
 const MAX_STEPS = 12;
 /** The chat whose turns are unlucky. */
 export const UNLUCKY = 'unlucky';
@@ -21,7 +21,10 @@ function turnsOf(simulation: Simulation): ReadonlyMap<string, readonly string[]>
   return turns;
 }
 
-/** Kills each process that has begun or resumed a turn with several questions of the chat. No promise of its own. */
+/**
+ * Kills each process that has started or resumed a turn with several questions of the chat. Checks
+ * no promise itself.
+ */
 export const killsTheUnlucky: MakeInvariant = () => {
   let chance: Chance | undefined;
   return {
@@ -43,7 +46,8 @@ export const killsTheUnlucky: MakeInvariant = () => {
 };
 
 /**
- * A turn that was started so often is given up: it is among the dead letters, its chat is told (D06). Its questions have no answer, so a count of answers alone calls them lost.
+ * A turn that was started this often is given up: it is listed as a dead letter and its chat is
+ * told (D06). Its questions have no answer, so counting answers alone would report them as lost.
  */
 export const nothingGivenUpSilently: MakeInvariant = () => {
   const starts = new Map<string, number>();
@@ -70,9 +74,9 @@ export const nothingGivenUpSilently: MakeInvariant = () => {
         if (count > MAX_STARTS && state !== 'failed') wrong.push(`the turn of ${of} is ${state}`);
         if (state !== 'failed') continue;
         if (![...deadLetters.values()].some(({ subject }) => subject === turn))
-          wrong.push(`the turn of ${of} is not among the dead letters`);
+          wrong.push(`the turn of ${of} is missing from the dead letters`);
         if (!notices.some(({ id, turn_id }) => turn_id === turn && simulation.shownPart(id)))
-          wrong.push(`nobody was told that ${of} were given up`);
+          wrong.push(`no chat was told that ${of} were given up`);
       }
       return wrong;
     },

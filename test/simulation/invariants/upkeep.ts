@@ -1,15 +1,18 @@
 import type { Simulation } from '../simulation.ts';
 import type { MakeInvariant } from './invariant.ts';
 
-/** Rows of tables are kept for so long; less cannot be set. In days. */
+/** The retention of table rows, in days: the lowest possible setting. */
 export const KEPT_DAYS = 3;
 const DAY_MS = 24 * 3_600_000;
-/** A clock that is set may make a row due for removal earlier, but no more than this (docs/retention.md). */
+/**
+ * A changed clock may make a row due for removal earlier, but never earlier than this
+ * (docs/retention.md).
+ */
 const MIN_MS = (KEPT_DAYS / 2) * DAY_MS;
-/** So much later old rows are gone. */
+/** By this age old rows are gone. */
 const MAX_MS = (KEPT_DAYS + 5) * DAY_MS;
 
-/** Retention removes what is old, and nothing that is young or still needed (D15). */
+/** Retention removes what is old, and nothing that is recent or still needed (D15). */
 export const keepsYoung: MakeInvariant = () => {
   const since = new Map<string, number>();
   let removed = 0;
@@ -42,32 +45,35 @@ export const keepsYoung: MakeInvariant = () => {
   };
 };
 
-/** Settings that cannot be used change nothing (D12). */
+/** Invalid settings change nothing (D12). */
 export const keepsSettings: MakeInvariant = () => ({
   id: 'D12',
   onRequest: ({ body }) => {
     const [, model = ''] = /"model":"([^"]+)"/.exec(body) ?? [];
-    return model.startsWith('seed') ? [] : [`the model "${model}" of broken settings was asked`];
+    return model.startsWith('seed') ? [] : [`the model "${model}" of invalid settings was asked`];
   },
 });
 
-/** A process that ends in order is gone by then (D11), in ms. */
+/** A process that shuts down in order has exited by then (D11), in ms. */
 const STOP_MS = 12_000;
 
-/** How a turn was started last. */
+/** The last start of a turn. */
 interface Begun {
   readonly at: number;
   readonly process: string;
   readonly attempts: number;
 }
 
-/** A turn that its process has given up. */
+/** A turn that its process has abandoned. */
 interface Left {
   readonly turn: string;
   readonly at: number;
 }
 
-/** Other settings end no turn that is under way (D12): who gives up one of its turns is about to end itself. */
+/**
+ * Changed settings do not end running turns (D12): a process that abandons one of its turns must be
+ * about to exit.
+ */
 export const reloadsEndNoTurn: MakeInvariant = () => {
   const began = new Map<string, Begun>();
   const epochs = new Map<string, number>();
@@ -86,7 +92,8 @@ export const reloadsEndNoTurn: MakeInvariant = () => {
         if (holder === null) {
           const turn = runningTurn(conversation, simulation);
           const begun = began.get(turn ?? '');
-          // A start ends the leases of the dead, and who stood still in the midst of a turn has lost its lane anyhow.
+          // A startup ends the leases of dead processes, and a process that was paused in the
+          // middle of a turn has lost its lane anyway.
           const isOwn = begun?.process === process && begun.at > simulation.pausedUntil(process);
           if (turn !== undefined && isOwn) left.set(process, { turn, at });
           return [];
@@ -94,12 +101,12 @@ export const reloadsEndNoTurn: MakeInvariant = () => {
         const before = left.get(process);
         if (!isTaken || before === undefined || at - before.at < STOP_MS) return [];
         left.delete(process);
-        return [`${process} gave up ${before.turn} while it ran, and works on`];
+        return [`${process} abandoned ${before.turn} while it ran, and kept working`];
       }),
   };
 };
 
-/** The turn of a conversation that waits neither for a person nor for the model. */
+/** The running turn of a conversation that waits neither for a person nor for the model. */
 function runningTurn(conversation: string, { observer }: Simulation): string | undefined {
   const [turn] = observer.rows<{ readonly id: string }>(
     `select id from turn where conversation_id = ? and state = 'running' and awaits is null

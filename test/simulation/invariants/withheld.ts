@@ -1,6 +1,9 @@
 import type { Simulation } from '../simulation.ts';
 
-/** Parts of answers that were not sent because a person took the chat over; the agent reads that with its next turn. */
+/**
+ * Parts of answers that were not sent because a person took the chat over; the agent is told with
+ * its next turn.
+ */
 export function withheldParts({ observer }: Simulation): ReadonlySet<string> {
   const rows = observer.rows<{ readonly id: string }>(
     "select id from outbox where state = 'failed' and error like 'A person took this chat over%'",
@@ -8,7 +11,7 @@ export function withheldParts({ observer }: Simulation): ReadonlySet<string> {
   return new Set(rows.map(({ id }) => id));
 }
 
-/** The person who wrote a turn; null: the agent did. */
+/** The person who wrote a turn; null for the agent. */
 export function writerOf(turn: string, { observer }: Simulation): string | null {
   const [row] = observer.rows<{ readonly by: string | null }>(
     'select written_by as "by" from turn where id = ?',

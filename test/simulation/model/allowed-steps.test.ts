@@ -182,7 +182,7 @@ const ALLOWED: readonly (readonly [name: string, steps: readonly Step[]])[] = [
     ],
   ],
   [
-    'a turn that fails with a dead letter, and is asked again',
+    'a turn that fails with a dead letter and is replayed',
     [
       ...BEGUN,
       worker(...FAILED, letter('t1'), lane(1, null)),
@@ -211,7 +211,7 @@ const ALLOWED: readonly (readonly [name: string, steps: readonly Step[]])[] = [
     ],
   ],
   [
-    'work that the version before has left',
+    'work left by the previous version',
     [
       worker(lane(8, 'w1'), turn('old', 'running', 'running', 3)),
       worker(turn('old', 'running', 'answered', 3), message(5, 'claimed', 'done', 'old')),
@@ -245,7 +245,7 @@ const FORBIDDEN: readonly (readonly [rule: number, name: string, steps: readonly
   ],
   [
     3,
-    'a commit by a worker that was thought dead',
+    'a commit by a worker that was presumed dead',
     [
       ...BEGUN,
       TAKEN_OVER,
@@ -254,7 +254,7 @@ const FORBIDDEN: readonly (readonly [rule: number, name: string, steps: readonly
   ],
   [
     3,
-    'a claim under a lease that is lost',
+    'a claim under a lost lease',
     [...BEGUN, gateway(accepted(2)), TAKEN_OVER, worker(message(2, 'waiting', 'claimed'))],
   ],
   [
@@ -303,7 +303,7 @@ const FORBIDDEN: readonly (readonly [rule: number, name: string, steps: readonly
   [6, 'a power cut that undoes an answer', [...ANSWERED, world(turn('t1', 'answered', 'running'))]],
   [
     7,
-    'a turn that is started for ever',
+    'a turn that is started endlessly',
     [
       ...BEGUN,
       ...Array.from({ length: 10 }, (_, nth) =>
@@ -365,7 +365,7 @@ const FORBIDDEN: readonly (readonly [rule: number, name: string, steps: readonly
   ],
 ];
 
-describe('[D17] a trace is held to the model of the lane and the outbox', () => {
+describe('[D17] the checker of traces', () => {
   test.each(ALLOWED)('allows %s', (_name, steps) => {
     expect(checkTrace(steps)).toEqual([]);
   });
@@ -373,11 +373,11 @@ describe('[D17] a trace is held to the model of the lane and the outbox', () => 
   test.each(FORBIDDEN)('rule %i forbids %s', (rule, _name, steps) => {
     const found = checkTrace(steps);
     expect(found.join('\n')).toMatch(new RegExp(`^rule ${rule} `, 'm'));
-    // Nothing before the last step breaks a rule, so it is this step that is found.
+    // Nothing before the last step breaks a rule, so that step is the one reported.
     expect(checkTrace(steps.slice(0, -1))).toEqual([]);
   });
 
-  test('allows a deployment to repeat what may have arrived, and to start a turn less often', () => {
+  test('lets a deployment repeat parts that may have arrived, and limit the starts of a turn', () => {
     const repeated = [
       ...MARKED,
       gateway(sent('p1', null)),
@@ -389,7 +389,7 @@ describe('[D17] a trace is held to the model of the lane and the outbox', () => 
     expect(checkTrace([...BEGUN, TAKEN_OVER], { maxAttempts: 1 }).join()).toMatch(/^rule 7 /);
   });
 
-  test('expects no dead letter of a heartbeat, for which nobody waits', () => {
+  test('expects no dead letter for a heartbeat, since nobody waits for it', () => {
     const conversation = 'beat:';
     const steps = [
       worker(

@@ -6,7 +6,10 @@ import { checkChats, checkPart, checkSent } from './outbox-rules.ts';
 import { RULES, type Violation } from './rules.ts';
 import { emptyTables, type TracedTables } from './traced-tables.ts';
 
-/** Returns in words what a trace does that the model does not allow, with the number of the rule. */
+/**
+ * Returns descriptions of what the model does not allow in a trace, each with the number of the
+ * rule.
+ */
 export function checkTrace(steps: readonly Step[], options: TraceOptions = {}): readonly string[] {
   const check = createTraceChecker(options);
   return steps.flatMap((step) => check(step));
@@ -72,11 +75,11 @@ function isPowerCut({ process, applied }: Moment): boolean {
 
 const RULE_OF_ROW = { message: 5, turn: 6, part: 9, lane: 2 } as const;
 
-/** A power cut leads back to what a row was at some time since the last sync. */
+/** A power cut restores a value that the row has had since the last sync. */
 function checkPowerCut({ tables }: Moment, one: Applied): readonly Violation[] {
   const value = rowValues(one);
   if (value === null || !(one.kind in RULE_OF_ROW)) {
-    return [broken(0, `a power cut cannot bring forth a row (${one.kind})`)];
+    return [broken(0, `a power cut cannot create a row (${one.kind})`)];
   }
   const { row, before, after } = value;
   if (tables.sinceSync.get(row)?.includes(after)) return [];

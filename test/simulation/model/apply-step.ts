@@ -8,7 +8,7 @@ import {
   type Turn,
 } from './traced-tables.ts';
 
-/** A change with the row that it found; undefined: the trace had not shown the row before. */
+/** A change and the previous row; undefined when the trace had not shown the row before. */
 export type Applied =
   | {
       readonly kind: 'accepted';
@@ -28,10 +28,13 @@ export type Applied =
 
 export type Of<Kind extends Change['kind']> = Extract<Change, { readonly kind: Kind }>;
 
-/** The `process` of a step that no process of Parley took. It changes tables only by a power cut. */
+/**
+ * The `process` of a step that no process of Parley took. Such a step changes tables only through a
+ * power cut.
+ */
 export const WORLD = 'world';
 
-/** Brings the tables up to date with a step. */
+/** Updates the tables with a step. */
 export function applyStep(tables: TracedTables, step: Step): readonly Applied[] {
   const applied = step.changes.filter(isModelled).map((change) => apply(tables, step, change));
   if (step.process === WORLD) return applied;
@@ -40,7 +43,10 @@ export function applyStep(tables: TracedTables, step: Step): readonly Applied[] 
   return applied;
 }
 
-/** What the model knows: neither the leases of accounts nor why the tables went back. */
+/**
+ * The changes that the model knows: neither the leases of accounts nor the reason why the tables
+ * went back.
+ */
 type Modelled = Exclude<Change, { readonly kind: 'lease' | 'rewound' }>;
 
 function isModelled(change: Change): change is Modelled {
@@ -83,7 +89,8 @@ function apply(tables: TracedTables, step: Step, change: Modelled): Applied {
 function applyLane({ lanes }: TracedTables, { process }: Step, change: Of<'lane'>) {
   const { conversation, epoch, holder } = change;
   const before = lanes.get(conversation);
-  // A lane that the trace has not shown before was created, with epoch 0, or has just been taken.
+  // A lane that the trace has not shown before was either created, with epoch 0, or has just been
+  // taken.
   const isRaised = before === undefined ? epoch > 0 : epoch > before.epoch;
   const raisedBy = isRaised && process !== WORLD ? process : (before?.raisedBy ?? null);
   lanes.set(conversation, { epoch, holder, raisedBy });
@@ -118,8 +125,8 @@ function applySent({ parts }: TracedTables, { part, key }: Of<'sent'>): Part | u
 }
 
 /**
- * Whether a step reached the disk, with all that came before it. Claims, releases, renewals and receipts do not; nor
- * does a claim that closes a turn which was started too often.
+ * Whether a step reached the disk, with everything before it. Claims, releases, renewals and
+ * receipts do not; nor does a claim that closes a turn that was started too often.
  */
 function isSynced(applied: readonly Applied[]): boolean {
   const isClaim = applied.some((one) => one.kind === 'lane' && one.change.holder !== null);
@@ -146,7 +153,10 @@ function reachesDisk(one: Applied, isClaim: boolean): boolean {
   }
 }
 
-/** A row and the value that a power cut may bring back or undo; null: not a row. */
+/**
+ * A row and the values that a power cut may restore or undo; null when the change is not about a
+ * row.
+ */
 export function rowValues(one: Applied): { row: string; before: string; after: string } | null {
   switch (one.kind) {
     case 'message': {

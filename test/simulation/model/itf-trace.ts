@@ -3,8 +3,9 @@ import type { Change, Step } from '../changes.ts';
 import { WORLD } from './apply-step.ts';
 
 /**
- * Maps, sets, tuples and numbers in a trace that Quint wrote are objects with one key:
- * https://apalache-mc.org/docs/adr/015adr-trace.html. Inner values are decoded before the outer ones.
+ * Maps, sets, tuples and numbers in a trace written by Quint are objects with one key:
+ * https://apalache-mc.org/docs/adr/015adr-trace.html. Inner values are decoded before the outer
+ * ones.
  */
 function decode(_name: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
@@ -49,7 +50,10 @@ const Trace = z.object({ states: z.array(State) });
 type State = z.infer<typeof State>;
 type Tables = z.infer<typeof Tables>;
 
-/** Reads a trace of the model as the simulation would have recorded it: by what changed in the tables. */
+/**
+ * Reads a trace of the model in the form in which the simulation records one: as changes of the
+ * tables.
+ */
 export function readItfTrace(json: string): readonly Step[] {
   const { states } = Trace.parse(JSON.parse(json, decode));
   return states.slice(1).map((after, index) => {
@@ -73,7 +77,7 @@ function changesBetween(before: Tables, after: Tables): readonly Change[] {
   ];
 }
 
-/** The rows that differ, by key; a row that is not there is undefined. */
+/** The rows that differ, by key; a missing row is undefined. */
 function differences<Key, Row>(before: ReadonlyMap<Key, Row>, after: ReadonlyMap<Key, Row>) {
   const keys = [...new Set([...before.keys(), ...after.keys()])];
   return keys
@@ -115,7 +119,7 @@ function changedParts(before: Tables, after: Tables): readonly Change[] {
   return differences(before.parts, after.parts).flatMap(({ key, was, is }): Change[] => {
     const row = is ?? was;
     if (row === undefined || (was?.state === is?.state && was?.order === is?.order)) return [];
-    // The answer of a command has no turn, but leaves a dead letter as a part of a turn does.
+    // The answer to a command has no turn, but leaves a dead letter just as a part of a turn does.
     const turn = row.isNotice ? null : `turn${row.turn}`;
     const { chat, order } = row;
     const [from, to] = [was?.state ?? null, is?.state ?? 'removed'];

@@ -3,7 +3,7 @@ import { broken, type Checked, checkContinuity, type Moment } from './moment.ts'
 import type { Violation } from './rules.ts';
 import { messagesIn, REMOVED, runningTurns } from './traced-tables.ts';
 
-/** Rule 3. A lane that was taken before the trace began has no known holder. */
+/** Rule 3. A lane that was taken before the trace started has no known holder. */
 function checkFence(
   { tables, process }: Moment,
   conversation: string,
@@ -32,8 +32,9 @@ export function checkMessage(
     case 'waiting > claimed':
       return [...steps, ...checkFence(moment, conversation, `${row} was claimed`)];
     case 'waiting > done':
-      // Set aside by a command, or closed with a turn that stands for what ended its process too often.
-      return stateOf(turn) === 'running' ? forbidden(`turn ${turn} still runs`) : steps;
+      // Set aside by a command, or closed together with a turn that had ended its process too
+      // often.
+      return stateOf(turn) === 'running' ? forbidden(`turn ${turn} is still running`) : steps;
     case 'claimed > done': {
       const state = stateOf(turn ?? earlier);
       const isOpen = state === 'running' || state === 'interrupted';
@@ -119,7 +120,7 @@ function isOfPeople(conversation: string): boolean {
   return !isLane(conversation, HEARTBEAT_LANE, SUB_AGENT_LANE);
 }
 
-/** Rules 1, 4 and 5 for the conversations that a step touched. */
+/** Checks rules 1, 4 and 5 for the conversations that a step touched. */
 export function checkConversations({
   tables,
   applied,
@@ -134,7 +135,8 @@ export function checkConversations({
       ? [one.change]
       : [],
   );
-  // Those that wait again since this step, or came with it, did not wait when the claim was made.
+  // Messages that returned to waiting in this step, or were stored with it, were not waiting when
+  // the claim was made.
   const fresh = new Set(
     applied.flatMap(({ change }) => ('message' in change ? [change.message] : [])),
   );
@@ -144,7 +146,7 @@ export function checkConversations({
     if (running.length > 1) found.push(broken(1, `${conversation} runs ${running.join(' and ')}`));
     const waiting = messagesIn(tables, conversation, 'waiting').filter((id) => !fresh.has(id));
     for (const { message, turn } of claimed.filter((one) => one.conversation === conversation)) {
-      // The answer to a question of a turn may be behind messages of other people.
+      // The answer to a question of a turn may come behind other people's messages.
       if (turn !== null && restarted.has(turn) && !began.has(turn)) continue;
       const skipped = waiting.find((id) => id < message);
       if (skipped !== undefined)

@@ -1,8 +1,8 @@
 /**
- * Runs models in Quint's simulator, the one that is written in TypeScript: the command `quint run` does the same, but
- * starts again for each model, and its other simulator is a program that it downloads. Prints what Quint prints, and
- * behind it a line `NAME: ok` or `NAME: MESSAGE` for each model. The first one is type-checked; the others are the
- * same with another line. In front of each is the number of runs.
+ * Runs models in Quint's TypeScript simulator. The command `quint run` would start again for each model, and its other
+ * simulator is a program that it downloads. Prints Quint's output, followed by a line `NAME: ok` or `NAME: MESSAGE` for
+ * each model. Only the first model is type-checked; the others differ from it in one line. The number of runs precedes
+ * each model.
  *
  *   node model-program.ts '{"seed":1,"steps":40,"traces":8,"folder":"/tmp/traces"}' 100 sound.qnt 400 no-fence.qnt
  */
@@ -19,7 +19,10 @@ import { z } from 'zod';
 const Options = z.strictObject({
   seed: z.number(),
   steps: z.number(),
-  /** How many traces of the first model are written to `folder`, as NAME-0.itf.json and so on; of the others one. */
+  /**
+   * How many traces of the first model are written to `folder`, as NAME-0.itf.json and so on; one
+   * of each other model.
+   */
   traces: z.number(),
   folder: z.string(),
 });

@@ -13,28 +13,34 @@ import { RULES } from './rules.ts';
 const MODEL = join(import.meta.dirname, 'lane-and-outbox.qnt');
 const PROGRAM = join(import.meta.dirname, 'model-program.ts');
 
-/** `npm run soak:model` plays more runs, from another seed each time, and plants all faults. */
+/** `npm run soak:model` plays more runs, from a different seed each time, and plants all faults. */
 const { PARLEY_TEST_MODEL_RUNS } = process.env;
 const isSoak = PARLEY_TEST_MODEL_RUNS !== undefined;
 const RUNS = Number(PARLEY_TEST_MODEL_RUNS ?? 20);
-/** A run that breaks a rule is the last one, so this many are rarely played. */
+/**
+ * The maximum number of runs; playing stops at the first run that breaks a rule, so this many are
+ * rarely needed.
+ */
 const RUNS_WITH_FAULT = 2_000;
 const SEED = isSoak ? Date.now() % 2 ** 31 : 7;
-/** Playing one until it is found takes a second or two; on a change every second of the first ones. */
+/**
+ * Finding one fault takes a second or two, so a change is tested with every second fault of the
+ * short list.
+ */
 const FAULTS = isSoak
   ? [...PLANTED_FAULTS, ...MORE_PLANTED_FAULTS]
   : PLANTED_FAULTS.filter((_, nth) => isOfDay(nth, 2));
 /** The number of attempts after which the model closes a turn. */
 const MAX_ATTEMPTS = 3;
-/** Traces of the model that the checker of traces reads. */
+/** How many traces of the model the checker reads. */
 const TRACES = isSoak ? 50 : 8;
-/** For all runs together, in ms: a night has many. */
+/** The deadline for all runs together, in ms: a nightly test plays many. */
 const TIMEOUT_MS = isSoak ? 7_200_000 : 120_000;
 
 interface Played {
   /** What the simulator printed. */
   readonly output: string;
-  /** What the checker says of each trace that the simulator has written. */
+  /** What the checker reports for each trace that the simulator has written. */
   readonly found: readonly (readonly string[])[];
 }
 
@@ -81,16 +87,16 @@ describe(`[D17] the model of the lane and the outbox (seed ${SEED})`, () => {
 
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  test('names its rules as the checker of traces does', () => {
+  test('uses the same rule names as the checker of traces', () => {
     const rules = [...model.matchAll(/^ {2}val rule(\d+)_/gm)].map(([, number]) => Number(number));
     expect([0, ...rules]).toEqual(Object.keys(RULES).map(Number));
   });
 
-  test('keeps its rules while processes die, stand still and lose power', () => {
+  test('keeps its rules while processes die, pause and lose power', () => {
     expect(played.get('sound')?.output).toMatch(/^sound: ok$/m);
   });
 
-  test('makes no trace that the checker refuses', () => {
+  test('produces only traces that the checker accepts', () => {
     expect(played.get('sound')?.found).toEqual(Array.from({ length: TRACES }, () => []));
   });
 
@@ -99,7 +105,7 @@ describe(`[D17] the model of the lane and the outbox (seed ${SEED})`, () => {
     expect(breaks.filter((rule) => output.includes(`rule${rule}_`))).not.toEqual([]);
   });
 
-  test.each(faults)('is refused by the checker when $name', ({ file, shows }) => {
+  test.each(faults)('is rejected by the checker when $name', ({ file, shows }) => {
     const found = played.get(file)?.found.flat() ?? [];
     expect(
       shows.filter((rule) => found.some((line) => line.startsWith(`rule ${rule} `))),

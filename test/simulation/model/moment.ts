@@ -2,20 +2,25 @@ import type { Applied } from './apply-step.ts';
 import type { RuleNumber, Violation } from './rules.ts';
 import type { TracedTables } from './traced-tables.ts';
 
-/** What a deployment allows that the rules leave open. */
+/** Details that differ between deployments and that the rules leave open. */
 export interface TraceOptions {
-  /** How often a turn may be started: ten times, before it is closed without a notice. */
+  /**
+   * How often a turn may be started, ten times by default, before it is closed without a notice.
+   */
   readonly maxAttempts?: number;
-  /** Parts without a key that may arrive twice: those of chats with `whenUncertain: resend`, and notices. */
+  /**
+   * Which parts without a key may arrive twice: notices, and parts of chats with `whenUncertain:
+   * resend`.
+   */
   readonly mayRepeat?: (chat: string, part: string) => boolean;
 }
 
-/** A step after it was applied, and what it did as a whole. */
+/** A step after it was applied, with its effects as a whole. */
 export interface Moment {
   readonly tables: TracedTables;
   readonly process: string;
   readonly applied: readonly Applied[];
-  /** Turns that this step began, and those that it started again. */
+  /** Turns that this step started, and turns that it restarted. */
   readonly began: ReadonlySet<string>;
   readonly restarted: ReadonlySet<string>;
   /** Subjects of new dead letters. */

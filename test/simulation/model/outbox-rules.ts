@@ -20,7 +20,7 @@ export function checkPart(
   const joins = from === null || (isGivenUp(from) && to === 'pending');
   const place =
     joins && !isLast(moment, chat, order)
-      ? [broken(8, `${row} was put before parts of ${chat} that were there`)]
+      ? [broken(8, `${row} was placed before existing parts of ${chat}`)]
       : [];
   switch (`${from} > ${to}`) {
     case 'null > pending':
@@ -48,7 +48,10 @@ export function checkPart(
   }
 }
 
-/** Rule 11: what the platform has may be sent again only under a key, unless the deployment or a person wants it. */
+/**
+ * Rule 11: a part that the platform has may be sent again only under a key, unless the deployment
+ * or a person asks for it.
+ */
 function checkRetry(
   { options }: Moment,
   part: string,
@@ -57,10 +60,10 @@ function checkRetry(
 ): readonly Violation[] {
   if (before === undefined || before.key !== null || before.timesShown <= before.resends) return [];
   if (options.mayRepeat?.(chat, part) === true) return [];
-  return [broken(11, `part ${part} is to be sent again, but the platform has it and knows no key`)];
+  return [broken(11, `part ${part} is to be sent again, but the platform has it and has no keys`)];
 }
 
-/** Whether no part that was in the chat before this step has a later place. */
+/** Whether every part that was in the chat before this step comes earlier. */
 function isLast({ tables, applied }: Moment, chat: string, order: number): boolean {
   const changed = new Set(applied.flatMap((one) => (one.kind === 'part' ? [one.change.part] : [])));
   for (const [id, other] of tables.parts) {
@@ -69,7 +72,10 @@ function isLast({ tables, applied }: Moment, chat: string, order: number): boole
   return true;
 }
 
-/** Rule 10: a running turn may post to other chats; what a stopped one had said is kept. */
+/**
+ * Rule 10: a running turn may post to other chats, and the partial answer of a stopped turn is
+ * kept.
+ */
 function checkOrigin(
   { tables, applied }: Moment,
   part: string,
@@ -103,16 +109,13 @@ export function checkSent(
   }
   if (timesShown > resends && !mayRepeat) {
     found.push(
-      broken(
-        12,
-        `${row} was shown ${timesShown + 1} times, and sent again by people ${resends} times`,
-      ),
+      broken(12, `${row} was shown ${timesShown + 1} times, but people resent it ${resends} times`),
     );
   }
   return found;
 }
 
-/** Rule 8 for the parts that a step marked. */
+/** Checks rule 8 for the parts that a step marked. */
 export function checkChats({ tables, applied }: Moment): readonly Violation[] {
   return applied.flatMap((one) => {
     if (one.kind !== 'part' || one.change.to !== 'sending' || one.change.from === 'sending')

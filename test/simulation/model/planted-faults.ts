@@ -1,21 +1,21 @@
 import type { RuleNumber } from './rules.ts';
 
-/** A line of the model that is wrong: what breaks, and how a trace of the tables shows it. */
+/** A wrong line of the model, the rule it breaks, and how it shows in a trace of the tables. */
 export interface PlantedFault {
   readonly name: string;
-  /** Occurs once in the model. */
+  /** Must occur exactly once in the model. */
   readonly find: string;
   readonly instead: string;
-  /** The rules of the model of which a simulated run breaks one first. */
+  /** The rules of the model; a simulated run breaks one of them first. */
   readonly breaks: readonly RuleNumber[];
-  /** The rules by one of which the checker of traces finds the same run. */
+  /** The rules with which the checker of traces detects the same run. */
   readonly shows: readonly RuleNumber[];
 }
 
 const MARK = `synced(gateway, mine.epoch, mark(tables, part, mine.epoch)),
       sends(gateway, { ...mine, part: part, phase: "marked" })`;
 
-/** Faults that every run of the tests looks for. */
+/** Faults that every test run looks for. */
 export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: 'a commit is not fenced',
@@ -47,7 +47,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
 ];
 
-/** Faults that the nightly run looks for as well. */
+/** Faults that only the nightly run adds. */
 export const MORE_PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: 'a lease is taken under the old epoch',
@@ -138,7 +138,10 @@ export const MORE_PLANTED_FAULTS: readonly PlantedFault[] = [
   },
 ];
 
-/** The text of a model with this fault. Throws when the line is not there once, so that no fault is lost silently. */
+/**
+ * Returns the text of a model with this fault. Throws unless the line occurs exactly once, so that
+ * no fault is skipped silently.
+ */
 export function plantFault(model: string, { name, find, instead }: PlantedFault): string {
   const [before, after, ...more] = model.split(find);
   if (before === undefined || after === undefined || more.length > 0) {

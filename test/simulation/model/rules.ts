@@ -1,4 +1,7 @@
-/** The rules of the lane and the outbox by number: those of `lane-and-outbox.qnt`, explained in README.md. */
+/**
+ * The rules of the lane and the outbox by number, as in `lane-and-outbox.qnt`; README.md explains
+ * them.
+ */
 export const RULES = {
   0: 'a row changes from the state that it had',
   1: 'a conversation has at most one running turn',
@@ -18,7 +21,7 @@ export const RULES = {
 
 export type RuleNumber = keyof typeof RULES;
 
-/** Something that the rules do not allow. */
+/** A violation of a rule. */
 export interface Violation {
   readonly rule: RuleNumber;
   readonly what: string;

@@ -1,17 +1,20 @@
-/** The tables of the lane and the outbox as far as a trace has shown them. */
+/** The tables of the lane and the outbox, reconstructed from a trace. */
 export interface TracedTables {
   readonly lanes: Map<string, Lane>;
   readonly messages: Map<number, Message>;
   readonly turns: Map<string, Turn>;
   readonly parts: Map<string, Part>;
-  /** The values that rows had since the last sync, the synced one first; a power cut leads back to one of them. */
+  /**
+   * The values of each row since the last sync, the synced one first; a power cut restores one of
+   * them.
+   */
   readonly sinceSync: Map<string, string[]>;
 }
 
 export interface Lane {
   readonly epoch: number;
   readonly holder: string | null;
-  /** The process that raised the epoch; null: that was before the trace. */
+  /** The process that raised the epoch; null when that happened before the trace. */
   readonly raisedBy: string | null;
 }
 
@@ -32,16 +35,18 @@ export interface Part {
   readonly order: number;
   readonly turn: string | null;
   readonly state: string;
-  /** It was marked as being sent at some time. */
+  /** Whether the part was ever marked as sending. */
   readonly wasMarked: boolean;
-  /** The key under which the platform showed it first; undefined: it has not. */
+  /**
+   * The key under which the platform first showed the part; undefined when it has not been shown.
+   */
   readonly key: string | null | undefined;
   readonly timesShown: number;
-  /** How often a person had it sent again after it was given up. */
+  /** How often a person resent the part after it was given up. */
   readonly resends: number;
 }
 
-/** The state of a row that is not there. */
+/** The state of a row that no longer exists. */
 export const REMOVED = 'removed';
 
 export function emptyTables(): TracedTables {
@@ -58,7 +63,7 @@ function isUnfinished({ state }: Part): boolean {
   return state === 'pending' || state === 'sending';
 }
 
-/** The id of the first unfinished part of a chat; undefined: all are finished. */
+/** The id of the first unfinished part of a chat; undefined when all are finished. */
 export function firstUnfinished({ parts }: TracedTables, chat: string): string | undefined {
   let first: { readonly id: string; readonly order: number } | undefined;
   for (const [id, part] of parts) {

@@ -34,7 +34,7 @@ function answer(request: ModelRequest) {
   });
 }
 
-/** The owner asks in their own chat, a guest in theirs, and both in a group. */
+/** The owner asks in a direct chat, a guest in another one, and both in a group. */
 function people(simulation: Simulation): void {
   const chance = simulation.chance('chats');
   keepAsking(simulation, [1_000, 8_000], (question) => {
@@ -45,7 +45,7 @@ function people(simulation: Simulation): void {
   });
 }
 
-/** What people do with a question of an approval: at which time each of them writes what. */
+/** People's reactions to an approval question: who writes what, and when. */
 type Decision = readonly { readonly by: string; readonly says: string; readonly afterMs: number }[];
 
 function decisionOn(simulation: Simulation, code: string): Decision {
@@ -69,8 +69,9 @@ function decisionOn(simulation: Simulation, code: string): Decision {
 }
 
 /**
- * Somebody decides, or nobody. A stranger who has learned the code types it where they can write. A list of what waits
- * has codes as well, but who answered each of those would be shown the next list.
+ * Somebody decides, or nobody does. A stranger who has learned the code types it where they can
+ * write. A list of open questions contains codes as well, but answering each of them would lead to
+ * the next list.
  */
 function seen({ chat, text }: Shown, platform: string, simulation: Simulation): void {
   const code = codeOfQuestion(text);
@@ -96,6 +97,6 @@ const SCENE = {
   seen,
 } as const satisfies Partial<Scene>;
 
-/** Calls wait for a yes, which comes at once, late, twice, from a stranger, or never. */
+/** Calls wait for an approval that comes immediately, late, twice, from a stranger, or never. */
 export const approvalsEmbedded: Scene = { ...EMBEDDED, ...SCENE, name: 'approvals-embedded' };
 export const approvalsShared: Scene = { ...SHARED, ...SCENE, name: 'approvals-shared' };

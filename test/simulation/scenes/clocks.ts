@@ -9,14 +9,17 @@ const CLOCKS = {
   people,
 } as const satisfies Partial<Scene>;
 
-/** The machines of the processes agree about no time at all, and the leases must hold all the same. */
+/** The clocks of the processes disagree completely, and the leases must hold regardless. */
 export const sharedClocks: Scene = {
   ...CLOCKS,
   name: 'shared-clocks',
   faults: ['kill', 'restart', 'pause', 'clock', 'wake-ups'],
 };
 
-/** The clock of the database server is set back while workers die, and nobody waits for the old time. */
+/**
+ * The clock of the database server is set back while workers die, and nothing waits until the old
+ * time is reached again.
+ */
 export const databaseClock: Scene = {
   ...CLOCKS,
   name: 'database-clock',

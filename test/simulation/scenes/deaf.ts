@@ -7,14 +7,14 @@ import { answerWith, direct, EMBEDDED, numberOf, turnIn } from './script.ts';
 
 const KEYED = { id: 'keyed', hasKeys: true, finds: false };
 const OWNER = '1';
-/** How long the file does not answer that a turn reads, in ms. */
+/** How long a file read by a turn does not respond, in ms. */
 const DEAF_MS = 60_000;
-/** What people ask after they have stopped such a turn is answered within this time, in ms. */
+/** A question asked after such a turn was stopped is answered within this time, in ms. */
 const ANSWERED_MS = 20_000;
 
 const isDeaf = (question: string): boolean => numberOf(question) % 2 === 1;
 
-/** Each second turn reads a file that does not answer, which no signal ends. */
+/** Every second turn reads a file that does not respond and that no signal interrupts. */
 function answer(request: ModelRequest, simulation: Simulation) {
   const { questions, rounds } = turnIn(request);
   if (questions.some(isDeaf) && rounds.length === 0) {
@@ -23,7 +23,7 @@ function answer(request: ModelRequest, simulation: Simulation) {
   return answerWith(request, (question) => (isDeaf(question) ? [[edit(`m${question}`)]] : []));
 }
 
-/** Somebody asks, stops the turn that does not end, and asks something else. */
+/** A person asks, stops the hanging turn, and asks something else. */
 function people(simulation: Simulation): void {
   const { time, span } = simulation;
   const chance = simulation.chance('people');
@@ -47,7 +47,7 @@ function people(simulation: Simulation): void {
   time.plan(chance.between(500, 2_000), next);
 }
 
-/** A turn that is stopped and does not end holds up nothing else. */
+/** A turn that was stopped but does not end blocks nothing else. */
 export const deaf: Scene = {
   ...EMBEDDED,
   name: 'deaf',

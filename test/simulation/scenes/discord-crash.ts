@@ -7,12 +7,15 @@ import { nowAndThen } from './people.ts';
 
 const [CHANNELS, DIRECT] = [12, 3];
 const FIRST_PERSON = 200000000000000700n;
-/** By then everybody has written once and is answered; the first fault comes later. In ms. */
+/** By then everybody has written once and got an answer; the first fault comes later. In ms. */
 const KNOWN_MS = 20_000;
 const SPAN_MS = 90_000;
 const PROCESSES = ['gateway-1', 'gateway-2', 'worker'];
 
-/** As in the crash matrix: as many people as channels, of whom each writes once before anything goes wrong. */
+/**
+ * As in the crash matrix: one person per channel, each of whom writes once before anything goes
+ * wrong.
+ */
 function people(simulation: Simulation): void {
   const { brought: discord, time } = simulation;
   if (!(discord instanceof SimulatedDiscord)) throw new Error('this scene is about Discord');
@@ -43,7 +46,7 @@ function people(simulation: Simulation): void {
   });
 }
 
-/** What the crash matrix does to Discord, on a machine that takes fifteen times as long for everything. */
+/** What the crash matrix does to Discord, on a machine that is fifteen times as slow. */
 export const discordCrash: Scene = {
   ...discordShared,
   name: 'discord-crash',

@@ -3,11 +3,14 @@ import type { Scene } from '../scene.ts';
 import { discordAlone, discordShared } from './discord.ts';
 import { nameQuestions } from './people.ts';
 
-/** What is said before the end of an answer, so that it is long enough to be shown while it grows. */
+/** Precedes the end of an answer, so that the answer is long enough to be shown while it grows. */
 const PREAMBLE =
   'This is a long story, and many words of it come before the end, so that there is something to see while it is written.';
 
-/** A gateway that has lost the bot while it shows an answer, or waits for a rate limit, asks nothing more of Discord. */
+/**
+ * A gateway that loses the bot while it streams an answer, or waits for a rate limit, sends no
+ * further requests to Discord.
+ */
 export const discordLate: Scene = {
   ...discordShared,
   name: 'discord-late',
@@ -17,7 +20,7 @@ export const discordLate: Scene = {
   answer: (request) => ({ text: `${PREAMBLE} ${nameQuestions(request)}` }),
 };
 
-/** Messages that cannot be stored yet while others are, and a process that dies meanwhile. */
+/** Messages that cannot be stored yet while others can, and a process that dies in the meantime. */
 export const discordRefused: Scene = {
   ...discordAlone,
   name: 'discord-refused',

@@ -6,8 +6,8 @@ import { nameQuestions, nowAndThen, WITHOUT_SKILLS } from './people.ts';
 const PEOPLE = ['200000000000000501', '200000000000000502', '200000000000000503'];
 const FIRST_STRANGER = 200000000000000600n;
 /**
- * After the last pause everybody writes once more, so that what was lost with a session is looked for: Discord itself tells of
- * a stranger's direct messages to no other session. In ms.
+ * When everybody writes once more, after the last pause, so that messages lost with a session are
+ * fetched: Discord tells no later session about a stranger's direct messages. In ms.
  */
 const LAST_WORD_MS = 30_000;
 
@@ -36,7 +36,8 @@ function people(simulation: Simulation): void {
     places.push({ chat, from: chance.one(PEOPLE) });
     ask(simulation, discord, chat, chance.one(PEOPLE));
   });
-  // People write directly for the first time, which only the session tells that runs then.
+  // People who write directly for the first time; only the session that is open at that moment is
+  // told.
   let strangers = 0;
   nowAndThen(simulation, 'strangers', [2_000, 8_000], () => {
     strangers += 1;
@@ -58,7 +59,8 @@ const DISCORD = {
     const { DefaultRestOptions } = await import('discord.js');
     const { WebSocket, socketsNow } = await import('../world/simulated-socket.ts');
     await import('../../../packages/channel-discord/src/adapter.ts');
-    // Both are looked up when a client is made: from here on no request of discord.js leaves the thread.
+    // Both are looked up when a client is created: from here on no request of discord.js leaves the
+    // thread.
     const makeRequest = (url: string, init: RequestInit) => {
       socketsNow.server?.asked?.(init.method ?? 'GET', url);
       return globalThis.fetch(url, init);
@@ -70,7 +72,7 @@ const DISCORD = {
   people,
 } satisfies Partial<Scene>;
 
-/** The adapter of Discord, whole: gateway, sessions, missed messages, calls. */
+/** The complete Discord adapter: gateway, sessions, missed messages, calls. */
 export const discordAlone: Scene = {
   ...DISCORD,
   name: 'discord',
@@ -78,7 +80,7 @@ export const discordAlone: Scene = {
   faults: ['kill', 'restart', 'pause', 'sends', 'updates'],
 };
 
-/** Two gateways share the bot: one is connected, the other one takes over. */
+/** Two gateways share the bot: one is connected, the other takes over. */
 export const discordShared: Scene = {
   ...DISCORD,
   name: 'discord-shared',

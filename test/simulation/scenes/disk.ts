@@ -4,7 +4,9 @@ import type { PlatformKind } from '../world/platform.ts';
 import { WITHOUT_SKILLS } from './people.ts';
 import { answer } from './talk.ts';
 
-/** One that knows what it has by a key, one that can be asked, and one that can only be told. */
+/**
+ * A platform that recognizes parts by key, one that can be queried, and one that can only be told.
+ */
 const PLATFORMS: readonly PlatformKind[] = [
   { id: 'keyed', hasKeys: true, finds: false },
   { id: 'finding', hasKeys: false, finds: true },
@@ -35,7 +37,7 @@ function people(simulation: Simulation): void {
 
 const DATABASE = ['database-slow', 'database-refuses', 'database-full', 'database-breaks'] as const;
 
-/** One process whose machine loses its power, or whose disk fails. */
+/** One process whose machine loses power or whose disk fails. */
 export const disk: Scene = {
   name: 'disk',
   processes: { parley: 'all' },
@@ -53,7 +55,7 @@ export const olderCopy: Scene = {
   faults: ['kill', 'restart', 'older-copy', 'sends'],
 };
 
-/** Several processes on a database server that fails, or starts again. */
+/** Several processes on a database server that fails or restarts. */
 export const server: Scene = {
   ...disk,
   name: 'server',
@@ -61,10 +63,13 @@ export const server: Scene = {
   faults: ['kill', 'restart', 'power-cut', 'wake-ups', 'sends', ...DATABASE],
 };
 
-/** Alone, a process raises the counter of its database so often (`database-mark.ts`). In ms. */
+/** How often a single process raises the counter of its database (`database-mark.ts`). In ms. */
 const COUNTED_INTERVAL_MS = 600_000;
 
-/** Nobody writes for ten minutes; then the power fails, a moment after the counter of the database was raised. */
+/**
+ * Nobody writes for ten minutes; then the power fails, just after the counter of the database was
+ * raised.
+ */
 export const quiet: Scene = {
   ...disk,
   name: 'quiet',

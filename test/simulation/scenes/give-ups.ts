@@ -5,7 +5,10 @@ import { askAt, nameQuestions, nowAndThen } from './people.ts';
 const CHATS = ['1', '2', '3'];
 const SLOW: PlatformKind = { id: 'plain', hasKeys: false, finds: false, slowChats: CHATS };
 
-/** Sends that take many seconds and end in uncertainty, while the next answer of the chat is ready. */
+/**
+ * Sends that take many seconds and have an uncertain outcome, while the next answer of the chat is
+ * ready.
+ */
 export const giveUps: Scene = {
   name: 'give-ups',
   processes: { parley: 'all' },

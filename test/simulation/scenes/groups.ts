@@ -15,7 +15,7 @@ const PLACES: readonly Place[] = [
   ...GROUPS.map((chat): Place => ({ platform: 'friends', chat, type: 'group' })),
 ];
 
-/** What the agent does to messages before it answers, by the last figure of the question. */
+/** What the agent does to messages before it answers, by the last digit of the question. */
 const ACTS = [
   { figure: /\bq\d*[05]\b/, name: 'react', arguments: { emoji: '👍' } },
   { figure: /\bq\d*3\b/, name: 'edit_message', arguments: { message: 1, text: 'It was wrong.' } },
@@ -32,7 +32,7 @@ function answer(request: ModelRequest): ModelAnswer {
   return { text: nameQuestions(request) };
 }
 
-/** Somebody says something in a group that is meant for the others there. */
+/** A person says something in a group that is meant for other people there. */
 function remark(simulation: Simulation, chat: string): void {
   const text = `c${simulation.remarks.length + 1}`;
   const id = simulation.platform('friends').write({
@@ -45,7 +45,7 @@ function remark(simulation: Simulation, chat: string): void {
   simulation.remarks.push({ id, text, ...place, at: simulation.time.now });
 }
 
-/** People change their minds a moment after they asked. */
+/** People edit or delete a question just after they asked it. */
 function maybeRevise(simulation: Simulation, id: string, number: number): void {
   const chance = simulation.chance(`revision ${number}`);
   if (!chance.happens(0.3)) return;
@@ -60,7 +60,9 @@ function maybeRevise(simulation: Simulation, id: string, number: number): void {
   });
 }
 
-/** Groups with mentions and context, messages that are edited and deleted, reactions, and growing answers. */
+/**
+ * Groups with mentions and context, edited and deleted messages, reactions, and streamed answers.
+ */
 export const groups: Scene = {
   name: 'groups',
   processes: { gateway: 'gateway', worker: 'worker' },

@@ -22,8 +22,8 @@ import { upgrade } from './upgrade.ts';
 import { upkeepEmbedded, upkeepShared } from './upkeep.ts';
 
 /**
- * The scenes of a run that names none, which take turns. A scene joins them when hundreds of its seeds have passed, since
- * a false alarm would stop every change.
+ * The scenes of a run that names none; they take turns. A scene is added once hundreds of its seeds
+ * have passed, since a false alarm would block every change.
  */
 export const SETTLED_SCENES: readonly Scene[] = [
   embedded,
@@ -34,7 +34,7 @@ export const SETTLED_SCENES: readonly Scene[] = [
   strangersEmbedded,
 ];
 
-/** All scenes, by whose names a run asks for them. */
+/** All scenes that a run can name. */
 export const SCENES: readonly Scene[] = [
   embedded,
   shared,

@@ -3,15 +3,16 @@ import type { MakeInvariant } from '../invariants/invariant.ts';
 import { journalReader } from '../invariants/journal.ts';
 
 /**
- * How often a process dies where its model has called tools, and within how many of its events: an edit of a file has
- * about forty, and is done on the disk with the thirtieth.
+ * How likely a process dies after its model has called tools, and within how many of its events: an
+ * edit of a file takes about forty, and is on the disk after the thirtieth.
  */
 const SHARE = 0.25;
 const MAX_STEPS = 44;
 
 /**
- * Kills processes while they run tools: between the step that asks for a call and its result lie a few events of many
- * thousands, which faults at any time hardly ever meet. No promise of its own.
+ * Kills processes while they run tools: only a few events of many thousands lie between the step
+ * that requests a call and its result, so random faults hardly ever hit them. Checks no promise
+ * itself.
  */
 export const killsAtTools: MakeInvariant = () => {
   const read = journalReader();

@@ -3,7 +3,7 @@ import type { Scene } from '../scene.ts';
 import { gateways } from './gateways.ts';
 import { shared } from './talk.ts';
 
-/** Gateways that stand still between two of their steps, until others have their accounts. */
+/** Gateways that are paused between two of their steps until others have their accounts. */
 export const lateGateways: Scene = {
   ...gateways,
   name: 'late-gateways',
@@ -11,7 +11,7 @@ export const lateGateways: Scene = {
   invariants: [decidedBySender],
 };
 
-/** Workers that stand still between two of their steps, until others have their lanes. */
+/** Workers that are paused between two of their steps until others have their lanes. */
 export const lateWorkers: Scene = {
   ...shared,
   name: 'late-workers',

@@ -1,9 +1,9 @@
 import type { ScriptedCall } from './script.ts';
 
-/** Where `edit` leaves its marks: a second run of the same call would leave a second one. */
+/** The file in which `edit` leaves its marks: running the same call twice would leave two. */
 export const LEDGER = 'notes/ledger.md';
 
-/** Of the owner alone, so that no approval is needed. */
+/** Readable only by the owner, so that no approval is needed. */
 export const OWNERS_LEDGER = '---\naudience: owner\n---\n# Ledger\n\nEND\n';
 
 /** Leaves a mark in the ledger. */

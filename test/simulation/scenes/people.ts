@@ -1,7 +1,7 @@
 import type { Simulation } from '../simulation.ts';
 import type { ModelRequest } from '../world/model.ts';
 
-/** Where somebody writes. */
+/** The chat in which a person writes. */
 export interface Place {
   readonly platform: string;
   readonly account?: string;
@@ -10,20 +10,24 @@ export interface Place {
 }
 
 /**
- * No skill is read. Their files have the times of the machine, which are later than the clock of a simulation, so that
- * each turn would read all of them again: a quarter of what a seed costs, where nobody asks for a skill.
+ * Prevents skills from being read. Their files have the timestamps of the real machine, which lie
+ * after the simulated clock, so each turn would read all of them again: a quarter of the cost of a
+ * seed, though nobody asks for a skill.
  */
 export const WITHOUT_SKILLS = { skills: { maxFileBytes: 1_000 } };
 
-/** As many questions as one short message names. */
+/** How many questions one short message names. */
 const MAX_IN_A_LINE = 4;
 
-/** Names the questions of the last message, and how they were reworded, so that each answer can be told from others. */
+/**
+ * Names the questions of the last message, and any rewording, so that each answer can be told apart
+ * from others.
+ */
 export function nameQuestions(request: ModelRequest): string {
   return answerTo(questionsOf(request));
 }
 
-/** The same in several messages, where the platform takes but short ones. */
+/** The same in several messages, for platforms that accept only short ones. */
 export function longAnswer(request: ModelRequest): { readonly text: string } {
   const asked = questionsOf(request);
   const lines: string[] = [];
@@ -39,12 +43,12 @@ function answerTo(asked: readonly string[]): string {
 }
 
 function questionsOf({ messages }: ModelRequest): readonly string[] {
-  // After an interruption something of Parley's own may follow the question.
+  // After an interruption a remark from Parley may follow the question.
   const last = messages.findLast(({ role, text }) => role === 'user' && /\bq\d+\b/.test(text));
   return [...new Set(last?.text.match(/\b[qe]\d+\b/g) ?? [])];
 }
 
-/** Calls `act` again and again at times that the seed decides, as long as people write. */
+/** Calls `act` repeatedly at times that the seed determines, as long as people write. */
 export function nowAndThen(
   simulation: Simulation,
   name: string,
@@ -63,7 +67,7 @@ export function nowAndThen(
   next();
 }
 
-/** Somebody asks the next question at a place; returns the id of the message. */
+/** A person asks the next question in a chat; returns the id of the message. */
 export function askAt(
   simulation: Simulation,
   { platform, account, chat, type = 'direct' }: Place,

@@ -19,7 +19,7 @@ function places(kinds: readonly PlatformKind[], chats: readonly string[]): reado
   ]);
 }
 
-/** What is uncertain is said, and doubles nothing. */
+/** Uncertain outcomes are reported and cause no duplicates. */
 export const uncertain: Scene = {
   name: 'uncertain',
   processes: { parley: 'all' },
@@ -33,7 +33,10 @@ export const uncertain: Scene = {
   },
 };
 
-/** Platforms that know keys for a while only, allow little, and refuse some messages for good. */
+/**
+ * Platforms that remember keys only for a while, have strict limits, and permanently refuse some
+ * messages.
+ */
 const STRICT: readonly PlatformKind[] = [
   {
     ...{ id: 'brief', hasKeys: true, finds: false, keysForMs: 10_000, maxLength: SHORT },
@@ -46,7 +49,10 @@ const STRICT: readonly PlatformKind[] = [
   },
 ];
 
-/** Sends are never faster than declared, nothing is sent to who closed the chat, and the agent is told. */
+/**
+ * Sends never exceed the declared rates, nothing is sent to people who closed the chat, and the
+ * agent is told.
+ */
 export const limits: Scene = {
   name: 'limits',
   processes: { parley: 'all' },
@@ -65,7 +71,7 @@ const SLOW: PlatformKind = {
   rates: { account: { burst: 10, everyMs: 100 }, direct: { burst: 3, everyMs: 500 } },
 };
 
-/** A chat in which each message takes many seconds holds up nobody else. */
+/** A chat in which each message takes many seconds delays nobody else. */
 export const slow: Scene = {
   name: 'slow',
   processes: { parley: 'all' },

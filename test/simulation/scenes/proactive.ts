@@ -16,11 +16,11 @@ import {
 const KEYED = { id: 'keyed', hasKeys: true, finds: false };
 const OWNER = '1';
 const MINUTE_MS = 60_000;
-/** How long it is awake at most, in ms. */
+/** The longest time between two sleeps, in ms. */
 const AWAKE_MS = 60_000;
-/** The machine sleeps for most of it. */
+/** The machine sleeps for most of this time. */
 const SPAN_MS = 14 * MINUTE_MS;
-/** What a sub-agent begins with, in place of a message of a person. */
+/** The prompt that starts a sub-agent, instead of a person's message. */
 const SUB_AGENT = 'Do the task that your instructions end with';
 
 function callsFor(question: string): readonly (readonly ScriptedCall[])[] {
@@ -60,7 +60,7 @@ function answer(request: ModelRequest, { time }: Simulation): ModelAnswer {
   return { text: [...(isAsked ? [answered.text] : []), ...more].join(' ') || 'Nothing.' };
 }
 
-/** An owner asks in bursts, and between these the machine sleeps, past jobs and standing tasks. */
+/** An owner asks in bursts; between them the machine sleeps past jobs and heartbeat tasks. */
 function people(simulation: Simulation): void {
   const { time } = simulation;
   const chance = simulation.chance('sleep');
@@ -78,7 +78,10 @@ function people(simulation: Simulation): void {
   sleepLater();
 }
 
-/** A job that is on once, or whose run has failed and comes again; the one of each minute goes on for ever. */
+/**
+ * Whether a one-off job is still due, perhaps after a failed run; a job that runs every minute
+ * never ends.
+ */
 function isUnderWay({ observer }: Simulation): boolean {
   const jobs = observer.rows(
     "select id from cron_job where state = 'on' and timetable like '%once%'",
@@ -97,7 +100,7 @@ const SCENE = {
   settings: {
     owners: [`keyed:${OWNER}`],
     cron: { minMinutes: 1 },
-    // What a sub-agent has found would make each job ask for one.
+    // Otherwise the result of a sub-agent would make each job ask for approval.
     approvals: { auto: ['cron'] },
     heartbeat: { enabled: true, everyMinutes: 5, quietHours: 'off', tokensPerDay: 100_000_000 },
   },
@@ -108,7 +111,10 @@ const SCENE = {
   isUnderWay,
 } as const satisfies Partial<Scene>;
 
-/** Jobs, standing tasks and sub-agents: no clock is set here, so that each time comes once. */
+/**
+ * Jobs, heartbeat tasks and sub-agents. No clock is changed here, so each scheduled time occurs
+ * once.
+ */
 export const proactiveEmbedded: Scene = {
   ...EMBEDDED,
   ...SCENE,

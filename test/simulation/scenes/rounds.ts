@@ -7,12 +7,15 @@ import { answerWith, direct, EMBEDDED, keepAsking, numberOf, turnIn } from './sc
 
 const KEYED = { id: 'keyed', hasKeys: true, finds: false };
 const OWNER = '1';
-/** A model that takes its time, though never so long that it is given up. In ms. */
+/** A slow model that is never slow enough to be abandoned. In ms. */
 const THINK_MS = [8_000, 14_000] as const;
-/** The limit of a turn, the step during which it is reached, the answer that the model must give then, and the rest. */
+/**
+ * The limit of a turn, the step during which it is reached, the answer that the model must give
+ * then, and a margin.
+ */
 const MAX_TURN_MS = 60_000 + 2 * THINK_MS[1] + 2_000;
 
-/** A model that goes on with tools for ever, until it is told that it must answer. */
+/** A model that keeps calling tools until it is told that it must answer. */
 function answer(request: ModelRequest) {
   const mustAnswer = request.body.includes('No more tools are run in this turn');
   const round = turnIn(request).rounds.length;

@@ -2,28 +2,30 @@ import type { Scene } from '../scene.ts';
 import type { Simulation } from '../simulation.ts';
 import type { ModelAnswer, ModelMessage, ModelRequest } from '../world/model.ts';
 
-/** A call of a tool that a script wants. */
+/** A tool call that a script requests. */
 export interface ScriptedCall {
   readonly name: string;
   readonly arguments: object;
 }
 
-/** A remark of Parley about the turn, behind the message that it answers. */
+/**
+ * Whether a text is a remark by Parley about the turn, which follows the message being answered.
+ */
 const isRemark = (text: string): boolean => text.startsWith('[From Parley, no person:');
 
 const isSaid = ({ role, text }: ModelMessage): boolean => role === 'user' && !isRemark(text);
 
-/** The last message of a person, or of Parley in their place. */
+/** The last message of a person, or of Parley acting for one. */
 export function lastSaid({ messages }: ModelRequest): string {
   return messages.findLast(isSaid)?.text ?? '';
 }
 
-/** The questions of a text, each once. */
+/** The questions in a text, without duplicates. */
 export function questionsIn(text: string): readonly string[] {
   return [...new Set(text.match(/\bq\d+\b/g) ?? [])];
 }
 
-/** What the turn of the newest questions has behind them: the calls of the model and their results. */
+/** What follows the newest questions in their turn: the calls of the model and their results. */
 export function turnIn({ messages }: ModelRequest): {
   readonly questions: readonly string[];
   readonly rounds: readonly ModelMessage[];
@@ -38,7 +40,7 @@ export function turnIn({ messages }: ModelRequest): {
   };
 }
 
-/** Goes through the calls that a question leads to, one round after the other, and then answers. */
+/** Requests the calls that a question leads to, one round after another, and then answers. */
 export function answerWith(
   request: ModelRequest,
   callsFor: (question: string) => readonly (readonly ScriptedCall[])[],
@@ -54,7 +56,7 @@ export function numberOf(question: string): number {
   return Number(question.slice(1));
 }
 
-/** Where a person writes, as adapters say it. */
+/** A direct chat of a person, in the form that adapters use. */
 export function direct(id: string) {
   const sender = { id, name: `Person ${id}`, isBot: false };
   return { chat: { id, type: 'direct' as const }, sender, addressed: true };
@@ -65,7 +67,10 @@ export function inGroup(group: string, by: string) {
   return { ...direct(by), chat: { id: group, type: 'group' as const, title: `Group ${group}` } };
 }
 
-/** Calls `next` again and again after a random time, as long as people write. `pauses`: between which times, in ms. */
+/**
+ * Calls `next` repeatedly after random pauses, as long as people write. `pauses` is their range, in
+ * ms.
+ */
 export function keepAsking(
   simulation: Simulation,
   pauses: readonly [number, number],

@@ -19,7 +19,7 @@ const OWNER = '1';
 const STRANGERS = ['2', '3'];
 const GROUP = 'g';
 
-/** What a stranger's model tries, one after the other, to get at what is not theirs. */
+/** What a stranger's model tries, one call after another, to reach data that is not theirs. */
 const TRIES: readonly (readonly ScriptedCall[])[] = [
   [{ name: 'read', arguments: { path: 'MEMORY.md' } }],
   [{ name: 'search_memory', arguments: { query: 'canary secret' } }],
@@ -43,7 +43,7 @@ function callsFor(isOwners: boolean) {
   };
 }
 
-/** A model that says all it has seen. */
+/** A model that repeats everything it has seen. */
 function answer(request: ModelRequest) {
   const said = lastSaid(request);
   const known = [...new Set(request.body.match(CANARY) ?? [])].join(' ');
@@ -52,7 +52,9 @@ function answer(request: ModelRequest) {
   return answered.text === undefined ? answered : { text: `${answered.text} ${known}` };
 }
 
-/** An owner tells what is private, and strangers write beside them, alone and in a group where the owner writes, too. */
+/**
+ * An owner shares private text while strangers write, alone and in a group that includes the owner.
+ */
 function people(simulation: Simulation): void {
   const chance = simulation.chance('chats');
   keepAsking(simulation, [100, 4_000], (question) => {
@@ -90,6 +92,6 @@ const SCENE = {
   people,
 } as const satisfies Partial<Scene>;
 
-/** What is the owner's alone stays out of the requests and the chats of all others. */
+/** The owner's private text stays out of everybody else's requests and chats. */
 export const strangersEmbedded: Scene = { ...EMBEDDED, ...SCENE, name: 'strangers-embedded' };
 export const strangersShared: Scene = { ...SHARED, ...SCENE, name: 'strangers-shared' };

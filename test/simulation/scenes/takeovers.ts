@@ -19,12 +19,12 @@ const CHATS = ['1', '2'];
 const CONVERSATIONS = ACCOUNTS.flatMap((account) =>
   CHATS.map((chat) => ({ account, chat, conversation: `keyed:${account}:${chat}` })),
 );
-/** So long a chat is taken over, in ms; a page that hands back later than that finds it done. */
+/** How long a chat is taken over, in ms; a later release finds the takeover already expired. */
 const LEADS_MS = [2_000, 15_000] as const;
-/** So often an owner looks for chats that they lead without knowing it, in ms. */
+/** How often an owner looks for takeovers they do not know of, in ms. */
 const LOOK_MS = 10_000;
 
-/** What the owner has written, and what they lead, in one simulation. */
+/** What the owner has written and taken over in one simulation. */
 interface AtThePage {
   readonly owner: Owner;
   readonly sent: SentText[];
@@ -41,7 +41,10 @@ function pageOf(simulation: Simulation): AtThePage {
 
 const sentBy = (simulation: Simulation): readonly SentText[] => pageOf(simulation).sent;
 
-/** Names what was asked since the last words of the owner, which may stand in the same message of the history. */
+/**
+ * Names the questions since the last words of the owner, which may be in the same message of the
+ * history.
+ */
 function answer({ messages }: ModelRequest) {
   const texts = messages.map(({ role, text }) => (role === 'user' ? text : ''));
   const last = texts.findLast((text) => /\bq\d+\b/.test(afterReply(text))) ?? '';
@@ -53,7 +56,10 @@ function afterReply(text: string): string {
   return text.split(/Reply r\d+\./).at(-1) ?? '';
 }
 
-/** People of four chats ask, and the owner leads one chat or another for a while, or only writes into it. */
+/**
+ * People in four chats ask, and the owner takes over one chat or another for a while, or only
+ * writes into it.
+ */
 function people(simulation: Simulation): void {
   const chance = simulation.chance('people');
   nowAndThen(simulation, 'writing', [50, 2_500], () => {
@@ -73,7 +79,10 @@ function people(simulation: Simulation): void {
   look();
 }
 
-/** Takes a chat over, writes now and then, and hands it back; a chat in which nobody has written is not there. */
+/**
+ * Takes a chat over, sometimes writes, and hands it back; a chat without any message does not exist
+ * yet.
+ */
 async function lead(simulation: Simulation, conversation: string): Promise<void> {
   if (!isStored(simulation, conversation)) return;
   const { owner, led } = pageOf(simulation);
@@ -103,7 +112,10 @@ async function write(simulation: Simulation, conversation: string): Promise<void
   });
 }
 
-/** A request that was slow, and repeated meanwhile, may take a chat over after its owner has handed it back. */
+/**
+ * A slow request that was repeated in the meantime may take a chat over after its owner has handed
+ * it back.
+ */
 async function handBackUnknown(simulation: Simulation): Promise<void> {
   const { owner, led } = pageOf(simulation);
   const rows = simulation.observer.rows<{ readonly id: string }>(
@@ -147,12 +159,13 @@ const SCENE = {
   },
 } as const satisfies Partial<Scene>;
 
-/** An owner leads chats and writes into them, through one process. */
+/** An owner takes over chats and writes into them, through one process. */
 export const takeoversEmbedded: Scene = {
   ...EMBEDDED,
   ...SCENE,
   name: 'takeovers-embedded',
-  // A takeover counts by the clock of the process, and may then end at any time.
+  // A takeover is measured by the clock of the process, so a changed clock could end it at any
+  // time.
   faults: EMBEDDED.faults.filter((kind) => kind !== 'clock'),
 };
 

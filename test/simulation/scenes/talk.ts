@@ -7,8 +7,8 @@ const CHATS = ['1', '2', '3'];
 const KEYED = { id: 'keyed', hasKeys: true, finds: false };
 
 /**
- * Names the questions that were asked last, so that the answer can be told from all others. Where an answer was cut,
- * the request to go on is the last message, and the questions stand before it.
+ * Names the latest questions, so that the answer can be told apart from all others. After a
+ * truncated answer, the request to continue is the last message, and the questions come before it.
  */
 export function answer({ messages }: ModelRequest) {
   const questions = messages.map(({ role, text }) =>
@@ -18,7 +18,7 @@ export function answer({ messages }: ModelRequest) {
   return { text: `This answers ${[...new Set(last)].join(' and ')}.` };
 }
 
-/** People in a few direct chats ask one question after the other, faster than they are answered. */
+/** People in a few direct chats ask questions faster than they are answered. */
 export function people(simulation: Simulation): void {
   const { time, span } = simulation;
   const chance = simulation.chance('people');

@@ -21,10 +21,15 @@ const KEYED = { id: 'keyed', hasKeys: true, finds: false };
 const OTHER = { id: 'other', hasKeys: true, finds: false };
 const OWNER = '1';
 const GUEST = '2';
-/** Writes once, and the process that asks the model about it dies each time. */
+/**
+ * The last digit of a question that is asked once and kills each process that asks the model about
+ * it.
+ */
 const FATAL = '9';
 
-/** The calls that a question of an owner leads to, by rounds; marks are unique in the simulation. */
+/**
+ * The calls that a question of an owner leads to, by rounds; marks are unique in the simulation.
+ */
 function ownersCalls(question: string): readonly (readonly ScriptedCall[])[] {
   const number = numberOf(question);
   const now = { name: 'current_time', arguments: {} };

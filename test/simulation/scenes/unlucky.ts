@@ -5,7 +5,10 @@ import { direct, EMBEDDED, keepAsking, SHARED } from './script.ts';
 import { answer } from './talk.ts';
 
 const KEYED = { id: 'keyed', hasKeys: true, finds: false };
-/** In one chat somebody asks one question, so many in a row while it is answered, and sometimes one at the end. */
+/**
+ * In one chat a person asks one question, then several in a row while it is being answered, and
+ * sometimes one at the end.
+ */
 const IN_A_ROW = 4;
 
 function people(simulation: Simulation): void {
@@ -22,7 +25,7 @@ function people(simulation: Simulation): void {
   const at = chance.between(1_000, 20_000);
   time.plan(at, ask);
   for (let row = 0; row < IN_A_ROW; row += 1) time.plan(at + 150 + row * 20, ask);
-  // What the model is asked next brings the questions without an answer along.
+  // The next request to the model includes the unanswered questions.
   if (chance.happens(0.5)) time.plan(span, ask);
 }
 
@@ -34,6 +37,6 @@ const SCENE = {
   people,
 } as const satisfies Partial<Scene>;
 
-/** Each process that works on one certain turn is killed, until Parley gives that turn up. */
+/** Each process that works on one particular turn is killed, until Parley gives that turn up. */
 export const unluckyEmbedded: Scene = { ...EMBEDDED, ...SCENE, name: 'unlucky-embedded' };
 export const unluckyShared: Scene = { ...SHARED, ...SCENE, name: 'unlucky-shared' };

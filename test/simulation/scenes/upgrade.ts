@@ -6,7 +6,7 @@ import { WITHOUT_SKILLS } from './people.ts';
 
 const KEYED = { id: 'keyed', hasKeys: true, finds: false };
 const CODE = 'ABC234';
-/** Old questions have the numbers before it. */
+/** Old questions have smaller numbers. */
 const FIRST_NEW = 10;
 
 /** Names what was asked since the last answer: a resumed turn ends with the result of a tool. */
@@ -40,7 +40,10 @@ function prepare(simulation: Simulation): void {
     questions.push({ ...old, platform: KEYED.id, account: 'default', at: time.now });
 }
 
-/** People of these chats and of a new one ask more; one of them allows what the old Parley has asked about. */
+/**
+ * People in these chats and in a new one ask more; one of them approves what the old Parley asked
+ * about.
+ */
 function people(simulation: Simulation): void {
   const { time, span } = simulation;
   const chance = simulation.chance('people');
@@ -67,7 +70,10 @@ function people(simulation: Simulation): void {
   next();
 }
 
-/** The first start on a database of 0.1.0 that was killed at work; the start is killed, too. */
+/**
+ * The first start on a database that version 0.1.0 left when it was killed at work; the start is
+ * killed, too.
+ */
 export const upgrade: Scene = {
   name: 'upgrade',
   processes: { parley: 'all' },

@@ -12,14 +12,14 @@ const KEYED = { id: 'keyed', hasKeys: true, finds: false };
 const OWNER = '1';
 const CHATS = [OWNER, '2', '3'];
 const DAY_MS = 24 * 3_600_000;
-/** How long it is awake at most, in ms. */
+/** The longest time between two sleeps, in ms. */
 const AWAKE_MS = 15_000;
-/** The machine sleeps for nearly all of it. */
+/** The machine sleeps for nearly all of this time. */
 const SPAN_MS = 12 * DAY_MS;
 
-/** So long the owner may take to decide, longer than rows are kept. In days. */
+/** How long the owner may take to decide, which is longer than rows are kept. In days. */
 const DECIDES_AFTER = [KEPT_DAYS + 0.5, KEPT_DAYS + 2] as const;
-/** The longest that an approval can wait, in minutes. */
+/** The longest time that an approval can wait, in minutes. */
 const WAIT_MINUTES = 7 * 24 * 60;
 
 function answer(request: ModelRequest) {
@@ -30,13 +30,16 @@ function answer(request: ModelRequest) {
   });
 }
 
-/** The owner decides days later, when the rows of the turn that waits are older than others may become. */
+/**
+ * The owner decides days later, when the rows of the waiting turn are older than the retention of
+ * others.
+ */
 function seen({ text }: Shown, platform: string, simulation: Simulation): void {
   const code = codeOfQuestion(text);
   if (code === undefined) return;
   const { time, span } = simulation;
   const days = simulation.chance(`decision ${code}`).between(...DECIDES_AFTER);
-  // Who is asked near the end decides before it, so that everything ends.
+  // Questions asked near the end are decided before it, so that everything finishes.
   const afterMs = Math.max(1_000, Math.min(days * DAY_MS, span - time.now));
   time.plan(afterMs, () => void simulation.say(platform, `/approve ${code}`, direct(OWNER)));
 }
@@ -61,7 +64,7 @@ function people(simulation: Simulation): void {
   changeSettings(simulation);
 }
 
-/** The operator writes the settings file now and then: well, in two halves, or not at all as it should be. */
+/** The operator writes the settings file now and then: correctly, in two halves, or incorrectly. */
 function changeSettings(simulation: Simulation): void {
   const { time, deployment, scene, span, isShared, brought } = simulation;
   const chance = simulation.chance('settings');
@@ -113,6 +116,6 @@ const SCENE = {
   seen,
 } as const satisfies Partial<Scene>;
 
-/** Old rows are removed and the settings change, while people go on writing. */
+/** Old rows are removed and the settings change while people keep writing. */
 export const upkeepEmbedded: Scene = { ...EMBEDDED, ...SCENE, name: 'upkeep-embedded' };
 export const upkeepShared: Scene = { ...SHARED, ...SCENE, name: 'upkeep-shared' };

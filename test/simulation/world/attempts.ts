@@ -1,6 +1,6 @@
 import type { ChannelFailure, OutboundPart } from '@parley/core';
 
-/** One connection of one adapter to the platform: a start of a process makes others. */
+/** One connection of one adapter to the platform; a restart of the process creates another. */
 export interface Life {
   readonly number: number;
   readonly account: string;
@@ -13,13 +13,13 @@ export interface Attempt {
   readonly part: OutboundPart;
   readonly life: Life;
   readonly at: number;
-  /** When the platform took it; undefined: it never arrived, or was refused. */
+  /** When the platform accepted the part; undefined when it never arrived or was refused. */
   takenAt: number | undefined;
-  /** What the process that sent it heard; `nothing` also where it was killed. */
+  /** What the sending process learned; `nothing` includes the case that it was killed. */
   heard: 'nothing' | 'receipt' | ChannelFailure['kind'];
 }
 
-/** What the platform was asked besides sends. */
+/** A request to the platform other than a send. */
 export interface Touch {
   readonly what: 'poll' | 'preview' | 'send';
   readonly life: Life;

@@ -1,10 +1,13 @@
 import type { Rate } from './platform-kind.ts';
 
-/** Token buckets by name, each as the time at which it will be full again (GCRA). */
+/** Token buckets by name, each stored as the time at which it is full again (GCRA). */
 export class Buckets {
   readonly #fullAt = new Map<string, number>();
 
-  /** Takes a token: 0; or the ms until there is one. `slack`: so much sooner counts as in time, in ms. */
+  /**
+   * Takes a token and returns 0, or returns the ms until one is available. `slack` is how much too
+   * early still counts as in time, in ms.
+   */
   take(name: string, { burst, everyMs }: Rate, now: number, slack = 0): number {
     const fullAt = Math.max(this.#fullAt.get(name) ?? 0, now);
     const wait = fullAt - (burst - 1) * everyMs - now;

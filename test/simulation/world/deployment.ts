@@ -7,7 +7,7 @@ import type { ProcessRole } from '@parley/store';
 import type { Machine } from '../engine/machine.ts';
 import type { SimulatedProcess } from '../engine/virtual-time.ts';
 
-/** How long a start may take, in ms of the simulation. */
+/** How long a startup may take, in ms of the simulation. */
 const START_MS = 60_000;
 
 /** One line of a log. */
@@ -17,22 +17,22 @@ export interface LogLine {
   readonly line: string;
 }
 
-/** What all processes of a deployment have in common. */
+/** What all processes of a deployment share. */
 export interface DeploymentOptions {
   readonly folder: string;
   readonly channels: readonly ChannelDefinition[];
   readonly settings: object;
-  /** Called when a process has ended, killed or not. */
+  /** Called when a process has ended, whether killed or shut down. */
   readonly onEnd?: (process: SimulatedProcess) => void;
-  /** Files of the workspace, which are there before the first start. */
+  /** Workspace files that exist before the first start. */
   readonly files?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A process of Parley, started by the same function as in life. */
+/** A process of Parley, started by the same function as in production. */
 export interface Running {
   readonly process: SimulatedProcess;
   readonly role: ProcessRole;
-  /** What was started; undefined while it starts, or where the start has failed. */
+  /** The running Parley; undefined while it starts and after a failed start. */
   parley: RunningParley | undefined;
   isStarting: boolean;
 }
@@ -41,7 +41,7 @@ export interface Running {
 export class Deployment {
   readonly log: LogLine[] = [];
   readonly running = new Map<string, Running>();
-  /** Hears that a process has failed to start. */
+  /** Called when a process has failed to start. */
   onFailedStart: (name: string) => void = () => {};
   readonly #machine: Machine;
   readonly #options: DeploymentOptions;
@@ -58,7 +58,7 @@ export class Deployment {
     }
   }
 
-  /** Where a file of the workspace is. */
+  /** The path of a workspace file. */
   pathOf(name: string): string {
     return join(this.#options.folder, 'workspace', name);
   }
@@ -70,12 +70,15 @@ export class Deployment {
     this.#machine.files.assumeSynced(file);
   }
 
-  /** What the processes read at their start, and look at while they run. JSON is YAML, too. */
+  /**
+   * Writes the settings that the processes read at startup and watch while they run. JSON is valid
+   * YAML.
+   */
   writeSettings(settings: object): void {
     this.writeSettingsText(JSON.stringify(settings));
   }
 
-  /** Starts a process under a name, and resolves when it works, or has failed. */
+  /** Starts a process under a name; resolves when it works or has failed. */
   async start(name: string, role: ProcessRole): Promise<Running> {
     const { time } = this.#machine;
     const running = this.begin(name, role);
@@ -83,7 +86,7 @@ export class Deployment {
     return running;
   }
 
-  /** Kills a process after so many events of its start. */
+  /** Kills a process after this many events of its startup. */
   async startAndKill(name: string, role: ProcessRole, steps: number): Promise<void> {
     const { time } = this.#machine;
     const last = time.fired + steps;
@@ -92,7 +95,7 @@ export class Deployment {
     this.kill(name);
   }
 
-  /** Begins to start a process under a name, under which none may be running. */
+  /** Begins to start a process under a name that no running process has. */
   begin(name: string, role: ProcessRole): Running {
     const { time } = this.#machine;
     this.#starts += 1;
@@ -146,7 +149,7 @@ export class Deployment {
     this.#options.onEnd?.(running.process);
   }
 
-  /** Ends a process in order, as SIGTERM does. */
+  /** Shuts a process down in order, as SIGTERM does. */
   async stop(name: string): Promise<void> {
     const { time } = this.#machine;
     const running = this.running.get(name);
@@ -162,7 +165,7 @@ export class Deployment {
     this.kill(name);
   }
 
-  /** The names of processes that live. */
+  /** The names of the running processes. */
   get alive(): readonly string[] {
     return [...this.running].filter(([, { process }]) => process.alive).map(([name]) => name);
   }

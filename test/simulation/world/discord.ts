@@ -24,7 +24,7 @@ import type { Simulation } from '../simulation.ts';
 import type { Served, ServedRequest } from './network.ts';
 import { type ServerSide, socketsNow } from './simulated-socket.ts';
 
-/** What the double of Discord talks through. */
+/** The socket type that the double of Discord talks through. */
 type ServerSocket = ConstructorParameters<typeof GatewayConnection>[0];
 
 const HOST = 'discord.simulation';
@@ -32,10 +32,13 @@ const BOT = '190000000000000009';
 const TOKEN = `${Buffer.from(BOT).toString('base64').replaceAll('=', '')}.double.simulated`;
 /** Shorter than Discord's 41 s, so that a dead connection is noticed within a run. */
 const HEARTBEAT_MS = 6_000;
-/** How often the gateway is struck while it goes wrong, in ms. */
+/** How often the gateway suffers a fault while updates go wrong, in ms. */
 const STRIKE_INTERVAL_MS = [300, 2_500] as const;
 
-/** The servers of Discord, and somebody who hears of everything that happens there beside their gateway. */
+/**
+ * The servers of Discord, with a listener that hears everything that happens there besides the
+ * gateway.
+ */
 class HeardWorld extends World {
   hear: (name: string, data: unknown) => void = () => {};
 
@@ -45,7 +48,7 @@ class HeardWorld extends World {
   }
 }
 
-/** A request that a process has made. */
+/** A request made by a process. */
 export interface DiscordCall {
   readonly process: string;
   readonly method: string;
@@ -53,7 +56,10 @@ export interface DiscordCall {
   readonly at: number;
 }
 
-/** A Discord for one bot: the double of its servers, behind sockets and requests that stay in this thread. */
+/**
+ * A Discord for one bot: the double of its servers, behind sockets and requests that stay in this
+ * thread.
+ */
 export class SimulatedDiscord implements Brought {
   readonly channels = [discord];
   readonly settings: object;
@@ -63,7 +69,7 @@ export class SimulatedDiscord implements Brought {
   readonly gateway: Gateway;
   /** All requests, in the order in which they were made. */
   readonly calls: DiscordCall[] = [];
-  /** People have said everything that they will say. */
+  /** Whether people have said everything that they will say. */
   saysNoMore = false;
   readonly #simulation: Simulation;
   readonly #rest: RestServer;
@@ -117,12 +123,12 @@ export class SimulatedDiscord implements Brought {
     return channel.id;
   }
 
-  /** The direct messages with a person. */
+  /** The direct-message channel with a person. */
   directWith(person: string): string {
     return this.world.dmWith(person).id;
   }
 
-  /** Somebody writes; returns the id of the message. */
+  /** A person writes; returns the id of the message. */
   say(channel: string, from: string, text: string): string {
     return say(this.world, { channel, from, text }).id;
   }
@@ -132,7 +138,7 @@ export class SimulatedDiscord implements Brought {
     return `<@${BOT}>`;
   }
 
-  /** Everything that people will say is said, and has been taken in. */
+  /** Whether people have said everything that they will say, and all of it has been accepted. */
   isOver(): boolean {
     if (!this.saysNoMore) return false;
     const { messages } = this.#simulation.observer.tables;
@@ -157,7 +163,10 @@ export class SimulatedDiscord implements Brought {
     return true;
   }
 
-  /** A message of the bot that is whole: an answer that still grows names its questions before its end. */
+  /**
+   * Records a finished message of the bot: an answer that is still growing names its questions
+   * before its end.
+   */
   #noteShown(simulation: Simulation, data: unknown): void {
     const { id, channel_id, content, author } = data as {
       readonly id: string;
@@ -170,7 +179,7 @@ export class SimulatedDiscord implements Brought {
     const added = answeredIn(content).filter((question) => !named.has(question));
     if (named.size > 0 && added.length === 0) return;
     this.#named.set(id, named.union(new Set(added)));
-    // While it grows, pieces may arrive in another order: then its end names what was missing.
+    // Pieces of a growing answer may arrive in another order: its end then names what was missing.
     const rest = named.size === 0 ? content : `This answers ${added.join(' and ')}.`;
     const part = named.size === 0 ? id : `${id}+${named.size}`;
     const place = { account: 'default', chat: channel_id };
@@ -178,7 +187,7 @@ export class SimulatedDiscord implements Brought {
     simulation.note('discord', shown, true);
   }
 
-  /** While updates go wrong the gateway is struck, again and again; while sends do, calls are. */
+  /** Repeatedly disturbs the gateway while updates go wrong, and calls while sends do. */
   #strikeLater(simulation: Simulation): void {
     this.#time.plan(this.#chance.between(...STRIKE_INTERVAL_MS), () => {
       if (simulation.is('updates')) this.strike(this.#chance.one(GATEWAY_FAULTS));
@@ -188,7 +197,7 @@ export class SimulatedDiscord implements Brought {
     });
   }
 
-  /** Several faults of the gateway, one right after the other. */
+  /** Injects several faults of the gateway in direct succession. */
   strike(faults: readonly Fault[]): void {
     for (const fault of faults)
       strikeGateway(this.world, this.gateway, fault as Parameters<typeof strikeGateway>[2]);
@@ -229,7 +238,7 @@ export class SimulatedDiscord implements Brought {
   }
 }
 
-/** What happens to connections and sessions. */
+/** Faults of connections and sessions. */
 const GATEWAY_FAULTS: readonly (readonly Fault[])[] = [
   [{ kind: 'drop' }],
   [{ kind: 'silence' }],
@@ -244,7 +253,7 @@ const GATEWAY_FAULTS: readonly (readonly Fault[])[] = [
   [{ kind: 'duplicate', events: 5 }],
 ];
 
-/** What happens to calls. */
+/** Faults of REST calls. */
 const REST_FAULTS: readonly Parameters<RestFaults['arm']>[0][] = [
   { kind: 'reset' },
   { kind: 'reset', after: true },

@@ -12,9 +12,12 @@ import { SyncedDatabase } from '../engine/synced-database.ts';
 import type { VirtualTime } from '../engine/virtual-time.ts';
 import type { DatabaseWeather } from '../faults.ts';
 
-/** How long SQLite waits for a lock, as Parley opens it. In ms. */
+/** How long SQLite waits for a lock in a database that Parley opened. In ms. */
 const BUSY_TIMEOUT_MS = 5_000;
-/** In life the log is copied after thousands of pages, which a minute of talk does not write. */
+/**
+ * The probability of a checkpoint. In production the log is copied after thousands of pages, more
+ * than a minute of talk writes.
+ */
 const CHECKPOINTS = 0.02;
 
 export interface DiskOptions {
@@ -22,19 +25,21 @@ export interface DiskOptions {
   readonly chance: Chance;
   /** The database of the deployment; all other files are sound. */
   readonly path: string;
-  /** Where the synced copy of it is kept. */
+  /** The path of its synced copy. */
   readonly copy: string;
-  /** The file stands for a server: a commit that was reported as failed may have happened. */
+  /** Whether the file stands for a server: a commit reported as failed may have happened. */
   readonly isServer: boolean;
-  /** Whether log and file are copied now and then; only where that is looked at. */
+  /** Whether the log is sometimes copied to the file; only for scenes that check it. */
   readonly checkpoints: boolean;
   readonly is: (weather: DatabaseWeather) => boolean;
 }
 
-/** The disk of the simulated machine, as far as its database goes: what is synced, and what fails. */
+/**
+ * The disk of the simulated machine with regard to its database: what is synced, and what fails.
+ */
 export class SimulatedDisk implements Disk {
   readonly synced: SyncedDatabase;
-  /** Commits of processes since the beginning. */
+  /** The number of commits by processes so far. */
   commits = 0;
   readonly #options: DiskOptions;
   #isAtWork = false;
@@ -53,7 +58,7 @@ export class SimulatedDisk implements Disk {
   beforeStatement(database: OpenDatabase, text: string): void {
     const { path, is } = this.#options;
     if (database.path !== path || database.process === undefined || this.#isAtWork) return;
-    // What ends a transaction that has failed always succeeds.
+    // Statements that end a failed transaction always succeed.
     if (/^\s*(rollback|release|pragma)\b/i.test(text)) return;
     if (is('database-slow')) this.#wait();
     if (is('database-refuses')) this.#refuse(text);
@@ -71,7 +76,7 @@ export class SimulatedDisk implements Disk {
     this.synced.note(false);
   }
 
-  /** `node:sqlite` answers without giving way: nothing of the process goes on meanwhile. */
+  /** `node:sqlite` blocks: nothing else in the process runs in the meantime. */
   #wait(): void {
     const { time, chance } = this.#options;
     time.standStill(chance.happens(0.01) ? chance.between(1_000, 9_000) : chance.between(0, 40));
@@ -84,7 +89,9 @@ export class SimulatedDisk implements Disk {
     throw sqliteError(SQLITE_BUSY, 'database is locked');
   }
 
-  /** SQLite may undo the whole transaction by itself then (sqlite.org/lang_transaction.html). */
+  /**
+   * SQLite may then roll back the whole transaction by itself (sqlite.org/lang_transaction.html).
+   */
   #fill(database: OpenDatabase, text: string): void {
     const { chance } = this.#options;
     if (!isWrite(text) || !chance.happens(0.1)) return;

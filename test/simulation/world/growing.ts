@@ -4,12 +4,13 @@ import type { Sending } from './sending.ts';
 
 /** How often an unfinished answer is shown, in ms. */
 const EVERY_MS = 300;
-/** A request waits for its turn, as that of a library with rate limits of its own. In ms. */
+/** How long a request waits for its turn, as in a library with its own rate limits. In ms. */
 const UNTIL_SENT_MS = [5, 600] as const;
 
 /**
- * Shows answers while they are written, as an adapter does it: it asks whether it has the account still, just before
- * each request. What is shown of them goes with the finished answer, so that people never see it apart from that.
+ * Shows answers while they are written, as an adapter does: it checks whether it still has the
+ * account just before each request. The preview disappears with the finished answer, so people
+ * never see it separately.
  */
 export function showGrowing(
   sending: Sending,

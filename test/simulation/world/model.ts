@@ -1,30 +1,30 @@
 import type { Chance } from '../engine/chance.ts';
 import type { Serve, Served } from './network.ts';
 
-/** What a request to the model says, as far as scripts need it. */
+/** The content of a request to the model, as far as scripts need it. */
 export interface ModelRequest {
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly string[];
-  /** All of it, as it was sent. */
+  /** The complete body, as sent. */
   readonly body: string;
 }
 
 export interface ModelMessage {
   readonly role: string;
   readonly text: string;
-  /** The calls of tools that the model has made in it. */
+  /** The tool calls of the model in this message. */
   readonly calls: readonly { readonly id: string; readonly name: string }[];
-  /** The call whose result it is. */
+  /** The call whose result this message is. */
   readonly resultOf?: string | undefined;
 }
 
-/** What the model answers: text, or calls of tools. */
+/** The model's answer: text or tool calls. */
 export interface ModelAnswer {
   readonly text?: string;
   readonly calls?: readonly { readonly name: string; readonly arguments: object }[];
 }
 
-/** How the model behaves beyond its answer, at one request. */
+/** How one request fails, besides its answer. */
 export type ModelFault =
   | { readonly kind: 'none' }
   | { readonly kind: 'silent' }
@@ -32,7 +32,7 @@ export type ModelFault =
   | { readonly kind: 'cut' }
   | { readonly kind: 'refuses'; readonly status: number };
 
-/** What goes wrong with one request; `isBad`: something may. */
+/** Draws the fault of one request; `isBad` tells whether something may go wrong. */
 export function modelFault(chance: Chance, isBad: boolean): ModelFault {
   if (!isBad) return { kind: 'none' };
   return chance.one<ModelFault>([
@@ -45,11 +45,16 @@ export function modelFault(chance: Chance, isBad: boolean): ModelFault {
   ]);
 }
 
-/** The address of the model in the settings of a simulated Parley. The name before the host makes it go over `fetch`. */
+/**
+ * The address of the model in the settings of a simulated Parley. The user name in it makes the
+ * request use `fetch`.
+ */
 export const MODEL_URL = 'http://seed@model.simulation/v1';
 export const MODEL_HOST = 'model.simulation';
 
-/** A model that speaks the dialect of OpenAI; `answer` decides what it says, `fault` what goes wrong with it. */
+/**
+ * A model that speaks the dialect of OpenAI; `answer` decides what it says, `fault` how it fails.
+ */
 export function simulatedModel(
   answer: (request: ModelRequest) => ModelAnswer,
   pace: () => { readonly thinkMs: number; readonly fault: ModelFault },
@@ -90,7 +95,7 @@ function readMessage(sent: SentMessage): ModelMessage {
   return { role, text: textOf(content), calls: named, resultOf };
 }
 
-/** What was said in a content of text parts or of plain text. */
+/** The text of a content that is plain text or a list of text parts. */
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
@@ -141,7 +146,7 @@ function wholeAnswer(id: string, said: ModelAnswer, thinkMs: number, fault: Mode
   return fault.kind === 'none' ? answer : { ...answer, pieces: [] };
 }
 
-/** As many pieces as an endless answer has before the turn must have ended it. */
+/** The number of pieces of an endless answer; the turn must have ended it before. */
 const ENDLESS = 2_000;
 
 function streamed(id: string, said: ModelAnswer, thinkMs: number, fault: ModelFault): Served {

@@ -1,7 +1,10 @@
 import type { Chance } from '../engine/chance.ts';
 import type { VirtualTime } from '../engine/virtual-time.ts';
 
-/** What a server of the simulation does with a request. It may take its time, and reject for a broken connection. */
+/**
+ * How a server of the simulation handles a request. It may take its time, and reject to simulate a
+ * broken connection.
+ */
 export type Serve = (request: ServedRequest) => Promise<Served>;
 
 export interface ServedRequest {
@@ -12,7 +15,10 @@ export interface ServedRequest {
   readonly signal: AbortSignal;
 }
 
-/** An answer: its body in pieces, each with the time before it. `breaks`: the connection breaks after them. */
+/**
+ * An answer whose body comes in pieces, each after a delay. `breaks` means that the connection
+ * breaks after them.
+ */
 export interface Served {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -20,7 +26,7 @@ export interface Served {
   readonly ends?: 'whole' | 'breaks' | 'never';
 }
 
-/** The hosts that can be reached by `fetch`, each with a server of the simulation behind it. */
+/** The hosts reachable by `fetch`, each served by a server of the simulation. */
 export class Network {
   readonly #time: VirtualTime;
   readonly #chance: () => Chance;
@@ -31,7 +37,7 @@ export class Network {
     this.#chance = chance;
   }
 
-  /** Puts this network in the place of `fetch`. */
+  /** Replaces `fetch` with this network. */
   install(): void {
     globalThis.fetch = (input, init) => this.#fetch(String(input), init ?? {});
   }
@@ -72,7 +78,10 @@ export class Network {
     });
   }
 
-  /** Each piece is an event of the process that asked, so a killed process reads nothing more. */
+  /**
+   * Each piece is an event of the process that made the request, so a killed process reads nothing
+   * more.
+   */
   #bodyOf({ pieces, ends = 'whole' }: Served, signal: AbortSignal): ReadableStream<Uint8Array> {
     const bytes = new TextEncoder();
     let cancel = (): void => {};

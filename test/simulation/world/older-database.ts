@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { MIGRATIONS } from '../../../packages/store/src/migrate.ts';
 
-/** The only step that the first release had. */
+/** The only migration of the first release. */
 const FIRST_SCHEMA = 31;
 const FIRST_VERSION = '0.1.0';
 
@@ -14,21 +14,27 @@ export interface OldMessage {
   readonly text: string;
 }
 
-/** What the earlier Parley had not finished when it was stopped for good. `code`: of the open question. */
+/**
+ * What the earlier Parley had not finished when it was stopped for the last time. `code` is that of
+ * the open question.
+ */
 export interface Unfinished {
   readonly channel: string;
-  /** Accepted; no turn has taken them. */
+  /** Accepted messages that no turn has claimed. */
   readonly waiting: readonly OldMessage[];
-  /** Its turn was running, and had the result of its only call of a tool. */
+  /** A message whose turn was running and had the result of its only tool call. */
   readonly running: OldMessage;
-  /** Its turn waits until a person allows a call of a tool. */
+  /** A message whose turn waits until a person approves a tool call. */
   readonly suspended: OldMessage & { readonly code: string };
-  /** Answered; the part is not sent, or was being sent. */
+  /** An answered message whose part is pending or was being sent. */
   readonly unsent: OldMessage & { readonly answer: string };
   readonly sending: OldMessage & { readonly answer: string };
 }
 
-/** Makes a database as 0.1.0 leaves it when it is killed, in its schema. `now` in ms since 1970. */
+/**
+ * Creates a database in the schema of 0.1.0, in the state in which it is left by a kill. `now` is
+ * in ms since 1970.
+ */
 export function makeOldDatabase(file: string, unfinished: Unfinished, now: number): void {
   const database = new DatabaseSync(file);
   try {
@@ -91,7 +97,7 @@ function rowsOf(unfinished: Unfinished, now: number) {
   return all;
 }
 
-/** What makes the rows of one channel; they are collected in `all`. */
+/** Creates the rows of one channel and collects them in `all`. */
 function rowsIn(channel: string, now: number) {
   const all: { readonly table: string; readonly row: Row }[] = [];
   const target = { dialect: 'plain', maxLength: 4_096, unit: 'utf16' };
@@ -101,7 +107,7 @@ function rowsIn(channel: string, now: number) {
     JSON.stringify({ channel, account: 'default', chatId, chatType: 'direct', target });
   const lane = (chat: string) => ({
     table: 'conversation',
-    // A worker that was killed still holds it.
+    // The killed worker still holds it.
     row: {
       id: laneOf(chat),
       epoch: 3,

@@ -7,12 +7,13 @@ import type { Deployment } from './deployment.ts';
 
 type Overtaken = Extract<Fault, { readonly kind: 'overtaken' }>;
 
-/** Nobody may want what the process has: then it goes on after this time. In ms. */
+/** If no other process takes over the work, the paused one resumes after this time. In ms. */
 const MAX_MS = 20_000;
 
 /**
- * Processes that stand still right after a step of a certain kind, until another one has taken over what they had: the
- * moments at which only a fence is left of all that keeps two from the same work. Pauses at any time hardly ever meet them.
+ * Pauses processes right after a step of a certain kind, until another one has taken over their
+ * work: at such moments only a fence keeps two processes from the same work. Random pauses hardly
+ * ever hit them.
  */
 export class Overtaking {
   readonly #time: VirtualTime;
@@ -21,14 +22,14 @@ export class Overtaking {
     SimulatedProcess,
     { readonly fault: Overtaken; left: number | null }
   >();
-  /** Those that stand still, and how long they go on doing so once they are overtaken, in ms. */
+  /** The paused processes, and how long each stays paused after it was overtaken, in ms. */
   readonly #standing = new Map<
     string,
     { readonly process: SimulatedProcess; readonly afterMs: number }
   >();
-  /** Who has what, by the names that processes have in the tables. */
+  /** The holder of each lane or account, by the owner name in the tables. */
   readonly #holders = new Map<string, string>();
-  /** The process behind such a name. */
+  /** The process behind each owner name. */
   readonly #processes = new Map<string, string>();
   #hasLooked = false;
 
@@ -44,7 +45,7 @@ export class Overtaking {
     this.#waiting.set(process, { fault, left: null });
   }
 
-  /** What waits for its moment does not happen any more. */
+  /** Cancels everything that is still planned. */
   end(): void {
     this.#waiting.clear();
   }
@@ -66,14 +67,15 @@ export class Overtaking {
     this.#standing.set(process.name, { process, afterMs: waiting.fault.afterMs });
   }
 
-  /** Must be called with what each event of a process has changed. */
+  /** Must be called with the changes of each event of a process. */
   note(changes: readonly Change[], process: string): void {
     for (const change of changes) {
       if (change.kind !== 'lease' && change.kind !== 'lane') continue;
       const name = change.kind === 'lease' ? change.name : change.conversation;
       const { holder } = change;
       if (holder === null) continue;
-      // The first look finds what several have done; whoever renews or takes something does it in an event of its own.
+      // The first look sees the work of several processes; later each renewal or taking is an event
+      // of its own.
       if (this.#hasLooked && !this.#processes.has(holder)) this.#processes.set(holder, process);
       const before = this.#holders.get(name);
       this.#holders.set(name, holder);

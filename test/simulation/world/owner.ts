@@ -5,16 +5,16 @@ import type { SimulatedProcess } from '../engine/virtual-time.ts';
 import type { Simulation } from '../simulation.ts';
 import { serversNow } from './servers-now.ts';
 
-/** After this time without an answer the page asks another gateway, in ms. */
+/** How long the page waits for an answer before it asks another gateway, in ms. */
 const PATIENCE_MS = 6_000;
-/** Between a failure and the next try, in ms. */
+/** The delay between a failure and the next attempt, in ms. */
 const RETRY_MS = [50, 1_000] as const;
 const OWNER = { caller: { name: 'a browser', person: 'Ann', role: 'owner' } } as const;
 
 /**
- * An owner at the page of one gateway or another: asks for an operation until a gateway has answered, which may then have
- * done it more than once. The servers of gateways hear nobody in the simulation, so that the operation is performed in the
- * gateway's process, on a connection of its own to the database, and dies with it.
+ * An owner at the page of several gateways: requests an operation until a gateway has answered, so
+ * it may run more than once. Gateways have no web servers in the simulation, so the operation runs
+ * in the gateway's process, on a separate connection to the database, and dies with it.
  */
 export class Owner {
   readonly #simulation: Simulation;
@@ -25,12 +25,14 @@ export class Owner {
     this.#simulation = simulation;
   }
 
-  /** Whether an answer is still to come. */
+  /** Whether an answer is pending. */
   get isWaiting(): boolean {
     return this.#unanswered > 0;
   }
 
-  /** Performs an operation that may be repeated. Waits in the world, so it outlives every process. */
+  /**
+   * Performs an operation that may be repeated. Waits in the world, so it outlives every process.
+   */
   async perform(name: OperationName, input: object): Promise<object> {
     this.#unanswered += 1;
     try {
@@ -44,7 +46,7 @@ export class Owner {
     }
   }
 
-  /** Asks one gateway; undefined: it has failed, has not answered in time, or none runs. */
+  /** Asks one gateway; undefined when it failed, did not answer in time, or none is running. */
   #ask(name: OperationName, input: object): Promise<object | undefined> {
     const { time, deployment } = this.#simulation;
     const gateways = [...deployment.running.values()].filter(
@@ -56,11 +58,11 @@ export class Owner {
       if (gateways.length === 0) return;
       const { process } = chosen.one(gateways);
       const answered = (answer: object | undefined): void => {
-        // The answer travels, and the page has seen it in a moment of the world.
+        // The answer is in transit; the page sees it in an event of the world.
         time.as(undefined, () => time.plan(0, () => resolve(answer)));
       };
       time.as(process, () => {
-        // A request is an event of its own, which waits while the process stands still.
+        // A request is a separate event, which is delayed while the process is paused.
         time.plan(0, () => {
           this.#performIn(process, name, input).then(answered, () => answered(undefined));
         });
@@ -75,11 +77,11 @@ export class Owner {
     const needs = {
       ...{ store, clock: systemTime.clock, log: silentLogger, defaultAgent: 'main' },
       bus: { publish() {} },
-      // What is stored is found by the next sweep.
+      // The next sweep finds the stored work.
       async wake() {},
       scrub: (text: string) => text,
     };
-    // The operations of conversations use no other service.
+    // The operations on conversations use no other service.
     return perform(needs as unknown as Services, name, input, OWNER);
   }
 

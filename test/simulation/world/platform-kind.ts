@@ -1,47 +1,47 @@
 import type { Capabilities } from '@parley/core';
 
-/** So many at once, then one every so many ms. */
+/** The number of sends allowed in a burst, and the interval of further ones in ms. */
 export interface Rate {
   readonly burst: number;
   readonly everyMs: number;
 }
 
-/** What a platform can do, and what it allows. */
+/** The abilities and limits of a platform. */
 export interface PlatformKind {
   readonly id: string;
-  /** It knows a repeated send by its key. */
+  /** Whether it recognizes a repeated send by its key. */
   readonly hasKeys: boolean;
-  /** It can be asked whether a part has arrived. */
+  /** Whether it can be asked if a part has arrived. */
   readonly finds: boolean;
-  /** It knows a key for so long after the message with it; for good when absent. In ms. */
+  /** How long it remembers a key after the message with it, in ms; forever when absent. */
   readonly keysForMs?: number;
-  /** Its adapter says when the first byte of a send may leave. */
+  /** Its adapter reports when the first byte of a send may leave. */
   readonly reportsStart?: true;
-  /** Names of the accounts that the bot has there; one, `default`, when absent. */
+  /** Names of the bot's accounts there; just `default` when absent. */
   readonly accounts?: readonly string[];
   /** The bot can edit and delete its messages, and react to others. */
   readonly changes?: true;
   /** An answer is shown while it is written. */
   readonly streams?: true;
-  /** Longest message, in UTF-16 units. */
+  /** The longest message, in UTF-16 units. */
   readonly maxLength?: number;
   /** Groups in which the bot is a member, by id. */
   readonly groups?: readonly string[];
-  /** What its adapter declares; those of Telegram when absent. */
+  /** The rates that its adapter declares; those of Telegram when absent. */
   readonly rates?: Capabilities['rates'];
-  /** What the platform itself refuses beyond; absent: nothing. */
+  /** The rates beyond which the platform itself refuses sends; absent when it has no limits. */
   readonly enforced?: { readonly account?: Rate; readonly chat?: Rate };
   /** Chats in which each send takes many seconds. */
   readonly slowChats?: readonly string[];
-  /** It refuses some sends for good while sends go wrong. */
+  /** Permanently refuses some sends while sends go wrong. */
   readonly refuses?: true;
-  /** As in the settings; `tell` when absent. */
+  /** As in the settings; `notify` when absent. */
   readonly whenUncertain?: 'notify' | 'resend';
 }
 
 export const DEFAULT_ACCOUNT = 'default';
 
-/** About those of Telegram. */
+/** Roughly the rates of Telegram. */
 const RATES = {
   account: { burst: 30, everyMs: 34 },
   direct: { burst: 3, everyMs: 1_000 },
@@ -51,7 +51,7 @@ export function ratesOf({ rates = RATES }: PlatformKind): NonNullable<Capabiliti
   return rates;
 }
 
-/** What an adapter for this platform declares. */
+/** The capabilities that an adapter for this platform declares. */
 export function capabilitiesOf(kind: PlatformKind): Capabilities {
   const { hasKeys, keysForMs, changes = false, streams, maxLength = 4_096 } = kind;
   return {

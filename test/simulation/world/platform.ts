@@ -16,13 +16,13 @@ import { Sending } from './sending.ts';
 export type { PlatformKind } from './platform-kind.ts';
 export type { Shown } from './sending.ts';
 
-/** What a person writes, without what the platform adds. */
+/** What a person writes, without the fields that the platform adds. */
 export type Written = Omit<
   InboundMessage,
   'channel' | 'account' | 'messageId' | 'mentions' | 'sentAt' | 'variables'
 > & { readonly mentions?: string[] };
 
-/** Something that people did and the bot has not confirmed yet. */
+/** An action of a person that the bot has not confirmed yet. */
 type Update =
   | {
       readonly kind: 'message' | 'edited';
@@ -31,23 +31,23 @@ type Update =
     }
   | { readonly kind: 'deleted'; readonly account: string; readonly message: InboundMessage };
 
-/** What people did to a message that they had written before. */
+/** An edit or deletion of an earlier message. */
 export interface Revised {
   readonly kind: 'edited' | 'deleted';
   readonly message: InboundMessage;
 }
 
-/** How the platform treats updates. */
+/** How the platform delivers updates. */
 export interface UpdateFaults {
-  /** It is delivered again although it was confirmed. */
+  /** Whether an update is delivered again although it was confirmed. */
   repeats(): boolean;
-  /** Those of different chats come in another order. */
+  /** Whether updates of different chats arrive in another order. */
   reorders(): boolean;
 }
 
 /**
- * A platform with people, chats and a bot that may have several accounts, behind the contract of channel adapters. It
- * sends an update again until it is confirmed, as Telegram does.
+ * A platform with people, chats and a bot that may have several accounts, behind the contract of
+ * channel adapters. It repeats an update until it is confirmed, as Telegram does.
  */
 export class Platform {
   readonly kind: PlatformKind;
@@ -60,11 +60,11 @@ export class Platform {
   #numbers = 0;
   #lives = 0;
 
-  /** Decides how updates fare; each comes once and in order by default. */
+  /** Decides how updates are delivered; by default each arrives once and in order. */
   updates: UpdateFaults = { repeats: () => false, reorders: () => false };
-  /** Hears what became of an update that a gateway has handed over. */
+  /** Called with the outcome of an update that a gateway has handed over. */
   onReceived: (message: InboundMessage, outcome: IngressOutcome) => void = () => {};
-  /** Hears that a change of a message was handed over and stored, or came too late. */
+  /** Called when an edit or deletion was handed over and stored, or came too late. */
   onRevised: (revised: Revised) => void = () => {};
 
   constructor(kind: PlatformKind, time: VirtualTime, chance: Chance) {
@@ -95,13 +95,13 @@ export class Platform {
     return messageId;
   }
 
-  /** A person changes what they wrote. */
+  /** A person edits a message. */
   edit(messageId: string, text: string): void {
     const { account, message } = this.#find(messageId);
     this.#updates.push({ kind: 'edited', account, message: { ...message, text } });
   }
 
-  /** A person takes back what they wrote. */
+  /** A person deletes a message. */
   delete(messageId: string): void {
     const { account, message } = this.#find(messageId);
     this.#updates.push({ kind: 'deleted', account, message });
@@ -113,7 +113,7 @@ export class Platform {
     return update;
   }
 
-  /** The channel as a plugin would bring it. */
+  /** The channel, in the form in which a plugin provides it. */
   definition(): ChannelDefinition {
     return {
       id: this.kind.id,
@@ -160,7 +160,7 @@ export class Platform {
         try {
           await this.#hand(context, update);
         } catch (error) {
-          // Not stored, so not confirmed: it comes again.
+          // Not stored, so not confirmed: the update will be delivered again.
           context.log.warn({ reason: String(error) }, 'an update was not stored');
           break;
         }
@@ -182,7 +182,7 @@ export class Platform {
     this.onRevised({ kind, message });
   }
 
-  /** What waits for an account; of each chat in order. */
+  /** The pending updates of an account, in order within each chat. */
   #batch(account: string): readonly Update[] {
     const own = this.#updates.filter((update) => update.account === account);
     if (!this.updates.reorders()) return own;

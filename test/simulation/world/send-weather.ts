@@ -3,7 +3,10 @@ import type { Chance } from '../engine/chance.ts';
 import type { PlatformKind } from './platform-kind.ts';
 import type { SendFate } from './sending.ts';
 
-/** How a request of the bot fares; `isBad`: requests go wrong at the moment. Null: it sends nothing. */
+/**
+ * Draws the fate of a request of the bot. `isBad` tells whether requests go wrong at the moment;
+ * `part` is null when nothing is sent.
+ */
 export function sendFate(
   chance: Chance,
   isBad: boolean,
@@ -20,7 +23,7 @@ export function sendFate(
     const scope = chance.happens(0.3) ? 'account' : 'chat';
     return { kind: 'rate-limited', retryAfterMs: Math.ceil(chance.between(200, 6_000)), scope };
   }
-  // A notice that is refused says nothing to anybody, which no promise covers.
+  // When a notice is refused nobody learns of it, and no promise covers that.
   if (refuses === true && number < 0.7 && part !== null && part.noticeOf === undefined) {
     const failure = chance.one(['forbidden', 'gone', 'refused-format', 'refused'] as const);
     return { kind: 'refused', failure };

@@ -12,7 +12,7 @@ import type { Attempt, Attempts, Life } from './attempts.ts';
 import { Buckets } from './buckets.ts';
 import type { PlatformKind } from './platform-kind.ts';
 
-/** What people see in a chat of the platform: one message of the bot. */
+/** A message of the bot as people see it in a chat of the platform. */
 export interface Shown {
   readonly id: string;
   readonly account: string;
@@ -21,13 +21,13 @@ export interface Shown {
   readonly key: string;
   readonly part: string;
   readonly at: number;
-  /** The text that the bot has put in its place; undefined: none. */
+  /** The text after an edit by the bot; undefined when there was none. */
   edited?: string;
-  /** The bot has deleted it. */
+  /** Whether the bot has deleted it. */
   isDeleted: boolean;
 }
 
-/** How one request of the bot fares. */
+/** The fate of one request of the bot. */
 export type SendFate =
   | { readonly kind: 'sent' }
   | {
@@ -39,13 +39,16 @@ export type SendFate =
       readonly kind: 'refused';
       readonly failure: 'forbidden' | 'gone' | 'refused-format' | 'refused';
     }
-  /** The connection breaks before or after the platform has taken it, or no answer comes at all. */
+  /**
+   * The connection breaks before or after the platform has accepted it, or no answer arrives at
+   * all.
+   */
   | { readonly kind: 'reset-before' | 'reset-after' | 'swallowed' | 'swallowed-after' };
 
-/** How long a request takes to a slow chat, in ms. */
+/** How long a request to a slow chat takes, in ms. */
 export const SLOW_MS = [5_000, 9_000] as const;
 
-/** The half of a platform that takes what the bot sends. */
+/** The half of a platform that accepts what the bot sends. */
 export class Sending {
   readonly #kind: PlatformKind;
   readonly #time: VirtualTime;
@@ -54,20 +57,25 @@ export class Sending {
   readonly #shown: Shown[] = [];
   readonly #keys = new Map<string, Shown>();
   readonly #limits = new Buckets();
-  /** What the bot has reacted with, by message. */
+  /** The bot's reactions, by message. */
   readonly reactions = new Map<string, string>();
-  /** What `findSent` has found and the process has heard first of each part: its message, and when that was heard. */
+  /**
+   * The first result of `findSent` that a process received for each part: the message, and when.
+   */
   readonly found = new Map<string, { readonly id: string; readonly at: number }>();
-  /** When a process heard that a chat is closed to it, by turn and chat. */
+  /** When a process learned that a chat is closed to it, by turn and chat. */
   readonly closed = new Map<string, number>();
-  /** For how long the platform has asked for silence, by life, or life and chat. In ms of the simulation. */
+  /**
+   * The periods in which the platform asked for no requests, by life, or by life and chat. In ms of
+   * the simulation.
+   */
   readonly silences = new Map<string, { readonly from: number; readonly until: number }>();
-  /** How often the platform had to say that it was too fast. */
+  /** How often the platform had to reject the bot for exceeding a rate. */
   refusedTooFast = 0;
 
-  /** Decides how each request fares; all are taken by default. */
+  /** Decides the fate of each request; by default all are accepted. */
   fate: (part: OutboundPart | null) => SendFate = () => ({ kind: 'sent' });
-  /** Hears what people see, when they see it. */
+  /** Called with each message at the moment people see it. */
   onShown: (shown: Shown) => void = () => {};
 
   constructor(kind: PlatformKind, time: VirtualTime, chance: Chance, attempts: Attempts) {
@@ -77,7 +85,7 @@ export class Sending {
     this.#attempts = attempts;
   }
 
-  /** Everything that people ever saw of the bot, in the order in which it appeared. */
+  /** Everything that people ever saw of the bot, in order of appearance. */
   get shown(): readonly Shown[] {
     return this.#shown;
   }
@@ -121,8 +129,8 @@ export class Sending {
   }
 
   /**
-   * A request that has left the process arrives whatever becomes of that one; its answer is heard only by a process
-   * that lives. `signal` ends the waiting alone.
+   * A request that has left its process arrives whatever happens to the process; only a live
+   * process receives the answer. `signal` only ends the waiting.
    */
   #request<T>(part: OutboundPart, signal: AbortSignal, arrive: () => T | Promise<T>): Promise<T> {
     const { slowChats = [] } = this.#kind;
@@ -148,7 +156,7 @@ export class Sending {
     });
   }
 
-  /** The platform takes a part, or does not. */
+  /** The platform accepts a part or refuses it. */
   #take(attempt: Attempt, fate: SendFate): string | Promise<never> {
     const { part, life } = attempt;
     if (fate.kind === 'reset-before') throw new ChannelError({ kind: 'unknown-outcome' }, 'reset');
@@ -166,7 +174,7 @@ export class Sending {
     return id;
   }
 
-  /** What the platform allows, whatever its faults. */
+  /** The limits of the platform, independent of its faults. */
   #enforce(account: string, chat: string): void {
     const { enforced } = this.#kind;
     const limits = [
@@ -203,7 +211,7 @@ export class Sending {
     return shown.id;
   }
 
-  /** The message with a key that the platform still knows. */
+  /** The message with a key that the platform still remembers. */
   #known(key: string): Shown | undefined {
     const { hasKeys, keysForMs = Number.POSITIVE_INFINITY } = this.#kind;
     const shown = hasKeys ? this.#keys.get(key) : undefined;
@@ -225,7 +233,7 @@ export class Sending {
     return found;
   }
 
-  /** What the bot does to messages that are there. Nothing of it goes wrong but the connection. */
+  /** Edits, deletions and reactions of the bot. Only the connection can fail. */
   messages(life: Life): MessageCapability {
     const change = async ({ chatId }: ChatAddress, work: () => void): Promise<void> => {
       this.#attempts.touch('send', life, this.#time.now);
@@ -263,7 +271,7 @@ export class Sending {
     return this.#time;
   }
 
-  /** In the process that waits: one that is killed goes no further. */
+  /** Waits in the calling process, so a killed one goes no further. */
   wait(from: number, to: number): Promise<void> {
     return new Promise((resolve) => {
       this.#time.plan(this.#chance.between(from, to), resolve);

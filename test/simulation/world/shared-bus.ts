@@ -2,7 +2,10 @@ import type { LiveBus } from '@parley/core';
 import type { BusOptions, OpenBus } from '../../../packages/queue/src/local-bus.ts';
 import { sharedServers } from './servers-now.ts';
 
-/** The live bus between simulated processes. Like that of Redis it loses and delays, and keeps nothing. */
+/**
+ * The live bus between simulated processes. Like that of Redis it may lose and delay events, and
+ * stores none.
+ */
 export async function openRedisBus(_options: BusOptions, local: LiveBus): Promise<OpenBus> {
   const servers = sharedServers();
   const leave = servers.listen((event) => local.publish(event));

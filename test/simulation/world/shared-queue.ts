@@ -11,7 +11,10 @@ import type {
 import { QueueError, type RedisLocation } from '../../../packages/queue/src/redis-location.ts';
 import { sharedServers } from './servers-now.ts';
 
-/** How often a process looks for jobs of the others; more often would be most of all events. In ms. */
+/**
+ * How often a process polls for jobs of other processes; polling more often would dominate all
+ * events. In ms.
+ */
 const POLL_MS = 100;
 
 /** BullMQ over one file for all simulated processes, with the faults that Redis can have. */
@@ -34,14 +37,14 @@ export async function openRedisBackend(
       new Worker<WakeUp>(name, process, { ...tuning, ...options }),
     async remember(name, number) {
       const { marks, isQueueAway } = sharedServers();
-      if (isQueueAway()) throw new Error('the simulated Redis is away');
+      if (isQueueAway()) throw new Error('the simulated Redis is unreachable');
       const highest = Math.max(number, marks.get(name) ?? number);
       marks.set(name, highest);
       return highest;
     },
     failed,
     async check() {
-      if (sharedServers().isQueueAway()) throw new Error('the simulated Redis is away');
+      if (sharedServers().isQueueAway()) throw new Error('the simulated Redis is unreachable');
     },
     close: () => queues.close(),
   };
@@ -52,7 +55,7 @@ function faulty(queue: WakeUpJobs): WakeUpJobs {
   const lost = { id: 'lost' } as Awaited<ReturnType<WakeUpJobs['add']>>;
   queue.add = async (...given) => {
     const fate = sharedServers().wakeUp();
-    if (fate === 'away') throw new Error('the simulated Redis is away');
+    if (fate === 'away') throw new Error('the simulated Redis is unreachable');
     if (fate === 'lost') return lost;
     if (fate === 'doubled') await add(...given);
     return add(...given);

@@ -4,7 +4,10 @@ import { sharedServers } from './servers-now.ts';
 
 export * from '../../../packages/store/src/open-store.ts';
 
-/** Opens the file that stands for PostgreSQL, whose clock counts for all leases; any other address as it is. */
+/**
+ * Opens the file that stands for PostgreSQL, whose clock governs all leases; any other address is
+ * opened normally.
+ */
 export const openStore: typeof openFile = (options) => {
   if (options.url.startsWith('sqlite:')) return openFile(options);
   const url = `sqlite:${sharedServers().database}`;

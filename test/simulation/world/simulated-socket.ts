@@ -1,28 +1,33 @@
 import { EventEmitter } from 'node:events';
 import type { SimulatedProcess, VirtualTime } from '../engine/virtual-time.ts';
 
-/** How long a frame is on its way, in ms. */
+/** The transit time of a frame, in ms. */
 const WAY_MS = 8;
-/** Of the connection from its open on, as in the standard. */
+/** The `readyState` values of the standard. */
 const [CONNECTING, OPEN, CLOSING, CLOSED] = [0, 1, 2, 3];
-/** A peer that says no good-bye is left after this, as `ws` does it. In ms. */
+/**
+ * A connection whose peer does not answer a close is dropped after this time, as `ws` does. In ms.
+ */
 const CLOSE_WITHIN_MS = 30_000;
-/** The close code of a connection that ends without a good-bye. */
+/** The close code of a connection that ends without a close frame. */
 const ABNORMAL = 1006;
 
-/** What accepts connections in the world. */
+/** Accepts connections in the world. */
 export interface SocketServer {
   readonly time: VirtualTime;
-  /** Whether a connection comes about; throws nothing. */
+  /** Whether a connection is established; must not throw. */
   accept(url: string, socket: ServerSide): boolean;
-  /** Hears of a request at the moment at which a process makes it. */
+  /** Called with a request at the moment a process makes it. */
   asked?(method: string, url: string): void;
 }
 
-/** Where sockets connect to now; a simulation sets it. The modules that open them pass nothing of a simulation. */
+/**
+ * The server to which sockets currently connect; set by a simulation. The modules that open sockets
+ * pass nothing of a simulation.
+ */
 export const socketsNow: { server: SocketServer | null } = { server: null };
 
-/** Everything that is on its way in one direction, in order, as TCP keeps it. */
+/** Everything in transit in one direction, kept in order as TCP does. */
 class Way {
   readonly #time: VirtualTime;
   readonly #to: SimulatedProcess | undefined;
@@ -44,8 +49,8 @@ class Way {
 type Listener<Event> = ((event: Event) => void) | null;
 
 /**
- * A WebSocket of a simulated process, in the form of `ws` and of the standard: discord.js finds it in the place of
- * the one, Parley's own resuming of sessions in the place of the other.
+ * A WebSocket of a simulated process, compatible with `ws` and with the standard: it replaces the
+ * former for discord.js and the latter for Parley's own session resumption.
  */
 export class WebSocket {
   static readonly CONNECTING = CONNECTING;
@@ -94,7 +99,7 @@ export class WebSocket {
     this.end(ABNORMAL);
   }
 
-  /** The connection stands. */
+  /** The connection is open. */
   begin(): void {
     if (this.readyState !== CONNECTING) return;
     this.readyState = OPEN;
@@ -115,14 +120,14 @@ export class WebSocket {
   }
 }
 
-/** The other end, in the form in which the double of Discord knows it. */
+/** The other end, in the form that the double of Discord expects. */
 export class ServerSide extends EventEmitter {
   readonly OPEN = OPEN;
   readonly process: SimulatedProcess | undefined;
   readyState: number = OPEN;
   readonly #client: WebSocket;
   readonly #back: Way;
-  /** Nothing arrives here any more, and nobody is told. */
+  /** Incoming frames are discarded, and nobody is told. */
   #isPaused = false;
 
   constructor(client: WebSocket, back: Way, process: SimulatedProcess | undefined) {
@@ -132,7 +137,7 @@ export class ServerSide extends EventEmitter {
     this.process = process;
   }
 
-  /** Says to the client that the connection stands. */
+  /** Tells the client that the connection is open. */
   welcome(): void {
     this.#back.send(() => this.#client.begin());
   }
@@ -164,14 +169,14 @@ export class ServerSide extends EventEmitter {
     if (this.readyState === OPEN && !this.#isPaused) this.emit('message', text);
   }
 
-  /** The client says good-bye. */
+  /** The client has closed the connection. */
   farewell(code: number): void {
     if (this.readyState === CLOSED || this.#isPaused) return;
     this.#back.send(() => this.#client.end(code));
     this.lose(code);
   }
 
-  /** The connection is gone, whatever the client knows. */
+  /** The connection is lost, whether or not the client knows. */
   lose(code = ABNORMAL): void {
     if (this.readyState === CLOSED) return;
     this.readyState = CLOSED;

@@ -1,13 +1,13 @@
-/** Files that do not answer for a while, as those on another machine do. */
+/** Files that do not respond for a while, like files on a network share. */
 export class SlowFiles {
   readonly #next = new Map<string, number>();
 
-  /** The next operation on a file whose path ends like this takes so long, in ms. */
+  /** Delays the next operation on a file whose path ends with this text, in ms. */
   delayNext(ending: string, ms: number): void {
     this.#next.set(ending, ms);
   }
 
-  /** How long an operation takes that begins now, in ms. */
+  /** How long an operation that starts now takes, in ms. */
   readonly msOf = (path: string): number => {
     for (const [ending, ms] of this.#next) {
       if (!path.endsWith(ending)) continue;

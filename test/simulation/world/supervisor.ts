@@ -2,19 +2,21 @@ import type { SimulatedProcess, VirtualTime } from '../engine/virtual-time.ts';
 import type { Scene } from '../scene.ts';
 import type { Deployment } from './deployment.ts';
 
-/** How long after a start that has failed the next one is, in ms; twice as long each time. */
+/** The delay before the restart that follows a failed start, in ms; it doubles each time. */
 const RESTART_DELAY_MS = 1_000;
-/** Longer than this it never waits, in ms. */
+/** The longest delay before a restart, in ms. */
 const MAX_RESTART_DELAY_MS = 60_000;
 
-/** Kills and pauses the processes of a deployment, and starts them again, as a supervisor of services does. */
+/**
+ * Kills and pauses the processes of a deployment and restarts them, as a service supervisor does.
+ */
 export class Supervisor {
   readonly #time: VirtualTime;
   readonly #deployment: Deployment;
   readonly #processes: Scene['processes'];
   /** Called after each event of a process that is about to be killed or paused. */
   readonly #soon = new Map<SimulatedProcess, () => void>();
-  /** When the next start after one that fails is, by the name of the process. */
+  /** The delay before the next restart if a start fails, by the name of the process. */
   readonly #againMs = new Map<string, number>();
   #asleepUntil = 0;
 
@@ -25,7 +27,7 @@ export class Supervisor {
     deployment.onFailedStart = (name) => this.#startAgain(name);
   }
 
-  /** Kills a process after so many more of its events, and starts it again. */
+  /** Kills a process after this many of its events, and restarts it. */
   killAfter(name: string, steps: number, downMs: number): void {
     const process = this.#freeProcess(name);
     if (process === undefined) return;
@@ -41,7 +43,7 @@ export class Supervisor {
     });
   }
 
-  /** A process stands still; `midway`: from the middle of something, such as a commit. */
+  /** Pauses a process; `midway` means in the middle of something, such as a commit. */
   pause(name: string, when: 'at-once' | 'midway', forMs: number): void {
     const process = this.#freeProcess(name);
     if (process === undefined) return;
@@ -64,24 +66,24 @@ export class Supervisor {
     this.#soon.get(process)?.();
   }
 
-  /** What waits for its moment does not happen any more. */
+  /** Cancels everything that is still planned. */
   endFaults(): void {
     this.#soon.clear();
   }
 
-  /** The machine sleeps: nothing of it runs, and nothing starts, until then. */
+  /** The machine sleeps until then: nothing on it runs or starts. */
   sleepUntil(until: number): void {
     this.#asleepUntil = until;
     for (const { process } of this.#deployment.running.values()) process.pausedUntil = until;
   }
 
-  /** Starts a process again, unless it lives by then. */
+  /** Restarts a process unless it is running by then. */
   startLater(name: string, afterMs: number): void {
     this.#againMs.delete(name);
     this.#startAt(name, afterMs);
   }
 
-  /** Starts at once what does not run. */
+  /** Immediately starts every process that is not running. */
   startMissing(): void {
     for (const [name, role] of Object.entries(this.#processes)) {
       const running = this.#deployment.running.get(name);
@@ -90,7 +92,7 @@ export class Supervisor {
     }
   }
 
-  /** A start that fails, with settings that are broken for example, is tried again later and later. */
+  /** Retries a start that fails, for example because of broken settings, with growing delays. */
   #startAgain(name: string): void {
     const afterMs = this.#againMs.get(name) ?? RESTART_DELAY_MS;
     this.#againMs.set(name, Math.min(afterMs * 2, MAX_RESTART_DELAY_MS));
@@ -108,7 +110,7 @@ export class Supervisor {
     });
   }
 
-  /** A process that lives, and that nothing is planned for. */
+  /** A running process for which nothing is planned. */
   #freeProcess(name: string): SimulatedProcess | undefined {
     const process = this.#deployment.running.get(name)?.process;
     return process?.alive === true && !this.#soon.has(process) ? process : undefined;
