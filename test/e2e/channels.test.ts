@@ -131,7 +131,7 @@ describe('the channels', () => {
       await expect.poll(() => badge.innerText(), TIMEOUT).toMatch(/^2/);
       await openView(page, 'Channels');
       await fits(page);
-      const applicants = page.getByRole('region', { name: 'People who wait' });
+      const applicants = page.getByRole('region', { name: 'People waiting for approval' });
       await applicants
         .getByRole('button', { name: /^Let in/ })
         .first()
@@ -178,7 +178,8 @@ describe('the channels', () => {
   });
 });
 
-const applicantsOf = (page: Page) => page.getByRole('region', { name: 'People who wait' });
+const applicantsOf = (page: Page) =>
+  page.getByRole('region', { name: 'People waiting for approval' });
 
 async function openPage(browser: Browser, width: number): Promise<Page> {
   const context = await browser.newContext({ viewport: { width, height: 740 } });

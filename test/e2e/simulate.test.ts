@@ -190,7 +190,7 @@ describe.runIf(chromiumUrl)('the page of parley simulate', () => {
     await page.getByRole('spinbutton', { name: /^A rate limit/ }).fill('1');
     await page.getByRole('button', { name: 'Rate limit' }).click();
     await write('one more');
-    const calls = page.getByRole('region', { name: 'Calls of the bot' });
+    const calls = page.getByRole('region', { name: "The bot's calls" });
     await calls.getByText('429 Too Many Requests: retry after 1').waitFor();
     await bot(/You said: .*one more/).waitFor();
   });
@@ -217,7 +217,7 @@ describe.runIf(chromiumUrl)('the page of parley simulate', () => {
     const bytes = Buffer.from('a shopping list');
     const file = { name: 'list.txt', mimeType: 'text/plain', buffer: bytes };
     await page.getByLabel('Attach').setInputFiles(file);
-    await page.getByText('Brings list.txt').waitFor();
+    await page.getByText('Attached: list.txt').waitFor();
     await write('in a topic');
     await page.locator('article.mine').getByRole('button', { name: 'list.txt' }).waitFor();
     const answer = bot('You said: in a topic');

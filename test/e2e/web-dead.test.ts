@@ -95,7 +95,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
 
   it('[D06] [U03] send again with one press, and ask first if that may send a duplicate', async () => {
     await press(/^Send again: \d+$/);
-    await page.getByText('It may have arrived. Then it comes twice.').waitFor();
+    await page.getByText('It may have arrived already and could arrive twice.').waitFor();
     await press('Cancel');
     expect(await open()).toBe(3);
     await card(/Not delivered/)
@@ -139,7 +139,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
     telegram.say({ chat: BO, text: 'me, too' });
     await expect.poll(open).toBe(2);
     await press('Drop all');
-    await page.getByText('2 dead letters are never sent and never listed again.').waitFor();
+    await page.getByText('This discards 2 dead letters.').waitFor();
     await press('Drop 2');
     await told('2 are dropped.');
     await page.getByText('No failed messages.').waitFor();

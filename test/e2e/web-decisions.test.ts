@@ -93,7 +93,7 @@ describe.runIf(chromiumUrl)('decisions on the page', () => {
     await say(chat, 'time in Asia/Tokyo');
     await see(question());
     await button('Always allow').click();
-    await question().getByText(`Calls like ${rule} are then run without a question`).waitFor();
+    await question().getByText(`Calls like ${rule} will run without asking`).waitFor();
     await shoot('always');
     const focused = (name: string) => question().locator(':focus', { hasText: name }).waitFor();
     await focused('Cancel');

@@ -174,7 +174,7 @@ describe.runIf(chromiumUrl)('signing in to the page', () => {
     await signInForm(page).waitFor();
     await page.goto('about:blank');
     await page.goto(address);
-    await page.getByRole('alert').getByText('This address has ended').waitFor();
+    await page.getByRole('alert').getByText('This link has expired').waitFor();
     await context.close();
     expect(scene.parley.err()).not.toContain('parley_session_');
   });

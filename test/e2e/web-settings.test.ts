@@ -207,7 +207,7 @@ agent:
     const page = await scene.open({ viewport: { width: 320, height: 740 } });
     writeFileSync(file(), `${written()}\nmedia: { maxFileMb: 3 }\n`);
     await openView(page, 'Settings');
-    const waits = page.getByRole('region', { name: 'Waits for a start' });
+    const waits = page.getByRole('region', { name: 'Takes effect after a restart' });
     await expect
       .poll(
         async () => {
@@ -221,8 +221,8 @@ agent:
     await openView(page, 'Chat');
     await page.reload();
     await page.getByRole('link', { name: 'Open the settings' }).click();
-    await waits.getByRole('button', { name: 'Start again' }).click();
-    await waits.getByRole('group').getByRole('button', { name: 'Start again' }).click();
+    await waits.getByRole('button', { name: 'Restart' }).click();
+    await waits.getByRole('group').getByRole('button', { name: 'Restart' }).click();
     await waits.waitFor({ state: 'detached' });
     await page.context().close();
   });

@@ -55,10 +55,10 @@ describe.runIf(chromiumUrl)('SOUL.md on the page', () => {
   it('[W06] can apply a proposal and revert it, by buttons', async () => {
     await page.getByRole('link', { name: /^v1/ }).click();
     await press('Use it now');
-    await told('in use from the next message on');
+    await told('from the next message');
     expect(readFileSync(soul(), 'utf8')).toContain('Whistle');
     await page.getByRole('link', { name: /^v0-seed/ }).click();
-    await press('Go back to this');
+    await press('Restore this version');
     await told('in use again');
     expect(readFileSync(soul(), 'utf8').trim()).toBe(first);
     await expect.poll(names).toEqual(['v3', 'v2', 'v1', 'v0-seed']);
@@ -76,7 +76,7 @@ describe.runIf(chromiumUrl)('SOUL.md on the page', () => {
     await press('Refresh');
     await page.getByRole('link', { name: /^v5/ }).click();
     await press('Veto it');
-    await told('will not come into use');
+    await told('will not be used');
     await expect.poll(() => page.locator('.soul-vetoed').count()).toBe(1);
   });
 

@@ -107,7 +107,7 @@ describe.runIf(chromiumUrl)('usage on the page', () => {
 
   it('[U07] is shown beside the limits, and which one is used up', async () => {
     await page.goto(`${scene.parley.address}/#/usage`);
-    const caps = page.getByRole('region', { name: 'Caps of today' });
+    const caps = page.getByRole('region', { name: 'Today’s caps' });
     await caps.waitFor();
     const [everyone, person] = await caps.getByRole('article').allInnerTexts();
     expect(everyone).toMatch(/Everyone together spend\.totalDaily\s+[\d,]+ of 1,000,000 tokens/);
@@ -142,7 +142,7 @@ describe.runIf(chromiumUrl)('usage on the page', () => {
       .filter({ hasText: 'days: it must be a number from 1 to 400' })
       .waitFor();
     await page.goto(`${scene.parley.address}/#/usage/person/1/1999-12-31`);
-    await page.getByText('Nothing was used in this period.').waitFor();
+    await page.getByText('No usage in this period.').waitFor();
   });
 
   it('[U07] fits a phone, is readable in light and dark, and has no fault that axe finds', async () => {

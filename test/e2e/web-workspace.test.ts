@@ -73,8 +73,8 @@ describe.runIf(chromiumUrl)('the workspace on the page', () => {
     await page.getByRole('link', { name: /^found like this/ }).click();
     await expect.poll(() => page.locator('.diff ins').innerText(), TIMEOUT).toContain('Whistle');
     expect(await faultsOf(page)).toEqual([]);
-    await press('Bring this back');
-    await told('Brought back');
+    await press('Restore this version');
+    await told('Restored');
     await expect.poll(() => editor('AGENTS.md').innerText(), TIMEOUT).not.toContain('Whistle');
     expect(got('AGENTS.md')).not.toContain('Whistle');
   });
@@ -85,16 +85,16 @@ describe.runIf(chromiumUrl)('the workspace on the page', () => {
     await type(name, 'Mine is red. ');
     put(name, 'Theirs is blue.\n');
     await press('Save');
-    await told('has changed meanwhile');
+    await told('changed in the meantime');
     expect(got(name)).toBe('Theirs is blue.\n');
     // It waits for a decision, even after another page was visited.
     await openView(page, 'Queue');
     await openView(page, 'Files');
     await page.getByRole('link', { name: /^knowledge\/boats/ }).click();
     const box = page.getByRole('region', { name: 'The file has changed' });
-    await box.getByText('The file as it is now').click();
+    await box.getByText('Current version').click();
     await box.getByText('Theirs is blue.').waitFor();
-    await press('Save mine over it');
+    await press('Overwrite with mine');
     await told('Saved.');
     expect(got(name)).toBe('The boat is green.\nMine is red. ');
     await box.waitFor({ state: 'detached' });
@@ -120,7 +120,7 @@ describe.runIf(chromiumUrl)('the workspace on the page', () => {
     await phone.getByRole('link', { name: 'All files' }).click();
     await phone.getByRole('region', { name: 'Removed' }).getByRole('link').click();
     await phone.getByRole('link', { name: /^removed by the console/ }).click();
-    await press('Bring this back', phone);
+    await press('Restore this version', phone);
     await editor('notes/ropes.md', phone).waitFor();
     expect(got('notes/ropes.md')).toContain('Blue ropes.');
     await phone.context().close();

@@ -10,7 +10,7 @@ const ADA = agent('main', 'Ada');
 const DESK = agent('support', 'Help desk');
 
 describe('the agents of the page', () => {
-  it('[F14] are nowhere where there is one', () => {
+  it('[F14] are hidden everywhere when there is only one', () => {
     const nowhere = { all: [], chosen: undefined, inTitles: null, state: 'here' };
     for (const hash of ['#/memory', '#/memory?agent=main', '#/'])
       expect(agentsAt([ADA], routeOf(hash), 'own')).toEqual(nowhere);
@@ -32,12 +32,12 @@ describe('the agents of the page', () => {
     },
   );
 
-  it('[F14] that are gone are known as that', () => {
+  it('[F14] are reported as gone after they were removed', () => {
     for (const found of [[ADA], [ADA, DESK]])
       expect(agentsAt(found, routeOf('#/memory?agent=lab'), 'own').state).toBe('gone');
   });
 
-  it('[F14] are known by the id of a conversation or chat', () => {
+  it('[F14] are recognized from the id of a conversation or chat', () => {
     const of = (id: string) => answererOf([ADA, DESK], id)?.title;
     expect(
       ['main', 'telegram:default:5', '@support/main', '@support/web:default:x'].map(of),

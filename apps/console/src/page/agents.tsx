@@ -7,37 +7,43 @@ import { Trouble } from './ui/widgets.tsx';
 
 export type ShownAgent = OutputOf<'agents/list'>['agents'][number];
 
-/** Where there are several agents: `own` shows the view of one of them, `rows` can show the rows of one alone. */
+/**
+ * How a view treats several agents: `own` always shows one of them, `rows` lists the rows of all
+ * and can be narrowed to one.
+ */
 export type AgentScope = 'own' | 'rows';
 
-/** The agents where there are several, and what is shown of which. */
+/** All agents, and the one that the current view shows. */
 export interface Agents {
-  /** Empty where there is one. */
+  /** Empty when there is only one agent. */
   readonly all: readonly ShownAgent[];
-  /** The one that the address names. */
+  /** The agent named by the address. */
   readonly chosen: ShownAgent | undefined;
-  /** Stands behind the title of the view; null: nothing does. */
+  /** The agent's title, appended to the title of the view; null to append nothing. */
   readonly inTitles: string | null;
-  /** The state of the agent in the address; `asked`: the gateway has not answered yet. */
+  /** The state of the agent in the address; `asked` until the gateway has answered. */
   readonly state: 'here' | 'gone' | 'asked';
 }
 
 const ONE: Agents = { all: [], chosen: undefined, inTitles: null, state: 'here' };
 
-/** Known to every view. */
+/** Provided to every view. */
 export const AgentsHere = createContext(ONE);
 
-/** Settings change while the page is open: it is asked for this often, in ms. */
+/** How often the list of agents is requested, in ms: settings can change while the page is open. */
 const POLL_INTERVAL_MS = 60_000;
 
-/** The agents for a view of `route`; without `mayAsk` as where there is one. */
+/**
+ * The agents for a view of `route`. Without `mayAsk`, the result is the same as with a single
+ * agent.
+ */
 export function useAgentsAt(route: Route, kind: AgentScope | undefined, mayAsk: boolean): Agents {
   const { value, failure } = useOperation('agents/list', mayAsk ? {} : null, POLL_INTERVAL_MS);
   if (value !== undefined) return agentsAt(value.agents, route, kind);
   return mayAsk && failure === null && route.agent !== undefined ? { ...ONE, state: 'asked' } : ONE;
 }
 
-/** The agents that the view of an address shows. */
+/** The agents for the view at an address. */
 export function agentsAt(
   found: readonly ShownAgent[],
   { agent }: Route,
@@ -51,28 +57,37 @@ export function agentsAt(
   return { all, chosen, inTitles, state: isHere ? 'here' : 'gone' };
 }
 
-/** The agent that answers in a conversation or chat; undefined: there is one agent, or this one is gone. */
+/**
+ * The agent that answers in a conversation or chat; undefined when there is only one agent or this
+ * one is gone.
+ */
 export function answererOf(all: readonly ShownAgent[], id: string): ShownAgent | undefined {
   const of = agentOf(id);
   return all.find(({ name, isDefault }) => (of === undefined ? isDefault : name === of));
 }
 
-/** The id of a chat of the page with an agent. */
+/** The id of a chat with an agent on this page. */
 export function chatIdWith({ name, isDefault }: ShownAgent, chat: string): string {
   return isDefault ? chat : `@${name}/${chat}`;
 }
 
-/** For rows of a list, by the id of their conversation; null: none has taken it. */
+/**
+ * Agents for the rows of a list, looked up by the id of the row's conversation, which is null when
+ * no agent is responsible.
+ */
 export function useRowAgents() {
   const { all, chosen } = useContext(AgentsHere);
   return {
-    /** The title of a row's agent; null where there is one agent. */
+    /** The title of a row's agent; null when there is only one agent. */
     titleOf: (id: string | null): string | null =>
       all.length === 0 || id === null ? null : (answererOf(all, id)?.title ?? agentOf(id) ?? null),
-    /** Whether it is to be shown: the address may name one agent. */
+    /** Whether to show the row: the address may select one agent. */
     isShown: (id: string | null): boolean =>
       chosen === undefined || (id !== null && answererOf(all, id) === chosen),
-    /** The title of what is always that of one agent, also where rows of all are shown. */
+    /**
+     * Adds the agent's title to the title of something that always belongs to one agent, even in a
+     * list of all agents' rows.
+     */
     ofOne: (title: string): string =>
       all.length === 0 ? title : `${title} · ${(chosen ?? answererOf(all, ''))?.title}`,
     chosen,
@@ -85,7 +100,10 @@ interface ChoiceProps {
   readonly kind: AgentScope | undefined;
 }
 
-/** Chooses whose things a view shows, of lists also those of all; nothing where there is one agent. */
+/**
+ * Selects the agent whose data a view shows; lists also offer all agents. Renders nothing when
+ * there is only one agent.
+ */
 export function AgentChoice({ agents: { all, chosen }, route, kind }: ChoiceProps): VNode | null {
   if (all.length === 0 || kind === undefined) return null;
   const isOwn = kind === 'own';
@@ -111,7 +129,7 @@ export function AgentChoice({ agents: { all, chosen }, route, kind }: ChoiceProp
   );
 }
 
-/** In place of a view whose address names an agent that does not exist. */
+/** Shown instead of a view when its address names an agent that does not exist. */
 export function NoSuchAgent({ route }: { readonly route: Route }): VNode {
   return (
     <main class="column-view">
@@ -119,7 +137,7 @@ export function NoSuchAgent({ route }: { readonly route: Route }): VNode {
         <h2>Agents</h2>
         <Trouble reason={`There is no agent "${route.agent}".`} />
         <p>
-          <a href={hashOfRoute({ ...route, agent: undefined })}>Continue without it</a>
+          <a href={hashOfRoute({ ...route, agent: undefined })}>Continue without this agent</a>
         </p>
       </div>
     </main>

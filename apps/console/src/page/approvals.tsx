@@ -20,7 +20,10 @@ type ApprovalList = OutputOf<'approvals/list'>;
 type ShownApproval = ApprovalList['approvals'][number];
 type ShownAgentFile = OutputOf<'approvals/files'>['files'][number];
 
-/** The pending decisions of the owner: calls of tools (G05) and files that agents wrote (W09); and what was decided. */
+/**
+ * The owner's pending decisions, which are tool calls (G05) and files written by agents (W09),
+ * followed by past decisions.
+ */
 export function ApprovalsView(): VNode {
   const waiting = useOperation('approvals/waiting', {}, 'live');
   const files = useOperation('approvals/files', {}, 'live');
@@ -36,7 +39,7 @@ export function ApprovalsView(): VNode {
             const shown = approvals.filter(({ conversationId }) => isShown(conversationId));
             return shown.length === 0 ? (
               <p class="facts">
-                Nothing{chosen && ` from ${chosen.title}`} waits for your decision.
+                Nothing{chosen && ` from ${chosen.title}`} is waiting for your decision.
               </p>
             ) : (
               <List look="cards" of={shown}>
@@ -63,7 +66,7 @@ interface Run {
 
 const answerText = ({ text }: { readonly text: string }) => text;
 
-/** A call that waits for a decision, with its buttons. */
+/** A tool call waiting for a decision, with its buttons. */
 function Question({ asked, run }: { readonly asked: WaitingApproval } & Run) {
   const { code, tool, rule } = asked;
   const decide = (decision: InputOf<'approvals/decide'>['decision']) => () =>
@@ -83,7 +86,7 @@ function Question({ asked, run }: { readonly asked: WaitingApproval } & Run) {
           <ConfirmButton
             label="Always allow"
             name={`Always allow: ${name}`}
-            question={`Calls like ${rule} are then run without a question, in every chat, whatever else they hold.`}
+            question={`Calls like ${rule} will run without asking, in every chat, whatever else they contain.`}
             confirm="Always allow"
             onPress={decide('always')}
           />
@@ -94,14 +97,17 @@ function Question({ asked, run }: { readonly asked: WaitingApproval } & Run) {
   );
 }
 
-/** Files that only the owner can read until they are opened; all of their text is new for others. */
+/**
+ * Files that only the owner can read until they are shared; their whole text is new to everyone
+ * else.
+ */
 function FileList({ files, run }: { readonly files: readonly ShownAgentFile[] } & Run): VNode {
   if (files.length === 0) return <p class="facts">No files to review.</p>;
   return (
     <>
       <p class="facts">
-        They were written where the agent could see private parts, so they are yours alone until you
-        open them.
+        The agent wrote these files where it could see private information, so only you can read
+        them until you open them.
       </p>
       <List look="cards" of={files}>
         {(file) => <AgentFile key={file.name} file={file} run={run} />}
@@ -121,11 +127,11 @@ function AgentFile({ file, run }: { readonly file: ShownAgentFile } & Run): VNod
         {momentOf(changedAt)}
         {writtenIn !== null && `, written in the conversation with ${writtenIn}`}
       </p>
-      <Whole title="The whole text" text={shown} />
+      <Whole title="Full text" text={shown} />
       {!canOpen && (
         <p class="facts">
-          Opening it would open all files of its skill. Look through them, and take “audience:
-          owner” out of its SKILL.md.
+          Opening it would open all files of its skill. Review them, then remove “audience: owner”
+          from its SKILL.md.
         </p>
       )}
       <div class="actions">
@@ -133,7 +139,7 @@ function AgentFile({ file, run }: { readonly file: ShownAgentFile } & Run): VNod
           <ConfirmButton
             label="Open"
             name={`Open: ${name}`}
-            question="Everyone who may write to the agent can have it read then, also in groups."
+            question="Everyone who may write to the agent, including in groups, can then have it read."
             confirm="Open it"
             onPress={decide('open')}
           />
@@ -205,7 +211,7 @@ function PastDecisions(): VNode {
   );
 }
 
-/** Without those that wait, which are shown above. */
+/** Past decisions, without the pending ones shown above. */
 function readPast({ now, approvals, next }: ApprovalList) {
   const isOver = ({ state, expiresAt }: ShownApproval) => state !== 'pending' || expiresAt <= now;
   return { items: approvals.filter(isOver), next };

@@ -6,22 +6,25 @@ import { hrefOf } from './route.ts';
 import { momentOf, timeOfDay } from './ui/format.ts';
 import { Diff, Said } from './ui/widgets.tsx';
 
-/** A call of a tool that waits for a decision. */
+/** A tool call waiting for a decision. */
 export type WaitingApproval = OutputOf<'approvals/waiting'>['approvals'][number];
 type ShownApproval = OutputOf<'approvals/list'>['approvals'][number];
 
-/** The owner in the chat of the page. */
+/** The id of the owner in the page's own chat. */
 const OWNER = 'web:owner';
 
 interface AskedCallProps {
   readonly asked: WaitingApproval;
-  /** It is shown in the chat where the question was asked: above it stands what the owner asked for. */
+  /**
+   * Whether this is shown in the chat where the question was asked. The owner's request is visible
+   * there, so it is not repeated.
+   */
   readonly isInChat?: boolean;
 }
 
 /**
- * The call that a person decides on, in *Approvals* and in the chat: the change of a file as a diff, and the whole call.
- * Its texts were written by people and models, and are shown as text.
+ * A call that needs a decision, in *Approvals* and in the chat: the complete call, with file
+ * changes as a diff. People and models wrote its texts, so they are shown as plain text.
  */
 export function AskedCall({ asked, isInChat = false }: AskedCallProps): VNode {
   const { tool, shown, text, diff, expiresAt, askedBy } = asked;
@@ -40,12 +43,12 @@ export function AskedCall({ asked, isInChat = false }: AskedCallProps): VNode {
       )}
       {diff !== null && <Said look="facts">{fileOf(shown)}</Said>}
       {diff !== null && <Diff lines={diff} />}
-      <Whole title="The whole call" text={shown} isOpen={!isInChat || diff === null} />
+      <Whole title="Full call" text={shown} isOpen={!isInChat || diff === null} />
     </>
   );
 }
 
-/** The lines of a call that changes a file before its new text: which file, and who may read it. */
+/** The lines of a file-changing call that precede the new text: which file, and who may read it. */
 function fileOf(shown: string): string {
   return shown.split('\nwhole_file:')[0] ?? '';
 }
@@ -70,7 +73,7 @@ interface WholeProps {
   readonly isOpen?: boolean;
 }
 
-/** The whole text of a decision, to its last character. */
+/** The full text of a decision, never truncated. */
 export function Whole({ title, text, isOpen = true }: WholeProps): VNode {
   return (
     <details open={isOpen}>
@@ -92,7 +95,7 @@ export function askerOf({ asker, askedBy, chat }: ShownApproval): string {
   return asker ?? (chat === null ? askedBy : 'The agent itself');
 }
 
-/** The chat, where it is called otherwise than the person. */
+/** The chat, unless it has the same name as the person. */
 export function placeText({ asker, chat }: ShownApproval): string {
   return chat === null || chat.title === asker ? '' : ` in ${chat.title}`;
 }

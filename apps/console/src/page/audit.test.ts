@@ -9,7 +9,7 @@ const finding: AuditFinding = {
   remedy: 'Do this.',
 };
 
-describe('the audit on the page', () => {
+describe('the audit view', () => {
   it('[U05] lists the findings of one check together, with one remedy', () => {
     const worse = { ...finding, severity: 'critical' } as const;
     const findings = [worse, finding, { ...finding, found: 'Two.' }, { ...finding, id: 'c.d' }];

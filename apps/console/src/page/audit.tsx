@@ -11,7 +11,7 @@ const LABELS: Readonly<Record<AuditSeverity, string>> = {
   info: 'Note',
 };
 
-/** The weaknesses of this installation, and what to do about them (U05). */
+/** The security weaknesses of this installation, each with its remedy (U05). */
 export function AuditView(): VNode {
   const audit = useOperation('audit/report', {});
   return (
@@ -40,12 +40,12 @@ function Findings({ counts, findings }: AuditReport): VNode {
   );
 }
 
-/** Everything that one check found. */
+/** All findings of one check. */
 interface CheckFindings extends Omit<AuditFinding, 'found'> {
   readonly found: readonly string[];
 }
 
-/** Findings of one check and severity as one; the order stays. */
+/** Groups findings by check and severity, in their original order. */
 export function checksOf(findings: readonly AuditFinding[]): readonly CheckFindings[] {
   const checks = new Map<string, CheckFindings>();
   for (const { found, ...check } of findings) {

@@ -12,10 +12,16 @@ import { ActionButton, List, OutcomeNote, Said, Section, Show } from './ui/widge
 type ChannelsReport = OutputOf<'channels/report'>;
 type ShownAccount = ChannelsReport['accounts'][number];
 
-/** States and people change by themselves: it is asked for this often, in ms. */
+/**
+ * How often the channels are requested, in ms: account states and pending people change without the
+ * page's doing.
+ */
 const POLL_INTERVAL_MS = 5_000;
 
-/** The accounts, who waits to be allowed, and the groups that wrote and are not allowed (U03, F05). */
+/**
+ * The accounts, the people waiting to be allowed, and the groups that wrote without being allowed
+ * (U03, F05).
+ */
 export function ChannelsView({ args: [shown] }: Route): VNode {
   const data = useOperation('channels/report', {}, POLL_INTERVAL_MS);
   const { outcome, run } = useWork();
@@ -26,7 +32,7 @@ export function ChannelsView({ args: [shown] }: Route): VNode {
         {({ waiting, accounts, groups }) => (
           <>
             {waiting.length > 0 && (
-              <Section title="People who wait">
+              <Section title="People waiting for approval">
                 <List look="cards" of={waiting}>
                   {(one) => <Applicant key={one.code} applicant={one} run={run} />}
                 </List>
@@ -45,8 +51,8 @@ export function ChannelsView({ args: [shown] }: Route): VNode {
               </List>
             </Section>
             {groups.length > 0 && (
-              <Section title="Groups that are not allowed">
-                <p class="facts">The bot gets messages there and does not answer.</p>
+              <Section title="Groups not allowed yet">
+                <p class="facts">The bot receives their messages but doesn't answer.</p>
                 <List look="cards" of={groups}>
                   {(one) => (
                     <WritingGroup
@@ -70,7 +76,10 @@ interface ApplicantProps {
   readonly run: Work['run'];
 }
 
-/** A person whose messages are not taken yet. The name is their own choice, and shown as text. */
+/**
+ * A person whose messages are not accepted yet. They chose the name themselves, so it is shown as
+ * plain text.
+ */
 function Applicant({ applicant, run }: ApplicantProps): VNode {
   const { code, channel, account, senderId, senderName, expiresAt } = applicant;
   const decide = (path: 'pair' | 'refuse') => () =>
@@ -98,16 +107,16 @@ function Applicant({ applicant, run }: ApplicantProps): VNode {
 interface AccountProps {
   readonly shown: ShownAccount;
   readonly run: Work['run'];
-  /** The code that a phone has to scan is asked for already. */
+  /** Whether the code to scan with a phone is shown from the start. */
   readonly showsCode: boolean;
 }
 
 const STATES: Readonly<Record<ShownAccount['state']['kind'], string>> = {
   starting: 'Connecting',
-  pairing: 'Waits for its phone',
+  pairing: 'Waiting for its phone',
   connected: 'Connected',
   standby: 'Standby',
-  retrying: 'Tries again',
+  retrying: 'Retrying',
   failed: 'Not working',
   paused: 'Paused',
   stopped: 'Stopped',
@@ -156,7 +165,7 @@ function Account({ shown, run, showsCode }: AccountProps): VNode {
           <ActionButton
             label="Reconnect"
             name={`Reconnect: ${name}`}
-            onPress={press('reconnect', `${name} connects again.`)}
+            onPress={press('reconnect', `${name} is reconnecting.`)}
           />
         )}
         {canPause && (
@@ -165,9 +174,7 @@ function Account({ shown, run, showsCode }: AccountProps): VNode {
             name={`${isPaused ? 'Resume' : 'Pause'}: ${name}`}
             look={isPaused ? 'is-main' : ''}
             onPress={
-              isPaused
-                ? press('resume', `${name} is resumed.`)
-                : press('pause', `${name} is paused.`)
+              isPaused ? press('resume', `${name} resumed.`) : press('pause', `${name} paused.`)
             }
           />
         )}
@@ -178,13 +185,13 @@ function Account({ shown, run, showsCode }: AccountProps): VNode {
 
 const DIRECT = {
   pairing: 'Direct chats: strangers get a code',
-  allowlist: 'Direct chats: only people of the settings',
+  allowlist: 'Direct chats: only people named in the settings',
   open: 'Direct chats: open to everyone',
-  disabled: 'Direct chats: owners alone',
-  token: 'Clients with a token of the settings',
+  disabled: 'Direct chats: owners only',
+  token: 'Clients with a token from the settings',
 } as const;
 
-/** The rules of the settings for an account. */
+/** The access rules that the settings define for an account. */
 function Rules({ access }: Pick<ShownAccount, 'access'>): VNode | null {
   if (access === undefined) return null;
   const { direct, allow, groups, allowGroups } = access;
@@ -207,7 +214,7 @@ interface GroupProps {
   readonly run: Work['run'];
 }
 
-/** A group that wrote. Its title is untrusted, and shown as text. */
+/** A group that wrote to the bot. Its title is untrusted and shown as plain text. */
 function WritingGroup({ group, run }: GroupProps): VNode {
   const { channel, account, chatId, title, seenAt } = group;
   const name = title ?? chatId;
@@ -231,7 +238,10 @@ interface AccountName {
   readonly account: string;
 }
 
-/** Most people have one account of each platform, and never named it. */
+/**
+ * Omits the account's name when it is the default: most people have one account per platform and
+ * never named it.
+ */
 function accountLabel({ channel, account }: AccountName): string {
   return account === 'default' ? channel : `${channel}/${account}`;
 }

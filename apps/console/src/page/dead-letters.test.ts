@@ -26,13 +26,13 @@ const turn = (count: number): ShownDeadLetter => ({
   steps: 0,
 });
 
-describe('the dead letters of the page', () => {
+describe('the dead letters on the page', () => {
   it.each<[string, ShownDeadLetter, boolean]>([
     ['a short text', part('hello'), false],
-    ['a text whose end is missing', part('long…'), true],
+    ['a truncated text', part('long…'), true],
     ['all messages of a turn', turn(1), false],
     ['some messages of a turn', turn(4), true],
-  ])('[D06] show all of it only where there is more: %s', (_case, letter, expected) => {
+  ])('[D06] offer the full text only when the list cuts it: %s', (_case, letter, expected) => {
     expect(isCut(letter)).toBe(expected);
   });
 });

@@ -20,14 +20,17 @@ type DeadLetterList = OutputOf<'dead/list'>;
 type ShownDeadLetter = DeadLetterList['letters'][number];
 type Kind = ShownDeadLetter['kind'];
 
-/** Settles one dead letter, or all of these kinds. `evenTwice`: a part may arrive twice. */
+/**
+ * Settles one dead letter, or all of the given kinds. `evenTwice` includes parts that may arrive
+ * twice.
+ */
 interface Settling {
   readonly action: InputOf<'dead/settle'>['action'];
   readonly letters: number | readonly Kind[];
   readonly evenTwice: boolean;
 }
 
-/** Failed messages that wait for a decision (D06). */
+/** Failed messages waiting for a decision (D06). */
 export function DeadLetterSection(): VNode {
   const [before, setBefore] = useState<number | null>(null);
   const { outcome, run } = useWork();
@@ -51,7 +54,7 @@ interface LettersProps {
   readonly list: DeadLetterList;
   readonly settle: Settle;
   readonly isFirst: boolean;
-  /** Null: the newest. */
+  /** Shows the page before a dead letter; null for the newest. */
   readonly onPage: (before: number | null) => void;
 }
 
@@ -64,9 +67,9 @@ function Letters({ list, settle, isFirst, onPage }: LettersProps): VNode {
   const shown = letters.filter(({ conversationId }) => isShown(conversationId));
   return (
     <>
-      {/* What is done with all is done with those of all agents. */}
+      {/* These actions apply to the dead letters of all agents. */}
       {chosen === undefined && <AllDeadLetters counts={counts} settle={settle} />}
-      {chosen && shown.length === 0 && <p>None of these is one of {chosen.title}.</p>}
+      {chosen && shown.length === 0 && <p>None of these belong to {chosen.title}.</p>}
       <List look="cards" of={shown}>
         {(letter) => <DeadLetterCard key={letter.id} letter={letter} settle={settle} />}
       </List>
@@ -78,12 +81,12 @@ function Letters({ list, settle, isFirst, onPage }: LettersProps): VNode {
   );
 }
 
-/** Actions on all dead letters, where there are several. */
+/** Actions on all dead letters, shown when there are several. */
 function AllDeadLetters({ counts, settle }: Pick<DeadLetterList, 'counts'> & { settle: Settle }) {
   const { refused, uncertain, unanswered } = counts;
   const certain = refused + unanswered;
   const all = certain + uncertain;
-  const spared = uncertain > 0 ? ' What may have arrived is not sent again.' : '';
+  const spared = uncertain > 0 ? ' Those that may have arrived are skipped.' : '';
   return (
     <div class="actions">
       <p class="facts">
@@ -92,7 +95,7 @@ function AllDeadLetters({ counts, settle }: Pick<DeadLetterList, 'counts'> & { s
       {certain > 1 && (
         <ConfirmButton
           label="Send all again"
-          question={`${certain} dead letters are sent again.${spared}`}
+          question={`This sends ${certain} dead letters again.${spared}`}
           confirm={`Send ${certain} again`}
           onPress={() =>
             settle({ action: 'replay', letters: ['refused', 'unanswered'], evenTwice: false })
@@ -103,7 +106,7 @@ function AllDeadLetters({ counts, settle }: Pick<DeadLetterList, 'counts'> & { s
         <ConfirmButton
           label="Drop all"
           look="is-grave"
-          question={`${all} dead letters are never sent and never listed again.`}
+          question={`This discards ${all} dead letters. They are never sent or listed again.`}
           confirm={`Drop ${all}`}
           onPress={() => settle({ action: 'drop', letters: ALL, evenTwice: false })}
         />
@@ -125,7 +128,7 @@ interface DeadLetterProps {
   readonly settle: Settle;
 }
 
-/** One dead letter. Its texts were written by people and models, and are shown as text. */
+/** One dead letter. People and models wrote its texts, so they are shown as plain text. */
 function DeadLetterCard(props: DeadLetterProps): VNode {
   const { letter } = props;
   const { id, kind, chat, diedAt, reason, conversationId } = letter;
@@ -187,7 +190,7 @@ function DeadLetterActions({ letter, settle }: DeadLetterProps): VNode {
         label="Drop"
         name={`Drop: ${id}`}
         look="is-grave"
-        question="It is then never sent and never listed again."
+        question="It is never sent or listed again."
         confirm="Drop it"
         onPress={settleThis('drop')}
       />
@@ -195,29 +198,29 @@ function DeadLetterActions({ letter, settle }: DeadLetterProps): VNode {
   );
 }
 
-/** The texts of a dead letter; `from` is empty for a message of Parley. */
+/** The texts of a dead letter; `from` is empty for a message that Parley sent. */
 function letterTexts(letter: ShownDeadLetter) {
   return letter.kind === 'unanswered' ? letter.messages : [{ from: '', text: letter.text }];
 }
 
-/** Whether there is more than the list shows. */
+/** Whether the list shows only part of it. */
 export function isCut(letter: ShownDeadLetter): boolean {
   const texts = letterTexts(letter);
   const isLess = letter.kind === 'unanswered' && letter.count > texts.length;
   return isLess || texts.some(({ text }) => text.endsWith('…'));
 }
 
-/** The risk of a second time. */
+/** The risk of sending it again. */
 function riskOf(letter: ShownDeadLetter): string | undefined {
-  if (letter.kind === 'uncertain') return 'It may have arrived. Then it comes twice.';
+  if (letter.kind === 'uncertain') return 'It may have arrived already and could arrive twice.';
   return letter.kind === 'unanswered' && letter.steps > 0
-    ? 'What its tools did is done, and may be done again.'
+    ? 'Its tool calls have taken effect and may be repeated.'
     : undefined;
 }
 
 function letterFacts(letter: ShownDeadLetter): string {
   if (letter.kind === 'unanswered') {
-    return letter.steps > 0 ? `Its turn had done ${counted(letter.steps, 'step')}.` : '';
+    return letter.steps > 0 ? `Its turn had completed ${counted(letter.steps, 'step')}.` : '';
   }
   const { part, file } = letter;
   const facts = [
@@ -229,7 +232,7 @@ function letterFacts(letter: ShownDeadLetter): string {
 
 const DONE = { replay: 'replayed', drop: 'dropped' } as const;
 
-/** Asks the gateway until all dead letters are settled. Never rejects. */
+/** Sends requests until all dead letters are settled. Never rejects. */
 async function settleDeadLetters({ action, letters, evenTwice }: Settling): Promise<Outcome> {
   let done = 0;
   let after: number | null = 0;
@@ -243,7 +246,7 @@ async function settleDeadLetters({ action, letters, evenTwice }: Settling): Prom
     done += answer.value.results.filter(({ result }) => result === DONE[action]).length;
     after = answer.value.next;
   }
-  if (done === 0) return { text: 'That was settled already.', isTrouble: false };
+  if (done === 0) return { text: 'Already settled.', isTrouble: false };
   const what = done === 1 ? 'It is' : `${done} are`;
   const end = action === 'replay' ? 'on the way again' : 'dropped';
   return { text: `${what} ${end}.`, isTrouble: false };

@@ -1,16 +1,16 @@
 import type { InputOf, OperationName, OutputOf } from '@parley/gateway/operations';
 import { decodePart, shownAgent } from './route.ts';
 
-// What the page says where the gateway cannot be reached, or failed.
-const UNREACHABLE = 'The gateway does not answer. It may be starting again.';
-const BROKEN = 'The gateway failed to do that; its log says why.';
+// Shown when the gateway cannot be reached or has failed.
+const UNREACHABLE = 'The gateway does not answer. It may be restarting.';
+const BROKEN = 'The gateway failed to do that. See its log for the reason.';
 
-/** A gateway that does not answer for so long is treated as gone, in ms. An audit takes the longest. */
+/** A request without an answer for this long counts as failed, in ms. The audit takes longest. */
 const TIMEOUT_MS = 60_000;
 
-/** The key of this origin's storage: another port of the same machine has a storage of its own. */
+/** The key in the storage of this origin; another port of the same machine has its own storage. */
 const KEY = 'parley.session';
-/** Sent to this window when it is signed in or out; other tabs get a storage event. */
+/** Dispatched on this window on every sign-in and sign-out; other tabs receive a storage event. */
 const CHANGED = 'parley-session';
 
 /** Whether this browser has a session; only the gateway knows whether it is still valid. */
@@ -26,19 +26,19 @@ export function onSession(listener: () => void): void {
   });
 }
 
-/** Below these paths is what each agent has for itself. */
+/** Paths below these prefixes belong to one agent. */
 const OF_ONE_AGENT =
   /^\/api\/(?:heartbeat|cron|files|memory|skills|soul|prompts\/preview|approvals\/(?:files|rules|revoke-rule|settle-file))(?![^/?])/;
 
-/** A path with the agent that the page is about, where the answer is that of one agent (F14). */
+/** Adds the selected agent to paths whose response belongs to one agent (F14). */
 export function pathOfAgent(path: string, agent = shownAgent()): string {
   if (agent === undefined || !OF_ONE_AGENT.test(path)) return path;
   return `${path}${path.includes('?') ? '&' : '?'}agent=${encodeURIComponent(agent)}`;
 }
 
 /**
- * `fetch` with the session, in a header that no browser sends by itself. Every request of the page goes
- * through here. A session that the gateway does not know any more is removed.
+ * `fetch` with the session in a header, which browsers never send on their own. All requests of the
+ * page go through here. A session that the gateway no longer accepts is removed.
  */
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
   const session = localStorage.getItem(KEY);
@@ -54,12 +54,12 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
   return response;
 }
 
-/** An upload that does not move for so long is given up, in ms. */
+/** An upload without progress for this long is aborted, in ms. */
 const STALLED_MS = 30_000;
 
 /**
- * Posts a form with the session, and reports how much of it is sent, from 0 to 1, which `fetch` cannot. Rejects when
- * the connection breaks, or nothing moves.
+ * Posts a form with the session and reports the share sent, from 0 to 1, which `fetch` cannot do.
+ * Rejects when the connection breaks or the upload stalls.
  */
 export function upload(
   path: string,
@@ -89,17 +89,23 @@ export function upload(
   });
 }
 
-/** Fetches a file and gives it to the browser to save. Undefined: done; else why not. Never rejects. */
+/**
+ * Downloads a file for the browser to save. Returns undefined on success, otherwise the reason.
+ * Never rejects.
+ */
 export async function download(path: string, name: string): Promise<Outcome | undefined> {
   const file = await fetchFile(path);
-  if (file === null) return { text: `${name} could not be loaded.`, isTrouble: true };
+  if (file === null) return { text: `Could not load ${name}.`, isTrouble: true };
   const address = URL.createObjectURL(file);
   Object.assign(document.createElement('a'), { href: address, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(address), STALLED_MS);
   return undefined;
 }
 
-/** The bytes of a path, which a picture or a link could not ask for: they send no session. Null: not there. */
+/**
+ * The bytes at a path, for pictures and links, whose own requests carry no session; null when there
+ * are none.
+ */
 export async function fetchFile(path: string): Promise<Blob | null> {
   const response = await request(path).catch(() => null);
   return response?.ok ? response.blob() : null;
@@ -108,7 +114,10 @@ export async function fetchFile(path: string): Promise<Blob | null> {
 /** The gateway's answer, or the reason why there is none. */
 export type Answer<Value> = { readonly kind: 'here'; readonly value: Value } | Failure;
 
-/** Why there is no answer, for people, with what to do; `retryable`: asking again may help. */
+/**
+ * Why there is no answer and what to do, written for people; `retryable` when asking again may
+ * help.
+ */
 export interface Failure {
   readonly kind: 'failed';
   readonly reason: string;
@@ -116,27 +125,28 @@ export interface Failure {
 }
 
 /**
- * Asks once; with `body` it is posted. Never rejects: a failure is a sentence for people. The page is
- * served by the gateway that answers, so `Value` is the type that the gateway declares for that path.
+ * Sends one request, as a POST when `body` is given. Never rejects: a failure is a sentence for
+ * people. The gateway that answers also served this page, so `Value` is the type it declares for
+ * the path.
  */
 export function ask<Value>(path: string, body?: object): Promise<Answer<Value>> {
   return send<Value>(path, body && { method: 'POST', body: JSON.stringify(body) });
 }
 
-/** The result of what a person has just done. */
+/** The result of a person's action. */
 export interface Outcome {
   readonly text: string;
   readonly isTrouble: boolean;
 }
 
-/** The path of a read, for GET. */
+/** The path of a read operation, for GET. */
 export function readPath<Name extends OperationName>(name: Name, input: InputOf<Name>): string {
   const given = Object.entries(input ?? {}).filter(([, value]) => value !== undefined);
   const query = new URLSearchParams(given.map(([field, value]) => [field, String(value)]));
   return query.size === 0 ? `/api/${name}` : `/api/${name}?${query}`;
 }
 
-/** Performs an operation, whose answer has the type that it declares. Never rejects. */
+/** Performs an operation; the answer has the type that the operation declares. Never rejects. */
 export function perform<Name extends OperationName>(
   name: Name,
   input: InputOf<Name>,
@@ -144,7 +154,10 @@ export function perform<Name extends OperationName>(
   return ask(`/api/${name}`, { ...input });
 }
 
-/** Performs an operation. Undefined: done, unless `textOf` says it with the answer; else why not. Never rejects. */
+/**
+ * Performs an operation. On success the result is undefined, or the text that `textOf` creates from
+ * the answer; otherwise it is the reason. Never rejects.
+ */
 export async function order<Name extends OperationName>(
   name: Name,
   input: InputOf<Name>,
@@ -158,7 +171,7 @@ export async function order<Name extends OperationName>(
 async function send<Value>(path: string, init: RequestInit = {}): Promise<Answer<Value>> {
   try {
     const response = await request(path, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) });
-    if (response.status === 401) return failed('This browser is not signed in any more.');
+    if (response.status === 401) return failed('This browser is no longer signed in.');
     if (response.status >= 500) return failed(BROKEN, true);
     if (response.ok) return { kind: 'here', value: await response.json() };
     const { error = BROKEN } = await response.json().catch(() => ({}));
@@ -172,7 +185,10 @@ function failed(reason: string, retryable = false): Failure {
   return { kind: 'failed', reason, retryable };
 }
 
-/** Exchanges a token for a session. Null: done; else why not, for people. Never rejects. */
+/**
+ * Exchanges a token for a session. Returns null on success, otherwise the reason, for people. Never
+ * rejects.
+ */
 export async function signIn(token: string): Promise<string | null> {
   const before = localStorage.getItem(KEY);
   try {
@@ -184,11 +200,11 @@ export async function signIn(token: string): Promise<string | null> {
     if (response.status >= 500) return BROKEN;
     if (!response.ok) return await response.text();
     const { session, role } = await response.json();
-    // Unsent messages are an owner's.
+    // Unsent messages belong to an owner.
     if (role !== 'owner') localStorage.clear();
     localStorage.setItem(KEY, String(session));
     dispatchEvent(new Event(CHANGED));
-    // Only now: a page that is reloaded in between keeps the one it had.
+    // The old session is ended last, so that a reload in between keeps it.
     if (before !== null) void endSession(before);
     return null;
   } catch {
@@ -196,19 +212,22 @@ export async function signIn(token: string): Promise<string | null> {
   }
 }
 
-/** Goes on with a session that `parley sessions new` has opened for this browser. */
+/** Continues with a session that `parley sessions new` opened for this browser. */
 async function adoptSession(session: string, before: string | null): Promise<string | null> {
   const headers = { authorization: `Bearer ${session}` };
   const response = await fetch('/api/sessions/me', { headers });
   if (response.status >= 500) return BROKEN;
-  if (!response.ok) return 'This address has ended; "parley sessions new" prints another one.';
+  if (!response.ok) return 'This link has expired; "parley sessions new" prints a new one.';
   localStorage.setItem(KEY, session);
   dispatchEvent(new Event(CHANGED));
   if (before !== null && before !== session) void endSession(before);
   return null;
 }
 
-/** Ends a session that this browser has replaced; if that does not work it ends by itself. */
+/**
+ * Ends a session that this browser has replaced; if the request fails, the session expires on its
+ * own.
+ */
 async function endSession(session: string): Promise<void> {
   const headers = { authorization: `Bearer ${session}` };
   const init = { method: 'POST', headers, body: '{}', keepalive: true };
@@ -216,7 +235,9 @@ async function endSession(session: string): Promise<void> {
   await over.catch(() => undefined);
 }
 
-/** Removes everything that the page has stored in this browser, also unsent messages, and starts again. */
+/**
+ * Removes everything that the page stored in this browser, including unsent messages, and reloads.
+ */
 export function forgetEverything(): void {
   localStorage.clear();
   indexedDB.deleteDatabase('parley');
@@ -224,7 +245,7 @@ export function forgetEverything(): void {
   location.reload();
 }
 
-/** The token of an address that signs in, `/#token=…`; it is taken out of the address at once. */
+/** The token in a sign-in address, `/#token=…`; it is removed from the address immediately. */
 export function takeToken(): string | null {
   const token = /^#token=(.+)$/.exec(location.hash)?.[1];
   if (token === undefined) return null;
@@ -232,7 +253,7 @@ export function takeToken(): string | null {
   return decodePart(token);
 }
 
-/** An id of 128 random bits. `crypto.randomUUID` is missing on plain HTTP beyond this machine. */
+/** An id of 128 random bits. `crypto.randomUUID` is missing on plain HTTP except on localhost. */
 export function randomId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -14,7 +14,7 @@ interface GuardedProps {
   readonly me: Me;
 }
 
-/** A view, for those whose role may see it; the gateway would refuse what it asks for. */
+/** A view, shown only to roles that may see it; the gateway would refuse its requests anyway. */
 export function GuardedView({ view, route, me }: GuardedProps): VNode | null {
   const needed = missingRole(me, view.reads);
   const { state } = useContext(AgentsHere);
@@ -33,10 +33,10 @@ export function GuardedView({ view, route, me }: GuardedProps): VNode | null {
   );
 }
 
-/** A view whose file is loaded when it is opened. */
+/** A view whose code is loaded when it is opened. */
 function LazyView({ view, route }: { readonly view: View; readonly route: Route }): VNode {
-  // The gateway may have been updated since this page was loaded: the file of the view may be gone, and
-  // an answer may be another one than expected.
+  // The gateway may have been updated since this page was loaded: the file of the view may be gone,
+  // or an answer may have an unexpected form.
   const [error] = useErrorBoundary();
   const loaded = useSignal<ComponentType<Route> | null>(null);
   useEffect(() => {
@@ -50,7 +50,8 @@ function LazyView({ view, route }: { readonly view: View; readonly route: Route 
 }
 
 function BrokenView(): VNode {
-  const reason = 'This view could not be shown. Reload the page: the gateway may be newer than it.';
+  const reason =
+    'This view could not be shown. Reload the page: the gateway may have been updated.';
   return (
     <main class="column-view">
       <div>

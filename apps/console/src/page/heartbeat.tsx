@@ -6,7 +6,7 @@ import { amount, capitalized } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
 import { ActionButton, List, OutcomeNote, Said, Show } from './ui/widgets.tsx';
 
-/** While a task runs the page asks again this often, in ms; otherwise seldom. */
+/** How often the page refreshes while a task runs, in ms; otherwise it refreshes less often. */
 const SOON_MS = 1_500;
 const LATER_MS = 60_000;
 
@@ -26,7 +26,10 @@ export function HeartbeatView(): VNode {
   );
 }
 
-/** Runs a task at once. The id is new for each press, so that a request sent twice runs nothing twice. */
+/**
+ * Runs a task immediately. Each press has a new id, so a request sent twice runs the task only
+ * once.
+ */
 async function runNow(task: string): Promise<Outcome> {
   const answer = await perform('heartbeat/now', { id: randomId(), task });
   if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
@@ -44,7 +47,7 @@ function HeartbeatPlan({ report, work }: { report: HeartbeatReport; work: Work }
       </p>
       <p class="facts">
         {amount(tokens.today)} of {amount(tokens.perDay)} tokens today.
-        {lastSkip !== null && ` The last heartbeat run started no task – ${lastSkip}.`}
+        {lastSkip !== null && ` The last heartbeat run started no task: ${lastSkip}.`}
       </p>
       {problems.length > 0 && (
         <section class="trouble" aria-label="Problems">
@@ -71,7 +74,7 @@ function HeartbeatPlan({ report, work }: { report: HeartbeatReport; work: Work }
 
 type StandingTask = HeartbeatReport['tasks'][number];
 
-/** A standing task. Its texts were written by people and models, and are shown as text. */
+/** A standing task. People and models wrote its texts, so they are shown as plain text. */
 function Task({ task, work }: { task: StandingTask; work: Work }): VNode {
   const { name, schedule, instruction, tell, last, next } = task;
   const isRunning = last.state === 'running';
@@ -100,7 +103,7 @@ function Task({ task, work }: { task: StandingTask; work: Work }): VNode {
   );
 }
 
-/** The last runs, newest first: result, cost and alert of each. */
+/** The last runs, newest first, each with its result, cost and alert. */
 function RunList({ runs }: Pick<HeartbeatReport, 'runs'>): VNode {
   return (
     <>

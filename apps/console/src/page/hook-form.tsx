@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { ActionButton, Labelled, Trouble } from './ui/widgets.tsx';
 
-/** A hook as the settings write it, without its token. */
+/** A hook as stored in the settings, without its token. */
 export interface NewHook {
   readonly name: string;
   readonly action: OutputOf<'hooks/list'>['hooks'][number]['action'];
@@ -14,7 +14,7 @@ export interface NewHook {
 }
 
 interface FormProps {
-  /** Why it was not saved. */
+  /** Why it could not be saved. */
   readonly problem: string | null;
   readonly save: (hook: NewHook) => void;
   readonly cancel: () => void;
@@ -25,7 +25,7 @@ const EMPTY: NewHook = {
   signature: false,
 };
 
-/** Makes a hook. Its bounds and fields are in the settings. */
+/** Creates a hook. Its limits and fields are set in the settings. */
 export function HookForm({ problem, save, cancel }: FormProps): VNode {
   const [draft, setDraft] = useState(EMPTY);
   const text = (name: 'name' | 'instruction' | 'task' | 'target') => ({
@@ -54,7 +54,7 @@ export function HookForm({ problem, save, cancel }: FormProps): VNode {
           }
         >
           <option value="job">Follow the instructions below</option>
-          <option value="heartbeat">Run a standing task at once</option>
+          <option value="heartbeat">Run a standing task</option>
         </select>
       </Labelled>
       {draft.action === 'job' ? (

@@ -20,16 +20,19 @@ import {
 
 type HookView = OutputOf<'hooks/list'>['hooks'][number];
 
-/** A hook that was made just now; its token is shown this once. */
+/** A newly created hook, whose token is shown only once. */
 interface Made {
   readonly name: string;
   readonly token: string;
 }
 
-/** Events come by themselves: it is asked for this often, in ms. */
+/** How often the hooks are requested, in ms: events arrive at any time. */
 const POLL_INTERVAL_MS = 2_000;
 
-/** Events from outside (H09): where they are sent to, and what came of the last ones; made and tested here. */
+/**
+ * Hooks for events from outside (H09): their addresses and latest results, with forms to create and
+ * test them.
+ */
 export function HooksView(): VNode {
   const data = useOperation('hooks/list', {}, POLL_INTERVAL_MS);
   const { outcome, run } = useWork();
@@ -45,7 +48,7 @@ export function HooksView(): VNode {
       const token = randomId() + randomId().slice(16);
       const isTaken = known.some(({ name }) => name === hook.name);
       const done = isTaken
-        ? { text: `There is a hook ${hook.name} already.`, isTrouble: true }
+        ? { text: `A hook named ${hook.name} already exists.`, isTrouble: true }
         : await writeHook(hook.name, settingsOf(hook, token));
       setProblem(done.isTrouble ? done.text : null);
       if (done.isTrouble) return undefined;
@@ -86,7 +89,7 @@ export function HooksView(): VNode {
   );
 }
 
-/** As the settings file is to say it; what is empty has its default. */
+/** The hook as written to the settings file; empty fields keep their defaults. */
 function settingsOf(hook: NewHook, token: string) {
   const { action, instruction, task, target, signature } = hook;
   return {
@@ -98,7 +101,10 @@ function settingsOf(hook: NewHook, token: string) {
   };
 }
 
-/** Writes a hook into the settings file, whose comments stay; without `value` it is removed. */
+/**
+ * Writes a hook into the settings file and preserves its comments; without `value` the hook is
+ * removed.
+ */
 async function writeHook(name: string, value?: ReturnType<typeof settingsOf>): Promise<Outcome> {
   const settings = await perform('settings/show', {});
   if (settings.kind === 'failed') return { text: settings.reason, isTrouble: true };
@@ -110,9 +116,9 @@ async function writeHook(name: string, value?: ReturnType<typeof settingsOf>): P
     case 'refused':
       return { text: answer.value.problems.map(({ text }) => text).join(' '), isTrouble: true };
     case 'outdated':
-      return { text: 'The settings have changed just now. Try it again.', isTrouble: true };
+      return { text: 'The settings have just changed. Try again.', isTrouble: true };
     default:
-      return { text: `Saved; the hook ${name} is used in a moment.`, isTrouble: false };
+      return { text: `Saved. The hook ${name} takes effect in a moment.`, isTrouble: false };
   }
 }
 
@@ -120,7 +126,10 @@ const hookAddress = (name: string) => `${location.origin}/hooks/${name}`;
 
 const SAMPLE = '{"text": "The build of main failed."}';
 
-/** The address and token for a sender. The token is in the settings file from now on, and not shown again. */
+/**
+ * The address and token for a sender. The token is stored in the settings file and never shown
+ * again.
+ */
 function Address({ name, token }: Made): VNode {
   const lines = [
     `curl ${hookAddress(name)} \\`,
@@ -131,8 +140,8 @@ function Address({ name, token }: Made): VNode {
   return (
     <section class="card" aria-label={`The address of ${name}`}>
       <p>
-        The token of {name} is shown this once. It is in the settings file, from which it can be
-        moved to a variable.
+        The token of {name} is shown only once. It is stored in the settings file; you can move it
+        to a variable.
       </p>
       <Said as="pre" look="layer-text">
         {lines.join('\n')}
@@ -146,7 +155,7 @@ interface HookProps {
   readonly run: Work['run'];
 }
 
-/** A hook and its last events. What the agent said of them is shown as text. */
+/** A hook and its last events. What the agent said about them is shown as plain text. */
 function Hook({ hook, run }: HookProps): VNode {
   const { name, action, instruction, task, target, events } = hook;
   const [isTested, setTested] = useState(false);
@@ -161,7 +170,7 @@ function Hook({ hook, run }: HookProps): VNode {
       {action === 'job' ? (
         <Said look="as-typed">{instruction}</Said>
       ) : (
-        <p>Runs {task ?? 'the most overdue standing task'} at once.</p>
+        <p>Runs {task ?? 'the most overdue standing task'}.</p>
       )}
       {action === 'job' && <p class="facts">Answers go to {target}.</p>}
       <List look="rows" of={events}>
@@ -197,7 +206,7 @@ function Hook({ hook, run }: HookProps): VNode {
           label="Remove"
           name={`Remove: ${name}`}
           look="is-grave"
-          question="Its address and token stop working."
+          question="Its URL and token will stop working."
           confirm="Remove it"
           onPress={() => run(() => writeHook(name))}
         />

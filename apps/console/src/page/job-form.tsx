@@ -8,12 +8,12 @@ type Jobs = OutputOf<'cron/list'>;
 type ShownJob = Jobs['jobs'][number];
 
 interface FormProps {
-  /** Absent: a new one is made. */
+  /** The job to change; absent for a new one. */
   readonly job?: ShownJob;
   readonly chats: Jobs['chats'];
-  /** Why it was not saved. */
+  /** Why it could not be saved. */
   readonly problem: string | null;
-  /** With the id of a job that is there already. */
+  /** Saves the job; `id` names an existing one. */
   readonly save: (job: NewJob, id: string | undefined) => void;
   readonly cancel: () => void;
 }
@@ -33,13 +33,13 @@ interface Draft {
   readonly kind: Kind;
   readonly time: string;
   readonly timeZone: string;
-  /** `json` or a JSON Schema; empty: text. */
+  /** `json` or a JSON Schema; empty for plain text. */
   readonly format: string;
-  /** A chat; empty: that of the owner, or the one it has. */
+  /** A chat; empty for the owner's, or the job's current one. */
   readonly to: string;
 }
 
-/** Makes or changes a job: everything that it consists of. */
+/** Creates a job or changes all parts of an existing one. */
 export function JobForm({ job, chats, problem, save, cancel }: FormProps): VNode {
   const before = draftOf(job);
   const [draft, setDraft] = useState(before);
@@ -122,7 +122,7 @@ function draftOf(job: ShownJob | undefined): Draft {
   return { title, task, kind, time, timeZone, format, to: '' };
 }
 
-/** Only what is different: a timetable that is written again would begin again. */
+/** Only the fields that differ: writing a schedule again would restart it. */
 function changesIn(before: Draft, draft: Draft): NewJob {
   const { title, task, kind, time, timeZone, format, to } = draft;
   const isOtherTime = (['kind', 'time', 'timeZone'] as const).some(

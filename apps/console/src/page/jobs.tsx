@@ -12,14 +12,14 @@ import { ActionButton, ConfirmButton, List, OutcomeNote, Said, Show } from './ui
 type ShownJob = OutputOf<'cron/list'>['jobs'][number];
 type Action = 'pause' | 'resume' | 'remove' | 'run';
 
-/** They run by themselves: it is asked for this often, in ms. */
+/** How often the jobs are requested, in ms: they run on their own. */
 const POLL_INTERVAL_MS = 15_000;
 
-/** Jobs with a timetable: what they do, their next runs and the last one; made and changed here (H08). */
+/** Scheduled jobs: their tasks, next and last runs, and a form to create and change them (H08). */
 export function JobsView(): VNode {
   const data = useOperation('cron/list', {}, POLL_INTERVAL_MS);
   const { outcome, run } = useWork();
-  /** The job whose form is open; empty: a new one. */
+  /** The job whose form is open; empty for a new one. */
   const [edited, setEdited] = useState<string | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const { isShown } = useRowAgents();
@@ -81,7 +81,7 @@ export function JobsView(): VNode {
   );
 }
 
-/** As the ids of its conversations begin. */
+/** The prefix of the job's conversation ids. */
 const agentPrefix = ({ agent }: ShownJob): string => (agent === undefined ? '' : `@${agent}/`);
 
 interface JobProps {
@@ -90,7 +90,7 @@ interface JobProps {
   readonly onChange: () => void;
 }
 
-/** A job. Its texts were written by people and models, and are shown as text. */
+/** A job. People and models wrote its texts, so they are shown as plain text. */
 function Job({ job, onAct, onChange }: JobProps): VNode {
   const { id, title, task, when, chatTitle, state } = job;
   const agent = useRowAgents().titleOf(agentPrefix(job));
@@ -142,7 +142,7 @@ const ACTIONS: Readonly<Record<ShownJob['state'], readonly (keyof typeof LABELS)
 
 function stateText({ state, waits, next }: ShownJob): string {
   if (state !== 'on') return state;
-  if (waits !== null) return `waits, because ${waits}`;
+  if (waits !== null) return `waiting, because ${waits}`;
   return next.length === 0 ? 'no more runs' : `next ${next.map(momentOf).join('; ')}`;
 }
 

@@ -32,7 +32,8 @@ async function main(): Promise<void> {
       later: runLater,
     },
   });
-  // Back from signing in at a tool server: the view that began it brings the answer to the gateway.
+  // The browser returns from signing in at a tool server: the view that started the sign-in passes
+  // the result to the gateway.
   if (location.search.includes('state=')) {
     history.replaceState(null, '', `/#/status/${encodeURIComponent(location.search)}`);
   }

@@ -20,7 +20,7 @@ type MemoryReport = OutputOf<'memory/report'>;
 type PersonMemories = MemoryReport['people'][number];
 type ShownMemory = PersonMemories['memories'][number];
 
-/** The memories about people, and their removal (G15). `#/memory/WORDS` is a search. */
+/** The memories about people, with buttons to delete them (G15). `#/memory/WORDS` searches them. */
 export function MemoryView({ args: [words = ''] }: Route): VNode {
   const data = useOperation('memory/report', words === '' ? {} : { words });
   const { outcome, run } = useWork();
@@ -97,8 +97,8 @@ function MemoryResults({ people, page, notes, found, isSearch, run }: ReportProp
             )}
           </List>
           <p class="facts">
-            <a href={hrefOf('files', 'MEMORY.md')}>Edit the file</a>; it is kept in order once a
-            day, and its history says what was changed and why.
+            <a href={hrefOf('files', 'MEMORY.md')}>Edit the file</a>. It is tidied up once a day,
+            and its history shows what was changed and why.
           </p>
         </Section>
       )}
@@ -132,7 +132,7 @@ interface PersonProps extends PersonMemories {
   readonly run: Work['run'];
 }
 
-/** The memories about one person, the newest first. */
+/** The memories about one person, newest first. */
 function Person({ person, name, memories, isSearch, run }: PersonProps): VNode {
   const title = person === null ? 'Nobody in particular' : (name ?? person);
   return (
@@ -154,7 +154,7 @@ function Person({ person, name, memories, isSearch, run }: PersonProps): VNode {
             name={`Forget everything: ${title}`}
             look="is-grave"
             confirm="Forget everything"
-            question={`All memories of ${title} are removed, and all that they have said in any chat: messages and answers, files, summaries, prompts, jobs. This cannot be undone. Go on?`}
+            question={`This removes all memories of ${title} and everything they said in any chat: messages and answers, files, summaries, prompts and jobs. This cannot be undone. Continue?`}
             onPress={() => run(() => order('memory/forget-person', { person }, answerText))}
           />
         </p>
@@ -170,7 +170,7 @@ interface LineProps {
   readonly onForget?: () => void;
 }
 
-/** One line of a file, written by people or the agent: shown as text. */
+/** One line of a file. People or the agent wrote it, so it is shown as plain text. */
 function Line({ text, file, facts, onForget }: LineProps): VNode {
   return (
     <>

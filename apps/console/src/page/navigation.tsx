@@ -7,13 +7,13 @@ import { Icon } from './ui/icon.tsx';
 import { PLACES, type Place, type View } from './views.ts';
 import { type Me, missingRole } from './who.ts';
 
-/** The number of questions of the agent, and of people, that wait for the owner. */
+/** How many approvals and how many people are waiting for the owner. */
 export interface Waiting {
   readonly questions: number;
   readonly people: number;
 }
 
-/** The waiting questions and people that the role of the signed-in person may read (F05, G05). */
+/** The pending approvals and people that the signed-in person's role may see (F05, G05). */
 export function useWaiting(me: Me | null, isOnline: boolean): Waiting {
   const inputFor = (read: OperationName): Record<string, never> | null =>
     isOnline && me !== null && missingRole(me, read) === null ? {} : null;
@@ -33,7 +33,7 @@ interface NavigationProps {
   readonly waiting: Waiting;
 }
 
-/** The views of a place that a person may open and reach by a link. */
+/** The views of a place that a person may open and that have a link. */
 function viewsFor(me: Me, { views }: Place): readonly View[] {
   return views.filter(({ label, reads }) => label !== null && missingRole(me, reads) === null);
 }
@@ -67,14 +67,14 @@ export function Rail({ me, place, chat, waiting }: NavigationProps): VNode {
 
 interface ViewLinksProps extends Omit<NavigationProps, 'chat' | 'place'> {
   readonly place: Place;
-  /** The id of the view that is shown. */
+  /** The id of the current view. */
   readonly shown: string;
 }
 
-/** The views of one place: a list beside the view, in a narrow window a row of tabs above it. */
+/** The views of one place: a list beside the view, or a row of tabs above it in a narrow window. */
 export function ViewLinks({ me, place, shown, waiting }: ViewLinksProps): VNode {
   const box = useRef<HTMLElement>(null);
-  // In a narrow window the row scrolls, and the link of the view may be outside.
+  // In a narrow window the row scrolls, so the link of the current view may be out of sight.
   useEffect(() => {
     const link = box.current?.querySelector('[aria-current]');
     link?.scrollIntoView({ block: 'nearest', inline: 'center' });
@@ -103,11 +103,11 @@ const PEOPLE = ['person waits', 'people wait'] as const;
 
 interface BadgeProps {
   readonly count: number;
-  /** One of them, and several, for a screen reader. */
+  /** Its singular and plural for screen readers. */
   readonly what: readonly [one: string, several: string];
 }
 
-/** The badge with the number that wait; nothing where it is zero. */
+/** A badge with the number of pending items; nothing at zero. */
 function Badge({ count, what }: BadgeProps): VNode | null {
   if (count === 0) return null;
   return (

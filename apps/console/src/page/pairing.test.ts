@@ -9,8 +9,8 @@ const account = (state: Account['state']): Account => ({
   state,
 });
 
-describe('accounts that wait for a phone', () => {
-  it('[U03] are those whose state is pairing', () => {
+describe('accounts waiting for a phone', () => {
+  it('[U03] are those in the state pairing', () => {
     const linked = account({ kind: 'connected', as: 'x' });
     expect(pairingOf([linked, account({ kind: 'pairing', code: 'secret', how: 'scan' })])).toEqual({
       unlinked: [{ id: 'whatsapp/default', channel: 'whatsapp', code: 'secret', how: 'scan' }],
@@ -24,7 +24,7 @@ describe('accounts that wait for a phone', () => {
     [{ kind: 'connected', as: 'x' }, false],
     [{ kind: 'failed', reason: 'x', fix: 'y' }, false],
     [{ kind: 'stopped' }, false],
-  ])('are looked for again soon while one is %o: %s', (state, isMoving) => {
+  ])('are requested again soon while one is %o: %s', (state, isMoving) => {
     expect(pairingOf([account(state)])).toEqual({ unlinked: [], isMoving });
   });
 });

@@ -5,14 +5,17 @@ import { request } from './gateway.ts';
 
 type State = GatewayStatus['channels'][number]['state'];
 
-/** An account that waits for a phone: to scan its code, whose picture is fetched again when it changes, or to type it. */
+/**
+ * An account waiting for a phone, with its code to scan or type. The picture of the code is loaded
+ * again whenever the code changes.
+ */
 interface UnlinkedAccount extends Omit<Extract<State, { kind: 'pairing' }>, 'kind'> {
   /** `channel/account`. */
   readonly id: string;
   readonly channel: string;
 }
 
-/** The accounts that wait for a phone, and whether that may change soon. */
+/** The accounts waiting for a phone, and whether that may change soon. */
 export function pairingOf(
   channels: readonly Pick<GatewayStatus['channels'][number], 'channel' | 'account' | 'state'>[],
 ) {
@@ -20,7 +23,7 @@ export function pairingOf(
   let isMoving = false;
   for (const { channel, account, state } of channels) {
     isMoving ||= ['pairing', 'starting', 'retrying'].includes(state.kind);
-    // Empty for people who may not link it.
+    // The code is empty for people who may not link the account.
     if (state.kind === 'pairing' && state.code !== '') {
       unlinked.push({ id: `${channel}/${account}`, channel, code: state.code, how: state.how });
     }
@@ -30,7 +33,7 @@ export function pairingOf(
 
 const NAMES: ReadonlyMap<string, string> = new Map([['whatsapp', 'WhatsApp']]);
 
-/** The code that links a phone, until it has done so. */
+/** The code that links a phone, shown until the phone is linked. */
 export function PairingView({ account }: { readonly account: UnlinkedAccount }): VNode {
   const { id, channel, code, how } = account;
   const name = NAMES.get(channel) ?? channel;
@@ -45,11 +48,10 @@ export function PairingView({ account }: { readonly account: UnlinkedAccount }):
         <p>
           Open {name} on the phone, choose Settings, Linked devices, Link a device,{' '}
           {isTyped ? 'Link with phone number instead, and type' : 'and scan'} this code. A new one
-          follows when it expires.
+          appears when it expires.
         </p>
         <p class="facts">
-          Keep it to yourself: the phone that {isTyped ? 'takes' : 'scans'} it decides which account
-          answers here.
+          Keep it to yourself: whoever {isTyped ? 'enters' : 'scans'} it links their own account.
         </p>
       </div>
     </section>
@@ -67,7 +69,10 @@ function Picture({ id, code, name }: PictureProps): VNode {
   return <img src={picture} alt={`QR code that links ${name}`} width={216} height={216} />;
 }
 
-/** An address in memory of a picture that only the session opens; another one for each `version`. */
+/**
+ * An object URL for a picture that only requests with a session can load; each `version` has its
+ * own.
+ */
 function usePicture(path: string, version: string): string {
   const [address, setAddress] = useState('');
   useEffect(() => {
@@ -80,7 +85,7 @@ function usePicture(path: string, version: string): string {
       made = URL.createObjectURL(picture);
       setAddress(made);
     };
-    // Without it the alternative text is shown until the next code.
+    // On failure, the alternative text is shown until the next code.
     load().catch(() => undefined);
     return () => {
       isOver = true;

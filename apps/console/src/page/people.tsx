@@ -10,7 +10,10 @@ import { ActionButton, ConfirmButton, List, OutcomeNote, Section, Show } from '.
 type ShownSession = OutputOf<'sessions/list'>['sessions'][number];
 type ShownSignIn = OutputOf<'people/list'>['people'][number];
 
-/** The people who may use the page, with their roles, and the browsers in which they are signed in (U03). */
+/**
+ * The people with access to the page, their roles, and the browsers in which they are signed in
+ * (U03).
+ */
 export function PeopleView(): VNode {
   const people = useOperation('people/list', {});
   const sessions = useOperation('sessions/list', {});
@@ -84,7 +87,7 @@ function PersonCard(props: SessionsProps & { readonly person: ShownSignIn }): VN
           label="Revoke"
           name={`Revoke: ${name}`}
           look="is-grave"
-          question={`The token of ${name} and all sessions end at once.`}
+          question={`The token of ${name} and all their sessions end immediately.`}
           confirm="Revoke"
           onPress={() => run(() => order('people/revoke', { name }))}
         />
@@ -115,7 +118,7 @@ const ROLES: Readonly<Record<ShownSignIn['role'], string>> = {
   owner: 'Owner: everything, also your chats',
 };
 
-/** Makes a token for a person, and shows it this once. */
+/** Creates a token for a person and shows it once. */
 function NewPerson({ run }: Pick<Work, 'run'>): VNode {
   const [added, setAdded] = useState<OutputOf<'people/add'> | null>(null);
   const address = useRef<HTMLInputElement>(null);
@@ -210,11 +213,14 @@ function Session({ session, onEnd }: { session: ShownSession; onEnd: () => void 
   );
 }
 
-/** The first that fits: most browsers also name those whose pages they want to be shown. Empty: it is the name. */
+/**
+ * Listed by priority, because most browsers also name others for compatibility. An empty value
+ * means that the key is the name.
+ */
 const BROWSERS = { Edg: 'Edge', OPR: 'Opera', Firefox: '', Chrome: '', Safari: '' };
 const SYSTEMS = { Android: '', iPhone: '', iPad: '', 'Mac OS': 'macOS', Windows: '', Linux: '' };
 
-/** `Firefox on Linux`; what is not known is shown as it was sent. */
+/** A name such as `Firefox on Linux`; an unknown browser is shown as it was sent. */
 export function browserName(userAgent: string): string {
   const named = (names: Readonly<Record<string, string>>): string | undefined => {
     const [mark, name] = Object.entries(names).find(([mark]) => userAgent.includes(mark)) ?? [];

@@ -10,10 +10,13 @@ import { useMayRead } from './who.ts';
 
 type QueueReport = OutputOf<'queue/report'>;
 
-/** The page asks again this often, in ms. */
+/** How often the page refreshes, in ms. */
 const POLL_INTERVAL_MS = 5_000;
 
-/** Dead letters, and messages and turns that wait, run or are still to be sent (D06, U03). */
+/**
+ * Dead letters, and the messages and turns that are waiting, running or still to be sent (D06,
+ * U03).
+ */
 export function QueueView(): VNode {
   const queue = useOperation('queue/report', {}, POLL_INTERVAL_MS);
   return (
@@ -71,7 +74,7 @@ function QueueLists(report: QueueReport): VNode {
           since: now - oldestAt,
         }))}
       />
-      {/* A process that runs alone is not listed. */}
+      {/* A single process is not listed. */}
       {processes.length > 0 && (
         <QueueList
           name="Processes"
@@ -100,13 +103,13 @@ const ROLES: Readonly<Record<QueueReport['processes'][number]['role'], string>> 
 
 function turnText({ owner, isSuspended, attempts }: QueueReport['running'][number]): string {
   const by = owner === null ? 'no process works on it' : `by ${owner}`;
-  const state = isSuspended ? 'waits for approval' : by;
+  const state = isSuspended ? 'waiting for approval' : by;
   return attempts > 1 ? `${state}, started ${attempts} times` : state;
 }
 
 interface QueueListProps {
   readonly name: string;
-  /** Instead of an empty list. */
+  /** Shown when the list is empty. */
   readonly none: string;
   readonly facts: string;
   readonly rows: readonly {

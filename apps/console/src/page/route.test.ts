@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { pathOfAgent } from './gateway.ts';
 import { hashOfRoute, hrefOf, type Route, routeOf } from './route.ts';
 
-describe('the address of what the page shows', () => {
+describe('the address of the current view', () => {
   it.each<[string, Route]>([
     ['', { view: 'chat', args: [] }],
     ['#/', { view: 'chat', args: [] }],
@@ -18,18 +18,18 @@ describe('the address of what the page shows', () => {
     expect(routeOf(hash)).toEqual(route);
   });
 
-  it('[U03] comes back from the link that was made for it, whatever an id holds', () => {
+  it('[U03] is read back from the link made for it, whatever an id contains', () => {
     for (const id of ['turn_x', 'a/b', 'ä %20#?', '..', 'web/default:a/b'])
       expect(routeOf(hrefOf('prompt', id, 'c/d'))).toEqual({ view: 'prompt', args: [id, 'c/d'] });
     expect(routeOf(hrefOf('chat'))).toEqual({ view: 'chat', args: [] });
   });
 });
 
-describe('the agent that the page is about', () => {
+describe('the agent that the page shows', () => {
   afterEach(() => vi.unstubAllGlobals());
   const at = (hash: string) => vi.stubGlobal('location', { hash });
 
-  it('[F14] stays from link to link, but for chats, which name theirs', () => {
+  it('[F14] is kept from link to link, except by chats, which name their own', () => {
     at('#/memory?agent=support');
     expect(hrefOf('files', 'a b.md')).toBe('#/files/a%20b.md?agent=support');
     expect(hrefOf('settings')).toBe('#/settings?agent=support');
@@ -59,7 +59,7 @@ describe('the agent that the page is about', () => {
     ['/api/crony', '/api/crony'],
     ['/api/conversations/list', '/api/conversations/list'],
     ['/channels/web/default/chats', '/channels/web/default/chats'],
-  ])('[F14] is named in requests for what it has for itself: %s', (path, asked) => {
+  ])('[F14] is named in requests for its own data: %s', (path, asked) => {
     expect(pathOfAgent(path, undefined)).toBe(path);
     at('#/memory?agent=support');
     expect(pathOfAgent(path)).toBe(asked);

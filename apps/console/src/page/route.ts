@@ -1,14 +1,23 @@
-/** The view of the page; it is in the address, after `#`, so that the browser can go back to it. */
+/**
+ * The current view of the page. It is part of the address, after `#`, so that the browser can go
+ * back to it.
+ */
 export interface Route {
-  /** The id of a view, `prompt`. */
+  /** The id of a view, such as `prompt`. */
   readonly view: string;
-  /** The arguments behind it in the address: an id, a filter. The view defines the meaning of each. */
+  /**
+   * The arguments that follow it in the address, such as an id or a filter. Each view defines their
+   * meaning.
+   */
   readonly args: readonly string[];
-  /** The agent that it is about (F14): `?agent=` at its end, or that of a chat. Absent: the default one, of lists all. */
+  /**
+   * The selected agent (F14): `?agent=` at the end of the address, or that of a chat. When absent,
+   * lists show all agents and other views the default one.
+   */
   readonly agent?: string | undefined;
 }
 
-/** Reads the part of the address behind `#`. Without a view in it, it is the chat. */
+/** Parses the part of the address after `#`. An empty one is the chat. */
 export function routeOf(hash: string): Route {
   const [path = '', query] = hash.replace(/^#\/?/, '').split('?');
   const [view, ...args] = path.split('/').map(decodePart);
@@ -18,14 +27,14 @@ export function routeOf(hash: string): Route {
 }
 
 /**
- * The address of a view and what follows it: `hrefOf('prompt', 'turn_1')` is `#/prompt/turn_1`. Where the page is about
- * one agent, so is what its links lead to.
+ * The address of a view with its arguments: `hrefOf('prompt', 'turn_1')` is `#/prompt/turn_1`. The
+ * link keeps the agent selected on the page.
  */
 export function hrefOf(view: string, ...args: readonly string[]): string {
   return hashOfRoute({ view, args, agent: shownAgent() });
 }
 
-/** The address of a route. A chat names its agent by its id. */
+/** The address of a route. The id of a chat already names its agent. */
 export function hashOfRoute({ view, args, agent }: Route): string {
   if (view === 'chat' && args.length === 0) return '#/';
   const path = `#/${[view, ...args].map(encodeURIComponent).join('/')}`;
@@ -37,17 +46,17 @@ export function hrefOfChat(chat: string): string {
   return hashOfRoute({ view: 'chat', args: chat === 'main' ? [] : [chat] });
 }
 
-/** The agent that the page is about now. */
+/** The agent currently selected on the page. */
 export function shownAgent(): string | undefined {
   return routeOf(globalThis.location?.hash ?? '').agent;
 }
 
-/** The name of the agent of a conversation, or of a chat of the page; undefined: the default one. */
+/** The name of the agent of a conversation or chat of the page; undefined for the default agent. */
 export function agentOf(id = ''): string | undefined {
   return /^@([^/]+)\//.exec(id)?.[1];
 }
 
-/** A decoded part of an address; invalid encodings stay as they are. */
+/** A decoded part of an address; invalid encodings are left unchanged. */
 export function decodePart(part: string): string {
   try {
     return decodeURIComponent(part);

@@ -35,18 +35,23 @@ const conversationPanel = async () => (await import('./inbox/panel.tsx')).Conver
 interface ShellProps {
   readonly client: ChatClient;
   readonly route: ReadonlySignal<Route>;
-  /** Why the address that was opened did not sign in. */
+  /** Why the opened address did not sign in. */
   readonly trouble: ReadonlySignal<string | null>;
 }
 
-/** Before the gateway has answered. */
+/** Used until the gateway has answered. */
 const SOME_AGENT: AgentInfo = { name: 'Parley', model: '', offline: false };
 
-/** While an account waits for its phone, or may have to soon, the status is asked for this often, in ms. */
+/**
+ * How often the status is requested while an account is waiting for its phone, or soon may be, in
+ * ms.
+ */
 const SOON_MS = 3_000;
 const LATER_MS = 60_000;
 
-/** The frame of the console: the agent, the state of the connection, the navigation and the view. */
+/**
+ * The frame of the console: the agent, the state of the connection, the navigation and the view.
+ */
 export function Shell({ client, route, trouble }: ShellProps): VNode {
   const link = useComputed(() => client.conversation.value.link).value;
   const isOnline = link === 'online';
@@ -111,7 +116,7 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
           )}
           <div class="stage" ref={stage} tabIndex={-1}>
             <Notes status={status} isOnline={isOnline} hasChat={hasChat} shown={view?.id} />
-            {/* Hidden, not removed: a draft stays. */}
+            {/* Hidden rather than removed, so that drafts are kept. */}
             {hasChat && (
               <div class="view" hidden={isOut || view !== undefined}>
                 <ShownChat key={client.chat.value} agent={chatting} {...{ client, inbox }} />
@@ -144,13 +149,13 @@ interface SidesProps {
   readonly waiting: Waiting;
   readonly isOnline: boolean;
   readonly isInbox: boolean;
-  /** The id of the view that its place marks. */
+  /** The id of the view to highlight in the navigation. */
   readonly shown: string;
   /** The address of the chat. */
   readonly chat: string;
 }
 
-/** The rail, and beside it the inbox or the views of another place. */
+/** The rail, and beside it either the inbox or the views of another place. */
 function Sides(props: SidesProps): VNode {
   const { client, route, me, place, inbox, waiting, isOnline, isInbox, shown, chat } = props;
   const column = { route, chat: client.chat.value, isOnline, state: inbox };
@@ -165,7 +170,7 @@ function Sides(props: SidesProps): VNode {
   );
 }
 
-/** The panel of the conversation that is shown; nothing where the list does not know it yet. */
+/** The panel of the current conversation; nothing until the list contains it. */
 function Panel({ inbox }: { readonly inbox: InboxState }): VNode | null {
   const row = inbox.row.value;
   if (row === null || row.isOnlyChat) return null;
@@ -180,15 +185,15 @@ interface NotesProps {
   readonly shown: string | undefined;
 }
 
-/** Notes that the owner sees in every view: a phone to link, settings that are not used. */
+/** Notes that the owner sees in every view: a phone to link, or settings not in use. */
 function Notes({ status, isOnline, hasChat, shown }: NotesProps): VNode {
   const { unlinked } = pairingOf((isOnline && status?.channels) || []);
   return (
     <>
       {unlinked.length > 0 && shown !== 'channels' && shown !== 'setup' && (
         <p class="card frame-note" role="status">
-          {unlinked.map(({ id }) => id.replace('/default', '')).join(', ')} waits for its phone.{' '}
-          <a href={hrefOf('channels', 'code')}>Show the code</a>
+          {unlinked.map(({ id }) => id.replace('/default', '')).join(', ')} is waiting for its
+          phone. <a href={hrefOf('channels', 'code')}>Show the code</a>
         </p>
       )}
       {isOnline && hasChat && status && shown !== 'settings' && (
@@ -198,7 +203,7 @@ function Notes({ status, isOnline, hasChat, shown }: NotesProps): VNode {
   );
 }
 
-/** Opens the set-up where nothing is configured and nothing was said yet. */
+/** Opens Set up when nothing is configured and the chat is empty. */
 function useSetupAtFirst(
   client: ChatClient,
   status: GatewayStatus | undefined,
@@ -218,7 +223,7 @@ interface ShortcutsProps {
   readonly hasChat: boolean;
 }
 
-/** The keys of the page, and the palette that one of them opens. */
+/** The page's keyboard shortcuts, and the palette that one of them opens. */
 function Shortcuts({ client, me, hasChat }: ShortcutsProps): VNode | null {
   const shown = useSignal<'palette' | 'help' | null>(null);
   useShortcuts((shortcut) => {
@@ -231,7 +236,7 @@ function Shortcuts({ client, me, hasChat }: ShortcutsProps): VNode | null {
   return <Lazy load={paletteOf} props={{ shown, me, commands, send }} />;
 }
 
-/** A shortcut that leads somewhere: to a new chat, or to the search of the inbox. */
+/** Handles a shortcut for navigation: to a new chat, or to the search of the inbox. */
 function goBy(shortcut: 'new-chat' | 'search'): void {
   const field = document.querySelector<HTMLElement>('.find input');
   if (shortcut === 'new-chat') location.hash = hrefOf('chat', randomId());
@@ -245,14 +250,14 @@ interface ShownChatProps {
   readonly inbox: InboxState;
 }
 
-/** The chat that is open, with its conversation once the list knows it. */
+/** The open chat, with its conversation once the list contains it. */
 function ShownChat({ client, agent, inbox }: ShownChatProps): VNode {
   const row = inbox.row.value;
   const isKnown = row !== null && !row.isOnlyChat && row.chat === client.chat.value;
   return <ChatView client={client} agent={agent} conversation={isKnown ? row.id : null} />;
 }
 
-/** The shared state of the inbox, for as long as the page is open. */
+/** The shared state of the inbox, which lives as long as the page. */
 function useInbox(): InboxState {
   const row = useSignal<InboxRow | null>(null);
   const next = useSignal<InboxRow | null>(null);
@@ -265,7 +270,7 @@ function infoOf(name: string, model: string): AgentInfo {
   return { name, model, offline: model.startsWith('offline') };
 }
 
-/** `usual`: the default one, of which the status says more. */
+/** `usual` describes the default agent, about which the status knows more. */
 function infoOfAgent(agent: ShownAgent | undefined, usual: AgentInfo): AgentInfo {
   return agent === undefined || agent.isDefault ? usual : infoOf(agent.title, agent.model);
 }
@@ -276,19 +281,19 @@ function firstChatWith(agent: ShownAgent | undefined): string {
   return isUsual ? hrefOf('chat') : hrefOf('chat', chatIdWith(agent, 'main'));
 }
 
-/** Nothing is configured yet. */
+/** Whether nothing is configured yet. */
 function isUntouched({ model, channels }: GatewayStatus): boolean {
   const own = channels.filter(({ channel }) => channel !== 'web' && channel !== 'terminal');
   return model.startsWith('offline') && own.length === 0;
 }
 
-/** The way to the settings, where what is saved is not what is used (D12). */
+/** A link to the settings, shown when the saved settings are not in use (D12). */
 function SettingsNote({ afterRestart, problems }: GatewayStatus['settings']): VNode | null {
   if (problems.length === 0 && afterRestart.length === 0) return null;
   const text =
     problems.length > 0
-      ? 'The settings file has a mistake; the settings from before are used.'
-      : `${afterRestart.join(', ')}: saved, but used from the next start only.`;
+      ? 'The settings file has an error, so the previous settings are still used.'
+      : `${afterRestart.join(', ')}: saved, takes effect after a restart.`;
   return (
     <p class="card frame-note" role="status">
       {text} <a href={hrefOf('settings')}>Open the settings</a>
@@ -296,7 +301,7 @@ function SettingsNote({ afterRestart, problems }: GatewayStatus['settings']): VN
   );
 }
 
-/** Changes that a screen reader reads out. */
+/** Changes that a screen reader announces. */
 function Announcement(props: { readonly client: ChatClient; readonly agent: string }): VNode {
   const conversation = props.client.conversation.value;
   const { link } = conversation;

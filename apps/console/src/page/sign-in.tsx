@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { signIn } from './gateway.ts';
 
-/** Shown to a browser without a session. `trouble`: why the address that was opened did not sign in. */
+/** Shown to a browser without a session. `trouble` tells why the opened address did not sign in. */
 export function SignInView(props: { readonly trouble: string | null }): VNode {
   const [trouble, setTrouble] = useState(props.trouble);
   const [isBusy, setBusy] = useState(false);
@@ -12,7 +12,7 @@ export function SignInView(props: { readonly trouble: string | null }): VNode {
     if (!(form instanceof HTMLFormElement)) return;
     setBusy(true);
     const reason = await signIn(String(new FormData(form).get('token')).trim());
-    // Signed in, this view is gone.
+    // A successful sign-in removes this view.
     if (reason === null) return;
     setBusy(false);
     setTrouble(reason);
@@ -48,8 +48,7 @@ export function SignInView(props: { readonly trouble: string | null }): VNode {
         )}
       </form>
       <p class="lead">
-        On the machine of the gateway, <code>parley token show</code> prints an address that signs
-        in directly.
+        On the gateway machine, <code>parley token show</code> prints a sign-in link.
       </p>
     </main>
   );

@@ -10,7 +10,10 @@ import { ActionButton, List, OutcomeNote, Said, Section, Show } from './ui/widge
 
 type ShownSkill = OutputOf<'skills/list'>['skills'][number];
 
-/** Programs and files may come; changed settings count a moment after they were saved. In ms. */
+/**
+ * How often the page refreshes, in ms: programs and files may appear, and changed settings take a
+ * moment to apply.
+ */
 const POLL_INTERVAL_MS = 10_000;
 const LOOK_SOON_MS = 1_000;
 
@@ -24,7 +27,7 @@ const STATES: Readonly<Record<string, string>> = {
   refused: 'Refused',
 };
 
-/** Every skill that was found: its source, whether it is used, and why not (S09). */
+/** All skills found: where they come from, whether they are used, and why not (S09). */
 export function SkillsView(): VNode {
   const { outcome, run } = useWork();
   const everyMs = outcome === undefined ? POLL_INTERVAL_MS : LOOK_SOON_MS;
@@ -79,7 +82,7 @@ interface SkillProps {
   readonly run: Work['run'];
 }
 
-/** One skill. Its author wrote name, description and text: shown as text. */
+/** One skill. Its author wrote the name, description and text, so they are shown as plain text. */
 function Skill({ skill, run }: SkillProps): VNode {
   const { name, emoji, description, state, reason, install, warnings, file, isOn } = skill;
   const turn = () => order('skills/turn', { name, isOn: !isOn }, ({ text }) => text);
@@ -137,7 +140,7 @@ function skillFacts({
     .join('; ');
 }
 
-/** Loaded when it is opened. */
+/** The text of a skill, loaded when it is opened. */
 function SkillText({ name }: { readonly name: string }): VNode {
   const [isOpen, setOpen] = useState(false);
   const data = useOperation('skills/show', isOpen ? { name } : null);

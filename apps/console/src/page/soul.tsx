@@ -10,7 +10,10 @@ import { ActionButton, Diff, List, OutcomeNote, Said, Section, Show } from './ui
 type Versions = OutputOf<'soul/list'>['versions'];
 type ShownSoul = Versions[number];
 
-/** SOUL.md: its versions, and proposals that the owner decides on (W06). Without a number in the address the list. */
+/**
+ * SOUL.md: its versions, and proposals for the owner to decide on (W06). Without a number in the
+ * address, the list is shown.
+ */
 export function SoulView({ args: [number = ''] }: Route): VNode {
   const data = useOperation('soul/list', {});
   const work = useWork();
@@ -39,11 +42,11 @@ const ACTIONS = {
   apply: {
     label: 'Use it now',
     look: 'is-main',
-    done: 'Done. It is in use from the next message on.',
+    done: 'Done. It takes effect from the next message.',
   },
-  veto: { label: 'Veto it', look: 'is-grave', done: 'Done. It will not come into use.' },
+  veto: { label: 'Veto it', look: 'is-grave', done: 'Done. It will not be used.' },
   rollback: {
-    label: 'Go back to this',
+    label: 'Restore this version',
     look: '',
     done: 'Done. That text is in use again, as a new version.',
   },
@@ -58,14 +61,14 @@ const MARKS: Readonly<Record<ShownSoul['state'], string>> = {
   replaced: '',
 };
 
-/** All versions, newest first; what is in use and what is open are marked. */
+/** All versions, newest first, with marks on the current one and on open proposals. */
 function VersionList(props: { versions: Versions; chosen: number | null }): VNode {
   const { versions, chosen } = props;
   if (versions.length === 0) {
     return (
       <p class="nothing">
-        There is no SOUL.md yet. Write one into the workspace, or say "parley soul propose FILE": it
-        becomes the first version.
+        No SOUL.md yet. Create one in the workspace, or run "parley soul propose FILE". It becomes
+        the first version.
       </p>
     );
   }
@@ -88,7 +91,7 @@ function VersionList(props: { versions: Versions; chosen: number | null }): VNod
   );
 }
 
-/** One version: state, findings, changes, text. Every text is shown as text. */
+/** One version: its state, findings, changes and text. Every text is shown as plain text. */
 function VersionSheet({ version, work }: { version: ShownSoul; work: Work }): VNode {
   const { number, name, status, score, origin, reason, can, findings, diff, basedOn, text } =
     version;
@@ -119,7 +122,7 @@ function VersionSheet({ version, work }: { version: ShownSoul; work: Work }): VN
       )}
       {findings.length > 0 && (
         <section class="facts" aria-label="Findings">
-          <h3>Findings of the evaluation</h3>
+          <h3>Evaluation findings</h3>
           <ul>
             {findings.map(({ text }, index) => (
               <li key={index}>{text}</li>
@@ -133,7 +136,7 @@ function VersionSheet({ version, work }: { version: ShownSoul; work: Work }): VN
         </Section>
       )}
       <details open={basedOn === null}>
-        <summary>The whole text</summary>
+        <summary>Full text</summary>
         <Said as="pre" look="layer-text">
           {text}
         </Said>

@@ -13,16 +13,16 @@ import { OutcomeNote, Section, Show } from './ui/widgets.tsx';
 import { Caps } from './usage/caps.tsx';
 import { latencyText, moneyText } from './usage/figures.ts';
 
-/** The page asks again this often, in ms. */
+/** How often the page refreshes, in ms. */
 const POLL_INTERVAL_MS = 10_000;
 
 const HEALTH: Readonly<Record<GatewayStatus['health']['status'], string>> = {
   ready: 'Everything works.',
-  degraded: 'It serves, but not everything works.',
-  down: 'Messages get no answer.',
+  degraded: 'It is running, but not everything works.',
+  down: 'Messages are not being answered.',
 };
 
-/** Whether it works, and the figures of a day: nothing that was said, and by nobody (D10). */
+/** Whether everything works, and the figures of a day, without any content or names (D10). */
 export function StatusView({ args }: Route): VNode {
   const status = useOperation('status/report', {}, POLL_INTERVAL_MS);
   const usage = useOperation('usage/report', { by: 'channel', days: 1 }, SLOW_POLL_MS).value;
@@ -30,7 +30,7 @@ export function StatusView({ args }: Route): VNode {
   useEffect(() => {
     const [answer] = args;
     if (answer === undefined) return;
-    // It counts once: a reload must not send it again.
+    // The address works only once: a reload must not submit it again.
     history.replaceState(null, '', hrefOf('status'));
     work.run(() => endSignIn(answer));
   }, []);
@@ -55,7 +55,7 @@ export function StatusView({ args }: Route): VNode {
   );
 }
 
-/** Whether it works, and the process that answers. */
+/** Whether everything works, and the process that answers. */
 function Health({ health, trouble, self }: GatewayStatus): VNode {
   const isReady = health.status === 'ready';
   return (
@@ -100,7 +100,7 @@ function Figures({ report, usage }: FiguresProps): VNode {
         {outbox && `${counted(outbox.sent, 'part')} sent`}
       </Figure>
       <Figure name="Dead letters" value={letters === undefined ? undefined : amount(letters)}>
-        {letters === 0 ? 'none' : 'for an owner to decide'}
+        {letters === 0 ? 'none' : 'waiting for an owner’s decision'}
       </Figure>
     </dl>
   );
@@ -108,7 +108,7 @@ function Figures({ report, usage }: FiguresProps): VNode {
 
 interface FigureProps {
   readonly name: string;
-  /** Absent where the database cannot be read. */
+  /** Absent when the database cannot be read. */
   readonly value: string | undefined;
   readonly children: string | undefined;
 }
@@ -132,7 +132,7 @@ function Broken({ report: { plugins, mcp }, run }: BrokenProps): VNode | null {
   const broken = [...plugins, ...mcp].filter(({ works }) => !works);
   if (broken.length === 0) return null;
   return (
-    <Section title="Plugins and tool servers that do not work">
+    <Section title="Broken plugins and tool servers">
       <ul>
         {broken.map(({ line, signIn }) => (
           <li key={line}>
@@ -144,7 +144,7 @@ function Broken({ report: { plugins, mcp }, run }: BrokenProps): VNode | null {
   );
 }
 
-/** The section about the agents, where there are several (F14). */
+/** The section about the agents, when there are several (F14). */
 function AgentsSection(): VNode | null {
   const { all } = useContext(AgentsHere);
   if (all.length === 0) return null;

@@ -23,20 +23,23 @@ interface TopBarProps {
   readonly choice: VNode;
   readonly link: Link;
   readonly me: Me | null;
-  /** The shown part of the inbox; null: another place is shown. */
+  /** The state of the inbox; null when another place is shown. */
   readonly inbox: {
     readonly state: InboxState;
-    /** A chat of this page is shown, no conversation of another channel. */
+    /** Whether a chat of this page is shown, rather than a conversation of another channel. */
     readonly isChat: boolean;
     readonly clearContext: () => void;
-    /** Shows the chat of the page without what was deleted. */
+    /** Shows the chat of the page without the deleted messages. */
     readonly restart: () => void;
   } | null;
-  /** Before everything else, for the keyboard. */
+  /** Comes first, for keyboard users. */
   readonly children: VNode;
 }
 
-/** The head of the page: whose it is, or the conversation that is shown, and the state of the connection. */
+/**
+ * The top bar of the page: the agent's name or the current conversation, and the state of the
+ * connection.
+ */
 export function TopBar({ agent, choice, link, me, inbox, children }: TopBarProps): VNode {
   const row = inbox?.state.row.value ?? null;
   const isOther = inbox !== null && !inbox.isChat && row !== null;
@@ -89,7 +92,7 @@ interface MenuProps extends NonNullable<TopBarProps['inbox']> {
   readonly row: InboxRow | null;
 }
 
-/** The button that opens the menu of the chat that is shown. */
+/** The button that opens the menu of the current chat. */
 function MenuButton(props: MenuProps): VNode | null {
   if (!props.isChat && props.row === null) return null;
   return (

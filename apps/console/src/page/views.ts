@@ -6,15 +6,21 @@ import type { IconName } from './ui/icon.tsx';
 
 /** A page of the console. Its file is loaded when it is first opened. */
 export interface View {
-  /** The first part of its address, `#/queue`. */
+  /** The first part of its address, such as `queue` in `#/queue`. */
   readonly id: string;
   readonly icon: IconName;
-  /** In the navigation. Null: the view is reached from `within`, which the navigation marks. */
+  /**
+   * Its label in the navigation. Null when the view is reached from `within`, which the navigation
+   * then highlights.
+   */
   readonly label: string | null;
   readonly within?: string;
-  /** The operation that it shows: the view is for those whose role may read that. Absent: for owners alone. */
+  /**
+   * The operation that it shows: only people whose role may read it can open the view. When absent,
+   * only owners can.
+   */
   readonly reads?: OperationName;
-  /** Absent: the view is about no agent. */
+  /** Absent when the view concerns no agent. */
   readonly agent?: AgentScope;
   readonly load: () => Promise<ComponentType<Route>>;
 }
@@ -48,7 +54,7 @@ export interface Place {
   readonly views: readonly View[];
 }
 
-/** The one table of views, in their places. A new view is a line here, and its file. */
+/** The table of all views, by place. A new view needs only a line here and its file. */
 export const PLACES: readonly Place[] = [
   {
     id: 'inbox',
@@ -121,15 +127,15 @@ export const PLACES: readonly Place[] = [
   },
 ];
 
-/** The first view of people who have no chat here. */
+/** The first view for people without a chat here. */
 export const START = 'status';
 
-/** The view of a route; undefined: the chat, also for an address of a page that is not there any more. */
+/** The view of a route; undefined for the chat, which also replaces views that no longer exist. */
 export function viewOf({ view }: Route): View | undefined {
   return PLACES.flatMap(({ views }) => views).find(({ id }) => id === view);
 }
 
-/** The place that a view is in; without a view the inbox, which has the chat. */
+/** The place of a view; without a view it is the inbox, which contains the chat. */
 export function placeOf(view: View | undefined): Place | undefined {
   return PLACES.find(({ id, views }) =>
     view === undefined ? id === 'inbox' : views.includes(view),

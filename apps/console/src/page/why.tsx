@@ -9,8 +9,8 @@ import { EntryLink, SplitView } from './ui/frames.tsx';
 import { List, Show } from './ui/widgets.tsx';
 
 /**
- * The story of a message, stage by stage, or the exact reason for silence (D08); without one in the address, to the
- * newest.
+ * The trace of a message, stage by stage, or the exact reason for silence (D08). Without a message
+ * in the address, the newest ones are listed.
  */
 export function WhyView({ args: [message = ''] }: Route): VNode {
   const recent = useOperation('why/recent', {});
@@ -40,7 +40,7 @@ export function WhyView({ args: [message = ''] }: Route): VNode {
   );
 }
 
-/** Finds a message that the list does not show. */
+/** A form to find a message that is not in the list. */
 function WhySearchForm({ asked }: { readonly asked: string }): VNode {
   const [text, setText] = useState(asked);
   const onSubmit = (event: Event): void => {
@@ -63,7 +63,7 @@ function WhySearchForm({ asked }: { readonly asked: string }): VNode {
   );
 }
 
-/** Messages to choose from, newest first; by their ids, where names are not known. */
+/** Messages to choose from, newest first, identified by their ids if names are unknown. */
 function MessageList(props: {
   readonly messages: readonly (RecentMessage | MessageName)[];
   readonly chosen: string | null;
@@ -92,9 +92,9 @@ function MessageList(props: {
   );
 }
 
-/** The author and text of a message. Texts of people, shown as text. */
+/** The author and text of a message. People wrote them, so they are shown as plain text. */
 function messageSummary({ from, text }: RecentMessage): string {
-  if (text === '') return from ?? 'A message that was not taken';
+  if (text === '') return from ?? 'A message that was not accepted';
   return `${from ?? 'Parley'}: ${text}`;
 }
 
@@ -102,18 +102,18 @@ function describe(message: RecentMessage): string {
   return `${messageSummary(message)} (${message.chat}, ${message.channel})`;
 }
 
-/** Names a message in a question to the gateway. */
+/** Identifies a message in a request to the gateway. */
 function messageKey({ channel, account, chatId, messageId }: MessageName): string {
   return `${channel}/${account}:${chatId}/${messageId}`;
 }
 
 interface SheetProps {
   readonly why: WhyAnswer;
-  /** The title of the message; absent: its ids. */
+  /** The title of the message; defaults to its ids. */
   readonly of?: string;
 }
 
-/** The story of a message, if it is known. */
+/** The trace of a message, if it is known. */
 export function WhySheet({ why, of }: SheetProps): VNode {
   switch (why.kind) {
     case 'unknown':

@@ -5,25 +5,28 @@ import { build, type Metafile } from 'esbuild';
 
 const SOURCES = dirname(fileURLToPath(new URL('../page/main.tsx', import.meta.url)));
 
-/** The place of the built files' names in `index.html`. */
+/** The placeholder in `index.html` for the names of the built files. */
 const MARK = '<!-- built files -->';
 
 /** Files of the page that are not bundled. */
 const UNBUNDLED = { page: 'index.html', simulate: 'simulate/index.html', icon: 'icon.svg' };
 
-/** The built page: each file by its path at the gateway; `/` is the HTML, `/simulate.html` that of `parley simulate`. */
+/**
+ * The built page: each file by its path at the gateway; `/` is the HTML of the page,
+ * `/simulate.html` that of `parley simulate`.
+ */
 export type BuiltPage = ReadonlyMap<string, Uint8Array>;
 
-/** The page, and the absolute paths of what it was built from. */
+/** The page, and the absolute paths of its sources. */
 export interface PageBuild {
   readonly page: BuiltPage;
   readonly inputs: readonly string[];
 }
 
 /**
- * Builds the page in memory: the chat with what it needs at once, and a file of its own for each view
- * that is loaded when it is opened. Names carry a hash of the content, so a browser may keep the files.
- * Throws esbuild's `BuildFailure`, which names file and line.
+ * Builds the page in memory: the chat and everything it needs immediately, plus a separate file for
+ * each view, loaded when the view is opened. File names contain a hash of their content, so
+ * browsers may cache them. Throws esbuild's `BuildFailure`, which names file and line.
  */
 export async function buildPage(): Promise<PageBuild> {
   const { outputFiles, metafile } = await build({
@@ -63,7 +66,10 @@ export async function buildPage(): Promise<PageBuild> {
   return { page, inputs: inputs.map((file) => join(SOURCES, file)) };
 }
 
-/** The style, the script, and what the script imports: naming it saves a round trip for each link of the chain. */
+/**
+ * Tags for the style sheet, the script and its imports. Preloading an import saves one round trip
+ * for each link of the import chain.
+ */
 function tagsOf({ outputs }: Metafile, folder: string): string {
   const files = Object.entries(outputs);
   const [style] =

@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** Writes a file as it would be if it had changed so many seconds ago. */
+/** Writes a file with a modification time this many seconds ago. */
 function write(file: string, text: string, secondsAgo: number): void {
   writeFileSync(file, text);
   const at = Date.now() / 1_000 - secondsAgo;
@@ -33,7 +33,7 @@ const open = () =>
   });
 const numberOf = async (page: ReturnType<typeof open>) => (await page()).get('/')?.[0];
 
-describe('the page of sources', () => {
+describe('a page built from its sources', () => {
   it('[U03] is built once as long as no source changes', async () => {
     const page = open();
     for (let load = 0; load < 3; load += 1) expect(await numberOf(page)).toBe(1);
@@ -41,17 +41,17 @@ describe('the page of sources', () => {
 
   it.each<[string, () => void]>([
     ['other text', () => write(inputs[1] ?? '', 'new', 0)],
-    ['other text and the time of an older file', () => write(inputs[1] ?? '', 'newer', 600)],
+    ['a new text but an older modification time', () => write(inputs[1] ?? '', 'newer', 600)],
     ['a later time', () => write(inputs[0] ?? '', 'old', 30)],
-    ['no file any more', () => rmSync(inputs[0] ?? '')],
-  ])('[U03] is built again where a source has %s', async (_, change) => {
+    ['been deleted', () => rmSync(inputs[0] ?? '')],
+  ])('[U03] is rebuilt when a source has %s', async (_, change) => {
     const page = open();
     expect(await numberOf(page)).toBe(1);
     change();
     expect(await numberOf(page)).toBe(2);
   });
 
-  it('[U03] is built again where a source changed during the build, which may have read it before', async () => {
+  it('[U03] is rebuilt when a source changes during the build, which may have read it earlier', async () => {
     const page = open();
     during = () => write(inputs[0] ?? '', 'new', 0);
     expect(await numberOf(page)).toBe(1);
@@ -60,7 +60,7 @@ describe('the page of sources', () => {
     expect(await numberOf(page)).toBe(2);
   });
 
-  it('[U03] is built again after a build that failed, which the caller hears of', async () => {
+  it('[U03] is rebuilt after a failed build, whose error the caller receives', async () => {
     const page = open();
     during = () => {
       throw new Error('main.tsx:1: what is that?');

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { type Clock, systemTime } from '@parley/core';
 import type { BuiltPage, PageBuild } from './build-page.ts';
 
-/** File systems round modification times down, by up to this much (ms). */
+/** File systems round modification times down by up to this much, in ms. */
 const FILE_TIMES_MS = 20;
 
 interface Source {
@@ -17,8 +17,8 @@ interface KeptBuild {
 }
 
 /**
- * Returns the page, and builds it again only if one of its sources has changed, because a build takes a quarter of a
- * second of processor. Rejects with what `build` throws; the next call tries again.
+ * Returns the page, rebuilding it only when a source has changed, because a build takes a quarter
+ * of a second of processor time. Rejects with the error of `build`; the next call tries again.
  */
 export function keepCurrent(
   build: () => Promise<PageBuild>,
@@ -39,7 +39,7 @@ export function keepCurrent(
   };
 }
 
-/** Null for a file that is gone or has changed since `before`, in ms since 1970. */
+/** The state of a file; null when it is gone or has changed since `before`, in ms since 1970. */
 async function stateOf(path: string, before = Number.POSITIVE_INFINITY): Promise<string | null> {
   const found = await stat(path).catch(() => null);
   return found === null || found.mtimeMs >= before ? null : `${found.size} ${found.mtimeMs}`;

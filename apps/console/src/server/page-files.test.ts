@@ -7,7 +7,7 @@ import { createConsole } from './page-files.ts';
 const page = createConsole();
 let built: BuiltPage;
 let html = '';
-/** The files that the page names, which a browser loads before it shows the chat. */
+/** The files named by the page, which a browser loads before it shows the chat. */
 let named: string[] = [];
 beforeAll(async () => {
   built = (await buildPage()).page;
@@ -16,23 +16,23 @@ beforeAll(async () => {
 });
 const textOf = async (path: string) => (await page.request(path)).text();
 
-/** The size of the chat for a slow connection, in bytes after gzip, which is how it is served. */
+/** The size limit of the chat for slow connections, in bytes after gzip, as it is served. */
 const FIRST_LOAD = 150_000;
 
 describe('the files of the page', () => {
-  it('[U03] are those that the caller reads elsewhere, where it names a reader', async () => {
+  it('[U03] come from the given reader, if there is one', async () => {
     const there = new Map([['/', new TextEncoder().encode('read elsewhere')]]);
     const other = createConsole('/', async () => there);
     expect(await (await other.request('/')).text()).toBe('read elsewhere');
     expect((await other.request(named[0] ?? '')).status).toBe(404);
   });
 
-  it('[U03] has no script, style or address in the page that is not a file of its own', () => {
+  it('[U03] include no inline script or style, and no address of another site', () => {
     expect(html).not.toMatch(/<script(?![^>]*\ssrc="\/)/);
     expect(html).not.toMatch(/<style|\sstyle=|\son\w+=|https?:/);
   });
 
-  it('[U03] every file the page names is there, and what these import', async () => {
+  it('[U03] include everything that the page names and everything these files import', async () => {
     expect(named.length).toBeGreaterThan(3);
     for (const path of named)
       expect([path, (await page.request(path)).status]).toEqual([path, 200]);
@@ -45,7 +45,7 @@ describe('the files of the page', () => {
     }
   });
 
-  it('[U03] loads the chat with at most 150 kB, and names all of it in the page', async () => {
+  it('[U03] load the chat with at most 150 kB, all of it named in the page', async () => {
     const sizes = await Promise.all(
       ['/', ...named].map(async (path) => gzipSync(await textOf(path)).length),
     );
@@ -58,7 +58,7 @@ describe('the files of the page', () => {
     expect([...imported].filter((path) => !named.includes(path))).toEqual([]);
   });
 
-  it('[U03] has a file for each view that the chat does not load', async () => {
+  it('[U03] have a separate file for each view but the chat', async () => {
     const loads = PLACES.flatMap(({ views }) => views.map(({ load }) => String(load)));
     const files = new Set(loads.map((load) => /([\w-]+)\.tsx/.exec(load)?.[1]));
     expect(files.size).toBeGreaterThan(6);
@@ -68,7 +68,7 @@ describe('the files of the page', () => {
     }
   });
 
-  it('[U03] has the library of formulas in a file of at most 65 kB, which no first load has', async () => {
+  it('[U03] have the formula library in a file of at most 65 kB that is not part of the first load', async () => {
     const [path = '', ...others] = [...built.keys()].filter((one) =>
       one.match('^/page/maths-.*\\.js$'),
     );
@@ -77,21 +77,21 @@ describe('the files of the page', () => {
   });
 
   it.each(['/page/index.html', '/page/main.tsx', '/page/%2e%2e/index.ts', '/x'])(
-    'has nothing at %s',
+    'do not exist at %s',
     async (path) => {
       expect((await page.request(path)).status).toBe(404);
     },
   );
 
-  it('lets a browser cache a file forever, because other content has another name', async () => {
+  it('can be cached forever, because changed content gets a new name', async () => {
     const script = named.find((path) => path.includes('main-')) ?? '';
     const served = await page.request(script, { headers: { 'accept-encoding': 'gzip, br' } });
-    // The gateway compresses it once it has looked for secrets in it.
+    // The gateway compresses it after scanning it for secrets.
     expect(served.headers.get('content-encoding')).toBeNull();
     expect(served.headers.get('cache-control')).toContain('immutable');
   });
 
-  it('answers "unchanged" to a browser that has the page', async () => {
+  it('are answered with "unchanged" when the browser already has them', async () => {
     const first = await page.request('/', { headers: { 'accept-encoding': 'gzip' } });
     expect(first.headers.get('cache-control')).toBe('no-cache');
     const again = { headers: { 'if-none-match': first.headers.get('etag') ?? '' } };

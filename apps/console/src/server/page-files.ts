@@ -7,8 +7,8 @@ import type { BuiltPage } from './build-page.ts';
 import { keepCurrent } from './current-build.ts';
 
 /**
- * As in `@parley/core/installation`, and declared again: in this file it is a constant for the build of
- * the bundle, which then leaves out `build-page.ts` and with it esbuild.
+ * The same as in `@parley/core/installation`. It is declared again so that the bundler sees a
+ * constant in this file and leaves out `build-page.ts`, and with it esbuild.
  */
 declare const PARLEY_BUNDLE: true | undefined;
 
@@ -20,13 +20,14 @@ const TYPES: Readonly<Record<string, string>> = {
   '.map': 'application/json',
 };
 
-/** The build gives every file but these a name that changes with its content. */
+/** All other files have names that change with their content. */
 const KEEPS_ITS_NAME = new Set(['/', '/simulate.html', '/page/icon.svg']);
 
 /**
- * Routes of the page and its files. They hold no secret and need no session. A bundle has the files ready; where the
- * sources run, a load of the page builds them if one has changed since the last one, so that a reload shows a change.
- * `first` is what `/` shows: the page of the gateway, or that of `parley simulate`. `open` reads the files elsewhere.
+ * Routes of the page and its files. They contain no secret and need no session. A bundle contains
+ * the built files; when running from source, loading the page rebuilds it if a source has changed,
+ * so that a reload shows the change. `first` is the page at `/`: either that of the gateway or that
+ * of `parley simulate`. `open` reads the files from elsewhere.
  */
 export function createConsole(
   first: '/' | '/simulate.html' = '/',
@@ -41,21 +42,22 @@ export function createConsole(
     files ??= open();
     const body = (await files).get(path);
     if (body === undefined) return c.text('There is nothing here. The chat is at "/".\n', 404);
-    // Asked for again on every load, answered "unchanged": an update of Parley shows at once.
+    // Revalidated on every load and answered with "unchanged", so that an update of Parley shows
+    // immediately.
     const kept = KEEPS_ITS_NAME.has(path) ? 'no-cache' : 'public, max-age=31536000, immutable';
     const type = TYPES[path === '/' ? '.html' : extname(path)] ?? 'application/octet-stream';
     return c.body(Uint8Array.from(body), 200, { 'content-type': type, 'cache-control': kept });
   });
   app.onError((error, c) => {
     files = undefined;
-    const remedy = 'Install what the build needs with "npm ci", or fix the source that it names.';
+    const remedy = 'Install the build tools with "npm ci", or fix the source named below.';
     return c.text(`The page could not be built. ${remedy}\n\n${error.message}\n`, 500);
   });
   return app;
 }
 
 function openPage(): () => Promise<BuiltPage> {
-  // The build of the bundle leaves the import out where it is in such a condition.
+  // The bundler drops the import only inside such a condition.
   if (typeof PARLEY_BUNDLE === 'undefined') {
     return keepCurrent(async () => (await import('./build-page.ts')).buildPage());
   }
@@ -63,8 +65,8 @@ function openPage(): () => Promise<BuiltPage> {
 }
 
 /**
- * Reads the page from the folder where the build of the bundle wrote the files under their paths. Only files that are
- * found now are served, whatever a path says.
+ * Reads the page from the folder to which the bundle's build wrote its files. Only files found now
+ * are served, whatever a request asks for.
  */
 export async function readBuiltPage(folder: string): Promise<BuiltPage> {
   const names = await readdir(folder, { recursive: true });

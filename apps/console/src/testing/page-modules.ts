@@ -3,7 +3,10 @@ import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { transformSync } from 'esbuild';
 
-/** Node runs TypeScript by leaving out the types, and knows no JSX: the modules of the page are translated as its build does. */
+/**
+ * Node strips types from TypeScript but cannot run JSX, so the modules of the page are compiled as
+ * in its build.
+ */
 registerHooks({
   load(url, context, nextLoad) {
     if (!url.endsWith('.tsx')) return nextLoad(url, context);

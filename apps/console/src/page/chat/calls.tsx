@@ -4,11 +4,13 @@ import { counted, spanOf } from '../ui/format.ts';
 
 interface CallsProps {
   readonly calls: readonly ToolCallOfTurn[];
-  /** The turn is under way: what it does stands open. */
+  /** Whether the turn is still running, which keeps the list of its calls open. */
   readonly isLive: boolean;
 }
 
-/** The tools that a turn has called: open while it works, one line once it has answered. */
+/**
+ * The tool calls of a turn: expanded while it runs, collapsed to one line after it has answered.
+ */
 export function Calls({ calls, isLive }: CallsProps): VNode | null {
   if (calls.length === 0) return null;
   return (
@@ -36,7 +38,7 @@ function callsSummary(calls: readonly ToolCallOfTurn[]): string {
   ].join(', ');
 }
 
-/** A turn that was stopped, or waits for a person, leaves a call that has not ended. */
+/** A call may never have ended: its turn was stopped or is waiting for a person. */
 function stateText(state: ToolCallOfTurn['state'], ms: number, isLive: boolean): string {
   if (state === 'running') return isLive ? 'running' : 'not finished';
   return state === 'failed' ? `failed, ${spanOf(ms)}` : spanOf(ms);

@@ -18,20 +18,20 @@ export interface AgentInfo {
   readonly name: string;
   /** Which model answers and why, in one sentence; empty until it is known. */
   readonly model: string;
-  /** Only the built-in model answers yet. */
+  /** Whether only the built-in model is available. */
   readonly offline: boolean;
 }
 
 interface ChatViewProps {
   readonly client: ChatClient;
   readonly agent: AgentInfo;
-  /** The id of its conversation; null: it has none yet. */
+  /** The conversation's id; null until the chat has one. */
   readonly conversation: string | null;
 }
 
 const answering = async () => (await import('../inbox/answering.tsx')).Answering;
 
-/** The chat: all messages, and the field to write in. */
+/** The chat: all its messages, and the composer. */
 export function ChatView({ client, agent, conversation: id }: ChatViewProps): VNode {
   const conversation = client.conversation.value;
   const scroller = useRef<HTMLDivElement>(null);
@@ -47,7 +47,7 @@ export function ChatView({ client, agent, conversation: id }: ChatViewProps): VN
   }, []);
   const [edited, setEdited] = useEdited(chat);
   const send = (text: string): void => {
-    // A command takes no files: they wait for the next message.
+    // A command takes no files, so they stay for the next message.
     const files = text.trim().startsWith('/') ? [] : chosen.files;
     if (text.trim() === '' && files.length === 0) return;
     client.send(text, files, edited ?? undefined);
@@ -120,18 +120,21 @@ export function ChatView({ client, agent, conversation: id }: ChatViewProps): VN
 
 function useFocusAtFirst(field: RefObject<HTMLElement>): void {
   useEffect(() => {
-    // On a telephone this would push the keyboard over the page.
+    // On a phone, focusing the field would open the keyboard over the page.
     if (matchMedia('(pointer: fine)').matches) field.current?.focus();
   }, []);
 }
 
 interface ModeAndModelProps extends Pick<ChatViewProps, 'client' | 'agent'> {
   readonly id: string | null;
-  /** Nothing was said yet. */
+  /** Whether the chat has no messages. */
   readonly isEmpty: boolean;
 }
 
-/** The mode and the model of the chat, as far as they are known: a chat that is not new is in the list soon. */
+/**
+ * The mode and model of the chat, as far as they are known. A chat that already has messages will
+ * soon be in the list.
+ */
 function ModeAndModel({ id, isEmpty, agent, client }: ModeAndModelProps): VNode | null {
   const wasEmpty = useRef(false);
   wasEmpty.current ||= isEmpty;
@@ -144,13 +147,13 @@ function ModeAndModel({ id, isEmpty, agent, client }: ModeAndModelProps): VNode 
 interface EditNoteProps {
   /** The message that can be replaced. */
   readonly last: Mine | undefined;
-  /** Id of the message that is in the field again. */
+  /** The id of the message being edited. */
   readonly edited: string;
   readonly onSendAsNew: () => void;
   readonly onCancel: () => void;
 }
 
-/** The note about sending while a sent message is in the field again. */
+/** The note above the composer while a sent message is being edited. */
 function EditNote({ last, edited, onSendAsNew, onCancel }: EditNoteProps): VNode {
   if (last?.id !== edited) {
     return (
@@ -194,23 +197,26 @@ function actionsOf(client: ChatClient, write: (text: string) => void, focus: () 
       write(text);
     },
     press(answer: Answer, { data }: Button) {
-      // A second click may come before the page is drawn again.
+      // A second click may arrive before the page is redrawn.
       if (chosenOf(answer, client.conversation.peek().entries) !== null) return;
       client.send(data);
-      // The button disappears; who works by keyboard keeps a focus.
+      // The clicked button disappears, so keyboard users would lose their focus.
       focus();
     },
   };
 }
 
-/** One key for each chat. */
+/** Prefix of the storage keys; each chat has its own. */
 const DRAFT = 'parley.draft.';
 
 function readDraft(chat: string): string {
   return localStorage.getItem(DRAFT + chat) ?? '';
 }
 
-/** The text of a chat that is not sent yet; kept at once, as the next moment may show another chat. */
+/**
+ * The unsent text of a chat. It is stored immediately because the next moment may show another
+ * chat.
+ */
 function useDraft(chat: string): readonly [string, (text: string) => void] {
   const [draft, setDraft] = useState(() => readDraft(chat));
   const change = useCallback((text: string): void => {
@@ -233,22 +239,22 @@ function useEdited(chat: string): readonly [string | null, (id: string | null) =
   return [id, change];
 }
 
-/** One key for each chat. */
+/** Prefix of the storage keys; each chat has its own. */
 const EDITED = 'parley.edited.';
 
-/** Empty: nothing is kept. */
+/** Stores a draft, or removes the key when the text is empty. */
 function keepDraft(key: string, text: string): void {
   try {
     if (text === '') localStorage.removeItem(key);
     else localStorage.setItem(key, text);
   } catch {
-    // Larger than the browser's quota: it would not survive a reload.
+    // The draft exceeds the browser's quota and will not survive a reload.
   }
 }
 
 const TO_TRY = ['What can you do?', 'Explain what a message queue is', '/help', '/status'];
 
-/** An empty chat: a welcome, and suggestions that `onTry` writes or sends. */
+/** An empty chat: a welcome, and suggestions that `onTry` fills in or sends. */
 function EmptyState(props: { agent: AgentInfo; onTry: (text: string) => void }): VNode {
   const { name, offline } = props.agent;
   return (

@@ -11,26 +11,32 @@ const FIRST_CHAT = 'main';
 
 /** The chat as the views use it. */
 export interface ChatClient {
-  /** Connects, and sends the messages that an earlier visit could not send. */
+  /** Connects, and sends messages left unsent by an earlier visit. */
   start(): void;
   readonly conversation: ReadonlySignal<Conversation>;
-  /** The person who is signed in; null until the gateway has answered. */
+  /** The signed-in person; null until the gateway has answered. */
   readonly me: ReadonlySignal<Me | null>;
-  /** Shows one of the person's chats. */
+  /** Switches to another of the person's chats. */
   open(chat: string): void;
-  /** Which one is shown. */
+  /** The chat on display. */
   readonly chat: ReadonlySignal<string>;
-  /** Shows a message at once and sends it until the gateway has answered; `replaces` is the id of the last one. */
+  /**
+   * Shows a message immediately and retries sending until the gateway has answered; `replaces` is
+   * the id of the last message.
+   */
   send(text: string, files?: readonly File[], replaces?: string): void;
-  /** Forgets a message that was refused. */
+  /** Discards a refused message. */
   dismiss(id: string): void;
-  /** Shows the chat without what is known of it, once people have deleted it. */
+  /** Shows the chat again without its cached state, after people deleted it. */
   restart(): void;
-  /** Counts changes in all conversations, for lists and badges; null: this person gets no events. */
+  /**
+   * Counts changes in all conversations, for lists and badges; null when this person receives no
+   * events.
+   */
   readonly changes: ReadonlySignal<number | null>;
 }
 
-/** The edges of the client. */
+/** External dependencies of the client. */
 export interface ChatClientDeps {
   readonly connection: Connection;
   readonly sender: (listener: DeliveryListener) => Sender;
@@ -42,14 +48,20 @@ export interface ChatClientDeps {
   readonly visibility: Visibility;
 }
 
-/** Sent before queued messages, as they also overtake the queue of the gateway. */
+/** Commands sent ahead of queued messages, because they also skip the gateway's queue. */
 const OVERTAKES = /^\s*\/(stop\s*$|(approve|deny)\b)/i;
-/** The gateway repeats that it types every 4 s; a lost end must not leave the dots for good. */
+/**
+ * The gateway repeats the typing event every 4 s; without a timeout, a lost end event would leave
+ * the dots forever.
+ */
 const TYPING_TIMEOUT_MS = 6_500;
-/** The final text follows the end of a stream at once; if not, the history knows why. */
+/**
+ * How long to wait for the final text after a stream ends, in ms. If it does not arrive, the
+ * history tells why.
+ */
 const LAST_PART_TIMEOUT_MS = 600;
 
-/** Ties connection, sender and state together. */
+/** Combines the connection, the sender and the state. */
 export function createChatClient(deps: ChatClientDeps): ChatClient {
   const conversation = signal(UNKNOWN);
   const me = signal<Me | null>(null);
@@ -85,7 +97,7 @@ export function createChatClient(deps: ChatClientDeps): ChatClient {
       for (const message of deps.unsent.all()) deliver(message);
       deps.connection.open({
         who(found) {
-          // Nothing of an owner who used this tab before may stay in it.
+          // Clears what an owner who used this tab earlier may have left in it.
           if (found.role !== 'owner' && conversation.peek().entries.length > 0) deps.reload();
           me.value = found;
           live.follow(found.role === 'owner');
@@ -102,7 +114,7 @@ export function createChatClient(deps: ChatClientDeps): ChatClient {
             clearTimeout(typing);
             typing = window.setTimeout(() => apply({ type: 'typing-faded' }), TYPING_TIMEOUT_MS);
           }
-          // The files of what is gone went along.
+          // Reloads the history because the files of removed entries are gone too.
           if (event.type === 'replaced') deps.connection.refresh();
           if (event.type === 'stream-end') {
             setTimeout(() => deps.connection.refresh(), LAST_PART_TIMEOUT_MS);
@@ -139,7 +151,7 @@ interface Composed extends Pick<Unsent, 'text' | 'chat' | 'replaces'> {
   readonly files: readonly File[];
 }
 
-/** A new message as it is kept until the gateway has it. */
+/** Creates a new message in the form stored until the gateway has it. */
 function composeMessage(
   { newId, clock }: Pick<ChatClientDeps, 'newId' | 'clock'>,
   { files, ...composed }: Composed,

@@ -20,28 +20,33 @@ const press = (key: Partial<Key>, facts: Partial<ComposerFacts> = {}): KeyAction
 describe('the keys of the composer', () => {
   it.each<[string, Partial<Key>, Partial<ComposerFacts>, KeyAction]>([
     ['Enter sends', { key: 'Enter' }, { draft: 'hi' }, { kind: 'send', text: 'hi' }],
-    ['Shift+Enter begins a line', { key: 'Enter', shiftKey: true }, {}, { kind: 'type' }],
+    ['Shift+Enter starts a new line', { key: 'Enter', shiftKey: true }, {}, { kind: 'type' }],
     [
-      'Enter of an input method is its own',
+      'Enter belongs to an open input method',
       { key: 'Enter', isComposing: true },
       {},
       { kind: 'type' },
     ],
     [
-      'also where it is only known by its code',
+      'even when only its key code reveals it',
       { key: 'Enter', keyCode: 229 },
       {},
       { kind: 'type' },
     ],
     ['Escape stops an answer', { key: 'Escape' }, { busy: true }, { kind: 'stop' }],
     [
-      'Escape leaves an edited message',
+      'Escape cancels an edit',
       { key: 'Escape' },
       { isEdit: true, draft: 'x', busy: true },
       { kind: 'cancel-edit' },
     ],
-    ['but not with a draft', { key: 'Escape' }, { busy: true, draft: 'x' }, { kind: 'type' }],
-    ['and not when nothing runs', { key: 'Escape' }, {}, { kind: 'type' }],
+    [
+      'but not while there is a draft',
+      { key: 'Escape' },
+      { busy: true, draft: 'x' },
+      { kind: 'type' },
+    ],
+    ['and not when nothing is running', { key: 'Escape' }, {}, { kind: 'type' }],
     ['Tab leaves the field', { key: 'Tab' }, { draft: 'x' }, { kind: 'type' }],
   ])('[U03] %s', (_case, key, facts, action) => {
     expect(press(key, facts)).toEqual(action);
@@ -58,7 +63,7 @@ describe('the keys of the composer', () => {
     expect(press(key, { matches: COMMANDS, at: 1, draft: '/', busy: true })).toEqual(action);
   });
 
-  it('goes round at both ends of the menu', () => {
+  it('wraps around at both ends of the menu', () => {
     expect(press({ key: 'ArrowDown' }, { matches: COMMANDS, at: 3 })).toEqual({
       kind: 'choose',
       at: 0,
@@ -79,7 +84,7 @@ describe('slash commands', () => {
     ['a /help', []],
     ['/nothing', []],
     ['', []],
-  ])('%j offers what it may become', (draft, expected) => {
+  ])('%j offers the commands it may become', (draft, expected) => {
     expect(matchCommands(draft, COMMANDS)).toEqual(expected);
   });
 
@@ -93,7 +98,7 @@ describe('slash commands', () => {
     expect(commandIn(text, COMMANDS)).toBe(expected);
   });
 
-  it('[S08] of a skill have digits and lines below in their names', () => {
+  it('[S08] of a skill may contain digits and underscores', () => {
     const skill = { name: 'plan_trip_2', summary: 'Plans a trip.' };
     expect(matchCommands('/plan_t', [skill])).toEqual([skill]);
     expect(commandIn('/plan_trip_2', [skill])).toBe('plan_trip_2');

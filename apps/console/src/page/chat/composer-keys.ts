@@ -11,10 +11,10 @@ export type KeyAction =
   | { readonly kind: 'complete'; readonly text: string }
   | { readonly kind: 'close-menu' }
   | { readonly kind: 'stop' }
-  /** Leaves the message that is edited as it was sent. */
+  /** Stops editing and leaves the message as it was sent. */
   | { readonly kind: 'cancel-edit' };
 
-/** The parts of a keyboard event that decide. */
+/** The parts of a keyboard event that matter here. */
 export interface Key {
   readonly key: string;
   readonly shiftKey: boolean;
@@ -27,15 +27,17 @@ export interface Key {
 export interface ComposerFacts {
   /** The commands in the menu; empty when it is closed. */
   readonly matches: readonly CommandHint[];
-  /** The one that is chosen. */
+  /** Index of the highlighted command. */
   readonly at: number;
   readonly draft: string;
   readonly busy: boolean;
-  /** A message that was sent is in the field again. */
+  /** Whether a sent message is being edited. */
   readonly isEdit: boolean;
 }
 
-/** An input method reports its own Enter with this code, in browsers that forget `isComposing`. */
+/**
+ * Key code of an Enter pressed inside an input method, for browsers that do not set `isComposing`.
+ */
 const IN_COMPOSITION = 229;
 
 /** Decides what a key does. */
@@ -56,7 +58,7 @@ export function afterKey(key: Key, { matches, at, draft, busy, isEdit }: Compose
   return { kind: 'type' };
 }
 
-/** The commands a half-written line may become; none once a space or a second line follows. */
+/** The commands that a half-written line may become; none once a space or a second line follows. */
 export function matchCommands(
   draft: string,
   commands: readonly CommandHint[],
@@ -66,7 +68,10 @@ export function matchCommands(
   return commands.filter(({ name }) => name.startsWith(typed));
 }
 
-/** The command a whole message is, or null; one with more words after it is shown as written. */
+/**
+ * The command, if the whole message is one; otherwise null. A command followed by more words is
+ * shown as written.
+ */
 export function commandIn(text: string, commands: readonly CommandHint[]): string | null {
   const word = /^\s*\/([a-z0-9_]+)\s*$/i.exec(text)?.[1]?.toLowerCase();
   return commands.find(({ name }) => name === word)?.name ?? null;

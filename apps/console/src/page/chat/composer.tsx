@@ -1,10 +1,13 @@
-// biome-ignore-all lint/a11y: the keys of the field move in the list of commands, as in every combobox.
+// biome-ignore-all lint/a11y: keys pressed in the field move the selection, as in any combobox.
 import type { ComponentChildren, RefObject, VNode } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../ui/icon.tsx';
 import { afterKey, type CommandHint, matchCommands } from './composer-keys.ts';
 
-/** Characters from which on the style sheet gives the field one direction, as lines of their own cost seconds. */
+/**
+ * The length from which the style sheet gives the field a single text direction: detecting it per
+ * line would take seconds.
+ */
 const LONG = 20_000;
 
 interface ComposerProps {
@@ -12,21 +15,24 @@ interface ComposerProps {
   readonly draft: string;
   readonly agent: string;
   readonly commands: readonly CommandHint[];
-  /** An answer is being made. */
+  /** Whether an answer is being written. */
   readonly busy: boolean;
-  /** Files go with the message. */
+  /** Whether files are attached. */
   readonly hasFiles: boolean;
   readonly onFiles: (files: readonly File[]) => void;
   readonly onDraft: (text: string) => void;
   readonly onSend: (text: string) => void;
   readonly onStop: () => void;
-  /** Leaves the message that is edited as it was sent; null: none is edited. */
+  /** Stops editing and leaves the message as it was sent; null when no message is being edited. */
   readonly onCancelEdit: (() => void) | null;
-  /** Beside the buttons below the field. */
+  /** Controls beside the buttons below the field. */
   readonly children?: ComponentChildren;
 }
 
-/** The field for messages. Enter sends, Shift+Enter starts a line, Escape in an empty field stops the answer. */
+/**
+ * The message field. Enter sends, Shift+Enter starts a new line, Escape in an empty field stops the
+ * answer.
+ */
 export function Composer(props: ComposerProps): VNode {
   const { field, draft, busy, onSend, onStop } = props;
   const [chosen, setChosen] = useState(0);
@@ -74,7 +80,7 @@ export function Composer(props: ComposerProps): VNode {
           type="submit"
           class="send"
           aria-label="Send"
-          title="Send (Enter); Shift+Enter starts a line"
+          title="Send (Enter); Shift+Enter for a new line"
           disabled={draft.trim() === '' && !props.hasFiles}
         >
           <Icon name="send" />
@@ -134,7 +140,7 @@ function MessageField(props: FieldProps): VNode {
       aria-controls={active && 'commands'}
       aria-activedescendant={active && `command-${active.name}`}
       onBeforeInput={({ currentTarget, data }) => {
-        // The browser lays a pasted text out before anything is rendered.
+        // The browser lays out pasted text before anything is rendered.
         if ((data?.length ?? 0) > LONG) currentTarget.classList.add('is-long');
       }}
       onPaste={(event) => {
@@ -149,7 +155,7 @@ function MessageField(props: FieldProps): VNode {
   );
 }
 
-/** Grows with its text; the style sheet says how far. */
+/** Grows the field with its text, up to the limit in the style sheet. */
 function fitHeight(field: HTMLTextAreaElement | null): void {
   if (!field) return;
   field.style.height = 'auto';
@@ -158,12 +164,14 @@ function fitHeight(field: HTMLTextAreaElement | null): void {
 
 interface MenuProps {
   readonly matches: readonly CommandHint[];
-  /** Index of the chosen one. */
+  /** Index of the highlighted command. */
   readonly at: number;
   readonly onPick: (text: string) => void;
 }
 
-/** The slash commands that fit what is typed; the keys of the field move in it. */
+/**
+ * The slash commands that match the typed text. The keys of the message field move the selection.
+ */
 function CommandMenu({ matches, at, onPick }: MenuProps): VNode | null {
   if (matches.length === 0) return null;
   return (
@@ -174,7 +182,7 @@ function CommandMenu({ matches, at, onPick }: MenuProps): VNode | null {
           id={`command-${name}`}
           role="option"
           aria-selected={index === at}
-          // Before the field loses its focus.
+          // Runs before the field would lose its focus.
           onMouseDown={(event) => event.preventDefault()}
           onClick={() => onPick(`/${name}`)}
         >

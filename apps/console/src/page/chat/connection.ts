@@ -3,18 +3,21 @@ import { isSignedIn, onSession, request } from '../gateway.ts';
 import type { Me } from '../who.ts';
 import type { Link } from './conversation.ts';
 
-/** The connection to the gateway: live events while it lasts, the history whenever it is up again. */
+/**
+ * The connection to the gateway: live events while it lasts, and the history each time it is
+ * restored.
+ */
 export interface Connection {
   open(listener: ConnectionListener): void;
-  /** Shows another chat from now on. */
+  /** Switches to another chat. */
   show(chat: string): void;
-  /** Asks for the history now. */
+  /** Requests the history now. */
   refresh(): void;
 }
 
-/** Called by the connection. */
+/** Callbacks of the connection. */
 export interface ConnectionListener {
-  /** Before it is online. */
+  /** Called before the connection counts as online. */
   who(me: Me): void;
   link(link: Link): void;
   event(event: WebEvent): void;
@@ -23,16 +26,19 @@ export interface ConnectionListener {
 
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 4_000;
-/** The gateway says "alive" every 20 s; twice nothing means that the connection is dead (a laptop slept). */
+/**
+ * The gateway sends a keep-alive every 20 s. Two missing ones mean that the connection is dead, for
+ * example after a laptop slept.
+ */
 const SILENCE_MS = 45_000;
 
-/** The interval at which the sign-in is checked where there is no chat, in ms. */
+/** How often the session is checked while no chat is available, in ms. */
 const STILL_GOOD_MS = 3_000;
 
 /**
- * Watches `base`/events and keeps at it. Events are opened before the history is asked for, so that
- * nothing falls between the two; both carry the same ids. The chat is the owner's: other people have a connection
- * without it.
+ * Watches `base`/events and reconnects when it breaks. Events are opened before the history is
+ * requested so that nothing is missed in between; both carry the same ids. The chat belongs to the
+ * owner; other people get a connection without it.
  */
 export function browserConnection(base: string): Connection {
   let listener: ConnectionListener | null = null;
@@ -42,7 +48,7 @@ export function browserConnection(base: string): Connection {
   let hasChat = false;
   let chat = 'main';
 
-  /** Whether there was an answer, and the chat is still shown. */
+  /** Returns whether the gateway answered and the chat is still shown. */
   async function loadHistory(): Promise<boolean> {
     const shown = chat;
     const history = hasChat ? await historyOf(base, shown) : null;
@@ -82,20 +88,20 @@ export function browserConnection(base: string): Connection {
       const shown = chat;
       await watch();
       if (shown !== chat) continue;
-      // Fetches what was missed; it also finds out whether the session has ended.
+      // Fetches what was missed, and finds out whether the session has ended.
       await loadHistory();
       const isOut = !isSignedIn();
       listener?.link(isOut ? 'signed-out' : 'reconnecting');
       await new Promise<void>((resolve) => {
         wake = resolve;
-        // Only a person can sign in, which wakes us.
+        // Once signed out, only a new sign-in, which calls `wake`, can continue.
         if (!isOut) setTimeout(resolve, pause);
       });
       pause = Math.min(pause * 2, MAX_PAUSE_MS);
     }
   }
 
-  /** With another chat, or another person. */
+  /** Reconnects for another chat or another person. */
   function restart(): void {
     line?.abort();
     wake?.();
@@ -116,7 +122,7 @@ export function browserConnection(base: string): Connection {
   };
 }
 
-/** Null: the gateway did not answer. */
+/** The history of a chat; null when the gateway did not answer. */
 async function historyOf(base: string, chat: string): Promise<WebHistory | null> {
   try {
     const response = await request(`${base}/history?chat=${chat}`);
@@ -126,13 +132,13 @@ async function historyOf(base: string, chat: string): Promise<WebHistory | null>
   }
 }
 
-/** Asks who is signed in. Null: no one, or the gateway could not say. */
+/** The signed-in person; null when there is none or the gateway could not say. */
 async function askWho(signal: AbortSignal): Promise<Me | null> {
   const response = await request('/api/sessions/me', { signal });
   return response.ok ? await response.json() : null;
 }
 
-/** Resolves when that sign-in has ended, or is another one. */
+/** Resolves when this session has ended or belongs to someone else. */
 async function untilAnother({ name, role }: Me, signal: AbortSignal): Promise<void> {
   let now: Me | null = null;
   do {
@@ -145,7 +151,7 @@ async function untilAnother({ name, role }: Me, signal: AbortSignal): Promise<vo
   } while (now?.name === name && now.role === role);
 }
 
-/** Calls back when trying again may help. */
+/** Calls `wake` whenever retrying may help. */
 function onReconnectChance(wake: () => void): void {
   addEventListener('online', wake);
   document.addEventListener('visibilitychange', () => {
@@ -153,7 +159,10 @@ function onReconnectChance(wake: () => void): void {
   });
 }
 
-/** Passes on one event after the other. Ends with the stream, or aborts `line` after a long silence. */
+/**
+ * Passes events on one by one. Returns when the stream ends, and aborts `line` after a long
+ * silence.
+ */
 async function readEvents(
   body: ReadableStream<Uint8Array>,
   line: AbortController,

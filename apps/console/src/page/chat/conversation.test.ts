@@ -49,7 +49,7 @@ const deliveryOf = (conversation: Conversation, id: string) => {
 };
 
 describe('what the chat shows', () => {
-  it('[D01] shows a message once, however it arrives: composed, sent, by event and in the history', () => {
+  it('[D01] shows a message once, whether it is composed, sent, received as an event or loaded from the history', () => {
     const conversation = after(
       composed('m1', 10),
       { type: 'delivery', id: 'm1', delivery: { kind: 'sent', outcome: null } },
@@ -61,7 +61,7 @@ describe('what the chat shows', () => {
     expect(deliveryOf(conversation, 'm1')).toEqual({ kind: 'sent', outcome: 'answered' });
   });
 
-  it('keeps a message that is not sent yet below all that is, until it is', () => {
+  it('keeps an unsent message below all sent ones until it is sent', () => {
     const waiting = after(composed('m1', 10), event(part('p1', 20, null)));
     expect(ids(waiting)).toEqual(['p1', 'm1']);
     const sent: Change = {
@@ -77,20 +77,20 @@ describe('what the chat shows', () => {
     expect(ids(after(event(part('p1', 12)), event(inbound('m1', 11))))).toEqual(['m1', 'p1']);
   });
 
-  it('does not move an answer when the history knows an earlier time for it', () => {
+  it('does not move an answer when the history has an earlier time for it', () => {
     const live = after(event(inbound('m1', 1)), event(part('p1', 5)), event(inbound('m2', 4)));
     expect(
       ids(applyChange(live, history(inbound('m1', 1), part('p1', 3), inbound('m2', 4)))),
     ).toEqual(ids(live));
   });
 
-  it('[F03] keeps what is sent while an answer is written below that answer', () => {
+  it('[F03] keeps messages sent during an answer below that answer', () => {
     const stream = event({ type: 'stream', turnId: 't1', text: 'so far' });
     const sent = event(inbound('m2', 5));
     const growing = after(event(inbound('m1', 1)), stream, composed('m3', 3), sent, stream);
     expect([ids(growing), growing.live?.place]).toEqual([['m1', 'm2', 'm3'], 'm1']);
     const ended = applyChange(growing, event({ type: 'stream-end', turnId: 't1' }));
-    // The history knows when it was stored, which is later.
+    // The history contains the later time of storage.
     for (const last of [event(part('p1', 9)), history(inbound('m1', 2), part('p1', 9))]) {
       const done = applyChange(ended, last);
       expect(ids(done)).toEqual(['m1', 'p1', 'm2', 'm3']);
@@ -98,12 +98,12 @@ describe('what the chat shows', () => {
     }
   });
 
-  it('a message of an earlier visit that the gateway had after all is not sent twice to the eye', () => {
+  it('does not show a message from an earlier visit twice when the gateway had received it after all', () => {
     const conversation = after(history(inbound('m1', 5, 'answered')), composed('m1', 5));
     expect(deliveryOf(conversation, 'm1')).toEqual({ kind: 'sent', outcome: 'answered' });
   });
 
-  it('[U08] the question that is asked again is the last one that was sent and is no command', () => {
+  it('[U08] asks again with the last message that was sent and is not a command', () => {
     const command = { kind: 'sent', outcome: 'command' } as const;
     const all = after(
       ...['m1', 'm2', 'm3'].map((id, at) => event(inbound(id, at))),
@@ -113,14 +113,14 @@ describe('what the chat shows', () => {
     expect(lastQuestion(all.entries)?.id).toBe('m2');
   });
 
-  it('[U08] what a later message has replaced goes, by its event as by the history', () => {
+  it('[U08] removes what a later message replaced, whether told by an event or by the history', () => {
     const all = after(event(inbound('m1', 1)), event(part('p1', 2)), event(inbound('m2', 3)));
     const gone = ['m1', 'p1'].map((id) => ({ type: 'replaced', id }) as const);
     expect(ids(gone.map(event).reduce(applyChange, all))).toEqual(['m2']);
     expect(ids(applyChange(all, history(...gone, inbound('m2', 3))))).toEqual(['m2']);
   });
 
-  it('leaves out what it cannot show, and shows the rest', () => {
+  it('skips unknown events and shows the rest', () => {
     const newer = JSON.parse('{ "type": "hologram", "messageId": "h", "at": 2 }');
     expect(ids(after(history(newer, inbound('m1', 5)), event(newer)))).toEqual(['m1']);
   });
@@ -142,7 +142,7 @@ describe('what the chat shows', () => {
     ['before', [0, 1, 2]],
     ['after', [1, 0, 2]],
   ])(
-    '[U08] keeps that a message took no place, whether its event comes %s the receipt',
+    '[U08] remembers that a message replaced nothing, whether its event comes %s the receipt',
     (_when, order) => {
       const changes: Change[] = [
         event(inbound('m1', 11)),
@@ -156,7 +156,7 @@ describe('what the chat shows', () => {
     },
   );
 
-  it('keeps why a message was refused until it is dismissed', () => {
+  it('shows why a message was refused until it is dismissed', () => {
     const refused: Change = {
       type: 'delivery',
       id: 'm1',
@@ -179,19 +179,19 @@ describe('an answer that is being written', () => {
     expect([final.live, ids(final)]).toEqual([null, ['p1']]);
   });
 
-  it('[F12] does not come back when a late piece follows the final text', () => {
+  it('[F12] does not reappear when a late piece follows the final text', () => {
     expect(after(event(part('p1', 9)), stream('<p>a</p>')).live).toBeNull();
   });
 
-  it('[F12] goes when it ended without a final text, because it was stopped', () => {
+  it('[F12] disappears when it was stopped before its final text', () => {
     expect(after(online, stream('<p>a</p>'), end, history()).live).toBeNull();
   });
 
-  it('stays while the history is asked for in the middle of it', () => {
+  it('survives a history that is loaded in the middle of it', () => {
     expect(after(online, stream('<p>a</p>'), history()).live?.html).toBe('<p>a</p>');
   });
 
-  it('[F12] goes with a gateway that was ended, and comes back with the next piece', () => {
+  it('[F12] disappears when the gateway stops, and reappears with the next piece', () => {
     const restarted = after(online, stream('<p>a</p>'), { type: 'link', link: 'reconnecting' });
     expect(restarted.live?.html).toBe('<p>a</p>');
     const back = [online, history()].reduce(applyChange, restarted);
@@ -200,12 +200,12 @@ describe('an answer that is being written', () => {
   });
 
   it.each<[string, Change[], boolean]>([
-    ['nothing is known', [], false],
+    ['there is no answer', [], false],
     ['it types', [online, event({ type: 'typing' })], true],
     ['it writes', [online, stream('a')], true],
     ['it has ended', [online, event({ type: 'typing' }), stream('a'), end], false],
-    ['typing has faded', [online, event({ type: 'typing' }), { type: 'typing-faded' }], false],
-    ['the line is broken', [stream('a'), { type: 'link', link: 'reconnecting' }], false],
+    ['typing has timed out', [online, event({ type: 'typing' }), { type: 'typing-faded' }], false],
+    ['the connection is broken', [stream('a'), { type: 'link', link: 'reconnecting' }], false],
   ])('[F12] can be stopped or not: %s', (_case, changes, busy) => {
     expect(isAnswering(after(...changes))).toBe(busy);
   });
@@ -233,14 +233,14 @@ const mine = (text: string, at: number, delivery: Delivery): Mine => ({
   delivery,
 });
 
-describe('which button was pressed', () => {
+describe('the pressed button', () => {
   it.each([
-    ['one that was pressed and has arrived', mine('/deny ABC234', 101, sent), 'Deny'],
+    ['a press that has arrived', mine('/deny ABC234', 101, sent), 'Deny'],
     ['its text, typed', mine(' /approve ABC234\n', 101, sent), 'Approve'],
-    ['one on its way, whatever the clock here says', mine('/deny ABC234', 1, sending), 'Deny'],
-    ['none: it was refused and can be pressed again', mine('/deny ABC234', 101, refused), null],
+    ['a press on its way, despite a wrong clock here', mine('/deny ABC234', 1, sending), 'Deny'],
+    ['none: the press was refused and can be repeated', mine('/deny ABC234', 101, refused), null],
     ['none: another question was answered', mine('/deny QQQ777', 101, sent), null],
-    ['none: the same was written before it was asked', mine('/deny ABC234', 99, sent), null],
+    ['none: the same text was written before the question', mine('/deny ABC234', 99, sent), null],
   ])('[G05] is %s', (_what, entry, label) => {
     expect(chosenOf(question, [question, entry])?.label ?? null).toBe(label);
   });
@@ -250,7 +250,7 @@ describe('which button was pressed', () => {
     expect(chosenOf(question, both)).toEqual(deny);
   });
 
-  it('is shown by its label, and only that one press', () => {
+  it('is shown by its label, for that one press only', () => {
     const again = { ...mine(deny.data, 200, sent), id: 'again' };
     const labels = labelsOf([question, mine(deny.data, 101, sent), again]);
     expect([...labels]).toEqual([['m', 'Deny']]);

@@ -1,20 +1,20 @@
 import type { WebEvent, WebFile, WebHistory, WebHistoryEntry } from '@parley/channels/web';
 import type { Button, ToolCallOfTurn } from '@parley/core';
 
-/** The state of the person's own message. */
+/** The delivery state of the person's own message. */
 export type Delivery =
-  /** `late`: the gateway could not be reached; it is tried again until it can. */
+  /** `late` when the gateway could not be reached; sending is retried until it can. */
   | {
       readonly kind: 'sending';
       readonly late: boolean;
-      /** The share of its files that is sent, from 0 to 1; absent without files. */
+      /** The share of its files already sent, from 0 to 1; absent without files. */
       readonly sent?: number;
     }
-  /** `outcome` says how its turn ended; null while it waits. */
+  /** `outcome` tells how its turn ended; null while it is pending. */
   | {
       readonly kind: 'sent';
       readonly outcome: string | null;
-      /** It was to take the place of the last message, which was not the last any more. */
+      /** It was meant to replace the last message, which was no longer the last. */
       readonly isNew?: true;
     }
   /** The gateway will not accept it, however often it is sent. */
@@ -36,38 +36,41 @@ export interface Answer {
   readonly id: string;
   readonly turnId: string | null;
   readonly html: string;
-  /** A file that was sent, above the text. */
+  /** A file sent above the text. */
   readonly file?: WebFile;
   readonly buttons: readonly Button[];
   readonly at: number;
-  /** Id of the entry it stands below: what was sent while it was written stands below it. By its time when absent. */
+  /**
+   * The id of the entry above it, so that messages sent while it was written stay below it. When
+   * absent, its time decides.
+   */
   readonly place?: string;
 }
 
 /** One line of the conversation. */
 export type Entry = Mine | Answer;
 
-/** An answer that is still being written; `ended` while its final text is on the way. */
+/** An answer that is still being written; `ended` until its final text arrives. */
 export interface Live {
   readonly turnId: string;
   readonly html: string;
   readonly ended: boolean;
-  /** Id of the last entry above it; null: nothing is known yet. */
+  /** Id of the last entry above it; null until one is known. */
   readonly place: string | null;
 }
 
-/** Whether the gateway is there, as the person sees it. */
+/** The connection to the gateway as the person sees it. */
 export type Link = 'connecting' | 'online' | 'reconnecting' | 'signed-out';
 
 /** Everything the chat view shows. */
 export interface Conversation {
   readonly entries: readonly Entry[];
   readonly live: Live | null;
-  /** Tools that turns have called, in their order, by turn. */
+  /** Tool calls in their order, by turn. */
   readonly calls: ReadonlyMap<string, readonly ToolCallOfTurn[]>;
   readonly typing: boolean;
   readonly link: Link;
-  /** False until the history was here once: an empty chat and an unknown one look different. */
+  /** False until the history has been loaded: an empty chat looks different from an unknown one. */
   readonly loaded: boolean;
   readonly commands: WebHistory['commands'];
   readonly limits: WebHistory['limits'];
@@ -96,7 +99,7 @@ export type Change =
   | { readonly type: 'link'; readonly link: Link }
   | { readonly type: 'typing-faded' };
 
-/** A conversation nothing is known of yet. */
+/** A conversation about which nothing is known yet. */
 export const UNKNOWN: Conversation = {
   entries: [],
   live: null,
@@ -108,7 +111,7 @@ export const UNKNOWN: Conversation = {
   limits: undefined,
 };
 
-/** The conversation after a change. An event that comes twice changes nothing the second time. */
+/** Returns the conversation after a change. A repeated event has no effect. */
 export function applyChange(now: Conversation, change: Change): Conversation {
   switch (change.type) {
     case 'event':
@@ -134,20 +137,21 @@ export function applyChange(now: Conversation, change: Change): Conversation {
 }
 
 /**
- * An answer that was being written when the connection broke resumes with the next event, or is over. A
- * browser that is signed out keeps its unsent messages, and nothing that came from the gateway.
+ * An answer that was being written when the connection broke either continues with the next event
+ * or is over. A signed-out browser keeps its unsent messages and drops everything received from the
+ * gateway.
  */
 function cutOff(now: Conversation, link: Link): Conversation {
   if (link === 'signed-out') return { ...UNKNOWN, link, entries: now.entries.filter(isUnsent) };
   return { ...now, link, typing: false, live: now.live && { ...now.live, ended: true } };
 }
 
-/** Whether an answer is being made that `/stop` would end. */
+/** Whether an answer is under way that `/stop` would end. */
 export function isAnswering({ live, typing, link }: Conversation): boolean {
   return link === 'online' && (typing || (live !== null && !live.ended));
 }
 
-/** Events of a newer gateway that this page does not know change nothing. */
+/** Applies an event. Unknown events from a newer gateway are ignored. */
 function afterEvent(now: Conversation, event: WebEvent): Conversation {
   switch (event.type) {
     case 'inbound':
@@ -173,14 +177,14 @@ function afterEvent(now: Conversation, event: WebEvent): Conversation {
   }
 }
 
-/** The visible state of a running turn, below the entries from before it. */
+/** The visible state of a running turn, below the entries that preceded it. */
 function liveOf({ live, entries }: Conversation, turnId: string): Live {
   if (live?.turnId === turnId) return live;
   const place = entries.findLast((entry) => !isUnsent(entry))?.id ?? null;
   return { turnId, html: '', ended: false, place };
 }
 
-/** A call takes the place of what was known of it. */
+/** Replaces the earlier state of a tool call. */
 function afterCall(now: Conversation, call: ToolCallOfTurn): Conversation {
   const { turnId } = call;
   const calls = withCalls(now.calls, [call]);
@@ -201,7 +205,10 @@ function withCalls(
   return calls;
 }
 
-/** The tables are the truth: an ended stream without a part in them was stopped, and goes. */
+/**
+ * The stored history is authoritative: an ended stream without a stored part was stopped and is
+ * removed.
+ */
 function afterHistory(now: Conversation, history: WebHistory): Conversation {
   const { entries, commands, limits, calls = [] } = history;
   const gone = entries.flatMap((entry) => (entry.type === 'replaced' ? entry.id : []));
@@ -217,7 +224,7 @@ function withoutEntries(now: Conversation, ids: readonly string[]): Conversation
   return { ...now, entries: now.entries.filter(({ id }) => !ids.includes(id)) };
 }
 
-/** The question of *Ask again*: the last message that was sent and is no command. */
+/** The message that *Ask again* repeats: the last one that was sent and is not a command. */
 export function lastQuestion(entries: readonly Entry[]): Mine | undefined {
   return entries.findLast(
     (entry): entry is Mine =>
@@ -236,7 +243,10 @@ function afterDelivery(
   return withEntries(now, [{ ...entry, delivery, at: at ?? entry.at }]);
 }
 
-/** None for what this page cannot show: the gateway may have been updated since it was loaded. */
+/**
+ * Returns no entries for events this page does not know: the gateway may have been updated since it
+ * was loaded.
+ */
 function toEntries(
   entry: WebHistoryEntry | Extract<WebEvent, { type: 'inbound' }>,
 ): readonly Entry[] {
@@ -264,19 +274,22 @@ function withEntries(now: Conversation, added: readonly Entry[]): Conversation {
   return { ...now, entries, live };
 }
 
-/** A part keeps the place where it was first shown; a message keeps the best that is known of it. */
+/**
+ * Combines two versions of an entry. A part keeps its first position; a message keeps its most
+ * advanced delivery state.
+ */
 function merged(old: Entry | undefined, entry: Entry): Entry {
   if (old?.kind === 'answer' && entry.kind === 'answer') {
     return { ...entry, at: old.at, ...(old.place !== undefined && { place: old.place }) };
   }
   if (old?.kind !== 'mine' || entry.kind !== 'mine' || old.delivery.kind !== 'sent') return entry;
-  // It is in the tables already, so a second sending of it changes nothing.
+  // The message is already stored, so the state of another attempt does not matter.
   if (entry.delivery.kind !== 'sent') return old;
   const outcome = entry.delivery.outcome ?? old.delivery.outcome;
   return { ...entry, delivery: { ...old.delivery, ...entry.delivery, outcome } };
 }
 
-/** The parts of an answer stay where it grew. */
+/** The parts of an answer stay at the position where it was written. */
 function keepPlace(entry: Entry, live: Live | null): Entry {
   if (entry.kind !== 'answer' || live?.turnId !== entry.turnId || live.place === null) return entry;
   return { ...entry, place: live.place };
@@ -286,7 +299,7 @@ function isUnsent(entry: Entry): boolean {
   return entry.kind === 'mine' && entry.delivery.kind !== 'sent';
 }
 
-/** Unsent messages are below everything else; a question is above its answer. */
+/** Sort rank: unsent messages come last, and a question stays above its answer. */
 function entryRank(entry: Entry): number {
   return entry.kind === 'mine' && entry.delivery.kind === 'sending' ? 1 : 0;
 }
@@ -299,14 +312,15 @@ function hasAnswer(entries: readonly Entry[], turnId: string): boolean {
 }
 
 /**
- * Which button below an answer was pressed, here or in another tab, or typed; null when none was. The
- * conversation itself says so, so that a reload and a restart of the gateway change nothing.
+ * The button below an answer that was pressed, here or in another tab, or whose text was typed;
+ * null when none was. It is derived from the conversation, so it survives reloads and restarts of
+ * the gateway.
  */
 export function chosenOf(answer: Answer, entries: readonly Entry[]): Button | null {
   return pressOf(answer, entries)?.button ?? null;
 }
 
-/** The label of the pressed button, by the id of the message that pressing it became. */
+/** The labels of pressed buttons, by the id of the message that the press sent. */
 export function labelsOf(entries: readonly Entry[]): ReadonlyMap<string, string> {
   const presses = entries.flatMap((entry) =>
     entry.kind === 'answer' ? (pressOf(entry, entries) ?? []) : [],
@@ -324,7 +338,7 @@ function pressOf({ buttons, at }: Answer, entries: readonly Entry[]): Press | nu
   if (buttons.length === 0) return null;
   for (const entry of entries) {
     if (entry.kind !== 'mine' || entry.delivery.kind === 'refused') continue;
-    // Until it is sent its time is that of this browser, whose clock may be wrong.
+    // An unsent message carries the time of this browser, whose clock may be wrong.
     if (entry.delivery.kind === 'sent' && entry.at < at) continue;
     const button = buttons.find(({ data }) => data === entry.text.trim());
     if (button !== undefined) return { id: entry.id, button };

@@ -7,16 +7,19 @@ import { IconButton, List } from '../ui/widgets.tsx';
 import type { Conversation } from './conversation.ts';
 import { Picture, Thumbnail } from './pictures.tsx';
 
-/** The files of a message: pictures are shown, all of them can be saved while the gateway keeps them. */
+/**
+ * The files of a message. Pictures are shown, and every file can be saved while the gateway keeps
+ * it.
+ */
 export function MessageFiles({
   files,
   path,
   isSending = false,
 }: {
   readonly files: readonly WebFile[];
-  /** The address of the file at a place in the list. */
+  /** The address of the file at an index in the list. */
   readonly path: (index: number) => string;
-  /** They are on their way: pictures get their place already. */
+  /** Whether the files are being sent; space for pictures is reserved already. */
   readonly isSending?: boolean;
 }): VNode | null {
   if (files.length === 0) return null;
@@ -57,10 +60,10 @@ function FileLine({ file, path, isSending }: LineProps): VNode {
   );
 }
 
-/** Files that go with the next message, and why others do not. */
+/** The files for the next message, and why others were not added. */
 interface Chosen {
   readonly files: readonly File[];
-  /** Why the last ones were not added; empty: they were. */
+  /** Why the last files were not added; empty when they were. */
   readonly trouble: string;
   add(files: readonly File[]): void;
   drop(event: DragEvent): void;
@@ -68,7 +71,7 @@ interface Chosen {
   clear(): void;
 }
 
-/** Collects the files of the next message, within the limits of the gateway. */
+/** Collects files for the next message, within the limits of the gateway. */
 export function useChosenFiles(
   limits: Conversation['limits'],
   field: RefObject<HTMLTextAreaElement>,

@@ -32,12 +32,13 @@ interface LogProps {
 }
 
 /**
- * All messages, oldest first. Finished ones are in a log that a screen reader reads out as they come; the
- * growing one is below it, or every piece of it would be read again, and below that what was sent meanwhile.
+ * All messages, oldest first. Finished ones are in a live region that screen readers announce as
+ * they arrive. The growing answer is outside of it, because every piece would be announced again;
+ * messages sent meanwhile follow below.
  */
 export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
   const { entries, live, typing, commands, link, calls } = conversation;
-  // Not of each piece of the growing answer.
+  // Recomputed once per answer, not for each of its pieces.
   const place = live?.place ?? null;
   const questions = useQuestions(entries);
   const lists = useMemo(() => {
@@ -99,7 +100,7 @@ export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
   );
 }
 
-/** Above it is what its turn did. */
+/** The first part of a turn's answer is preceded by its tool calls. */
 function isFirstPart({ turnId }: Answer, before: Entry | undefined): boolean {
   return before?.kind !== 'answer' || before.turnId !== turnId;
 }
@@ -120,33 +121,33 @@ function Log(props: { readonly label: string; readonly children: readonly VNode[
 
 /** The actions on messages. */
 export interface MessageActions {
-  /** The address of a file of a message. */
+  /** The address of a file that the person attached. */
   readonly filePath: (message: string, index: number) => string;
-  /** The address of a file that was sent. */
+  /** The address of a file that the agent sent. */
   readonly sentPath: (part: string) => string;
-  /** Takes a refused message back into the field. */
+  /** Puts a refused message back into the field. */
   readonly edit: (message: Mine) => void;
   readonly dismiss: (id: string) => void;
   readonly press: (message: Answer, button: Button) => void;
-  /** Takes the last message into the field again; what is sent then takes its place. */
+  /** Puts the last message back into the field; sending it replaces the original. */
   readonly rewrite: (message: Mine) => void;
-  /** Sends the last message once more, in its place. */
+  /** Sends the last message again, replacing it. */
   readonly askAgain: () => void;
 }
 
 interface MineProps {
   readonly message: Mine;
   readonly commands: readonly CommandHint[];
-  /** The label of the pressed button, where the message was a press. */
+  /** The label of the pressed button, if this message was a press. */
   readonly label: string | null;
   readonly actions: MessageActions;
-  /** The person's last one. */
+  /** Whether it is the person's last message. */
   readonly isLast: boolean;
-  /** A later message already carries the mark of the stop. */
+  /** Whether a later message already shows that the answer was stopped. */
   readonly isStopMarked: boolean;
 }
 
-/** A message of the person: a bubble, or for a command or a press a small mark in the middle. */
+/** A message from the person: a bubble, or a small centered mark for a command or a press. */
 function MineMessage(props: MineProps): VNode {
   const { message, commands, label, actions, isLast, isStopMarked } = props;
   const { text, at, delivery } = message;
@@ -175,7 +176,7 @@ function MineMessage(props: MineProps): VNode {
   );
 }
 
-/** Longer than this is folded; in characters and lines. About one screen of a telephone. */
+/** Longer messages are folded; in characters and lines, about one screen of a phone. */
 const FOLD_CHARACTERS = 1_800;
 const FOLD_LINES = 24;
 
@@ -183,7 +184,7 @@ function Bubble({ text }: { readonly text: string }): VNode {
   const [open, setOpen] = useState(false);
   const long =
     text.length > FOLD_CHARACTERS || text.split('\n', FOLD_LINES + 1).length > FOLD_LINES;
-  // Laying out a megabyte that is not visible would freeze the page.
+  // Laying out a megabyte of invisible text would freeze the page.
   const shown = long && !open ? text.slice(0, FOLD_CHARACTERS) : text;
   return (
     <div class={`bubble ${long && !open ? 'is-folded' : ''}`}>
@@ -219,7 +220,7 @@ function DeliveryNote({ message, actions, isLast, isStopMarked }: NoteProps): VN
   );
 }
 
-/** The line under the person's own message. */
+/** The status line under the person's own message. */
 function deliveryText(delivery: Delivery, at: number, isStopMarked: boolean): string {
   if (delivery.kind === 'refused') return delivery.reason;
   if (delivery.kind === 'sending') {
@@ -237,16 +238,16 @@ interface AnswerProps {
   readonly message: Answer;
   /** The agent's name. */
   readonly agent: string;
-  /** The button below it that was pressed before. */
+  /** The button below it that was pressed. */
   readonly chosen: Button | null;
-  /** The call that its buttons decide on, while it waits. */
+  /** The pending call that its buttons decide on. */
   readonly asked: WaitingApproval | null;
   readonly actions: MessageActions;
   readonly isLast: boolean;
   readonly calls: readonly ToolCallOfTurn[];
 }
 
-/** An answer; commands and notices, which no model wrote, are set apart. */
+/** An answer. Commands and notices, which no model wrote, look different. */
 function AnswerMessage(props: AnswerProps): VNode {
   const { message, agent, chosen, actions, isLast, calls } = props;
   const { id, html, file, buttons, at, turnId } = message;
@@ -297,7 +298,7 @@ function CopyButton({ box }: { readonly box: RefObject<HTMLElement> }): VNode {
       await navigator.clipboard.writeText(proseText(prose));
       setLabel('Copied');
     } catch {
-      // Without HTTPS a browser keeps the clipboard to itself beyond this machine.
+      // Without HTTPS, browsers block the clipboard except on localhost.
       getSelection()?.selectAllChildren(prose);
       setLabel('Selected: press Ctrl+C');
     }
@@ -309,12 +310,14 @@ function CopyButton({ box }: { readonly box: RefObject<HTMLElement> }): VNode {
 
 interface ChoicesProps {
   readonly buttons: readonly Button[];
-  /** The one that was pressed; then there is nothing to choose any more. */
+  /** The pressed button; once it is set, nothing can be chosen any more. */
   readonly chosen: Button | null;
   readonly onPress: (button: Button) => void;
 }
 
-/** The buttons below an answer. All look alike: approving must not be easier than denying. */
+/**
+ * The buttons below an answer. All look alike, because approving must not be easier than denying.
+ */
 function Choices({ buttons, chosen, onPress }: ChoicesProps): VNode | null {
   if (buttons.length === 0) return null;
   if (chosen !== null) {

@@ -8,7 +8,10 @@ interface PictureProps {
   readonly name: string;
 }
 
-/** A picture of a message in a frame whose size is known before the picture is; pressing it shows the whole one. */
+/**
+ * A picture in a message. Its frame has its final size before the picture is loaded; a click shows
+ * the picture in full.
+ */
 export function Picture({ path, name }: PictureProps): VNode | null {
   const address = useAddress(path, fetchPicture);
   const whole = useRef<HTMLDialogElement>(null);
@@ -33,7 +36,7 @@ export function Picture({ path, name }: PictureProps): VNode | null {
   );
 }
 
-/** A small picture of a file that is not sent yet. */
+/** A thumbnail of a file that is not sent yet. */
 export function Thumbnail({ file }: { readonly file: File }): VNode | null {
   const address = useAddress(file, keepFile);
   return address === null || address === 'gone' ? null : (
@@ -41,7 +44,7 @@ export function Thumbnail({ file }: { readonly file: File }): VNode | null {
   );
 }
 
-/** A type other than that of a picture is not one by its own bytes. */
+/** The bytes of a picture; null when the response has no picture type. */
 async function fetchPicture(path: string): Promise<Blob | null> {
   const file = await fetchFile(path);
   return file?.type.startsWith('image/') ? file : null;
@@ -51,7 +54,10 @@ async function keepFile(file: File): Promise<Blob> {
   return file;
 }
 
-/** The address of bytes in this browser while they are shown; null: they are loaded; gone: there are none. */
+/**
+ * An object URL for bytes, valid while they are shown; null while they load, `gone` when there are
+ * none.
+ */
 function useAddress<Source>(
   source: Source,
   load: (source: Source) => Promise<Blob | null>,

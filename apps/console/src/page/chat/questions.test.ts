@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { approvalCode } from './questions.ts';
 
-describe('questions of the chat', () => {
-  it('[G05] [U03] are about the call whose code their buttons name', () => {
+describe('questions in the chat', () => {
+  it('[G05] [U03] refer to the call whose code their buttons contain', () => {
     const buttons = [
       { label: 'Approve', data: '/approve K7Q2' },
       { label: 'Deny', data: '/deny K7Q2' },

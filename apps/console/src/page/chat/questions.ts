@@ -4,12 +4,12 @@ import type { WaitingApproval } from '../asked-call.tsx';
 import { useOperation, useScope } from '../ui/data.tsx';
 import { chosenOf, type Entry } from './conversation.ts';
 
-/** Calls that wait for a decision, by the code that their buttons name. */
+/** Pending calls by the code in their buttons. */
 export type Questions = ReadonlyMap<string, WaitingApproval>;
 
 const APPROVE = /^\/approve (\S+)$/;
 
-/** The code of the call that these buttons decide on; null: they decide on none. */
+/** The code of the call that these buttons decide on; null when they decide on none. */
 export function approvalCode(buttons: readonly Button[]): string | null {
   for (const { data } of buttons) {
     const code = APPROVE.exec(data)?.[1];
@@ -19,8 +19,9 @@ export function approvalCode(buttons: readonly Button[]): string | null {
 }
 
 /**
- * The calls that the questions of a chat are about. They are asked for again whenever something is said while a
- * question is open: it may be the question, or its decision in another place.
+ * The calls that the questions of a chat refer to. They are requested again after every message
+ * while a question is open, because the message may be the question itself or reflect a decision
+ * made elsewhere.
  */
 export function useQuestions(entries: readonly Entry[]): Questions {
   const open = openCodes(entries).join(' ');

@@ -6,7 +6,7 @@ type Reply = Response | 'unreachable';
 const ok = () => Response.json({ outcome: { kind: 'accepted' }, at: 7 });
 const status = (code: number, error = 'no') => Response.json({ error }, { status: code });
 
-/** A sender whose gateway answers from a list; pauses are over at once unless they are held. */
+/** A sender whose gateway answers from a list. Pauses end immediately unless they are held. */
 function scene(replies: Reply[], hold = false) {
   const sent: string[] = [];
   const heard: [string, Delivery][] = [];
@@ -32,7 +32,7 @@ function scene(replies: Reply[], hold = false) {
 const message = (id: string) => ({ id, text: 'hello', at: 1 });
 
 describe('sending', () => {
-  it('[D01] sends again with the same id until the gateway has it', async () => {
+  it('[D01] resends with the same id until the gateway has it', async () => {
     const { sender, sent, states, settle } = scene(['unreachable', status(503), 'unreachable']);
     sender.send(message('a'));
     await settle();
@@ -42,9 +42,9 @@ describe('sending', () => {
 
   it.each([
     ['of itself', ['old'], undefined],
-    ['that it could not', [], true],
+    ['that it was not replaced', [], true],
   ])(
-    '[U08] a message that is to take the place of another one says %s',
+    '[U08] a message that should replace another one reports %s',
     async (_what, replaced, isNew) => {
       const reply = Response.json({ outcome: { kind: 'accepted', replaced }, at: 7 });
       const { sender, heard, settle } = scene([reply]);
@@ -54,7 +54,7 @@ describe('sending', () => {
     },
   );
 
-  it('[D02] keeps the order: the second waits for the first', async () => {
+  it('[D02] keeps the order: the second message waits for the first', async () => {
     const { sender, sent, settle } = scene(['unreachable', 'unreachable']);
     sender.send(message('a'));
     sender.send(message('b'));
@@ -62,7 +62,7 @@ describe('sending', () => {
     expect(sent).toEqual(['a', 'a', 'a', 'b']);
   });
 
-  it('/stop overtakes what waits', async () => {
+  it('sends /stop ahead of the queue', async () => {
     const { sender, sent, settle } = scene(['unreachable'], true);
     sender.send(message('a'));
     sender.send(message('b'));
@@ -72,7 +72,7 @@ describe('sending', () => {
     expect(sent).toEqual(['a', 'stop']);
   });
 
-  it('does not wait out its pause when the gateway is back', async () => {
+  it('skips the pause when the gateway is back', async () => {
     const { sender, sent, settle } = scene(['unreachable'], true);
     sender.send(message('a'));
     await settle();
@@ -81,7 +81,7 @@ describe('sending', () => {
     expect(sent).toEqual(['a', 'a']);
   });
 
-  it('continues with the next one after a refusal', async () => {
+  it('continues with the next message after a refusal', async () => {
     const { sender, states, settle } = scene([status(413)]);
     sender.send(message('a'));
     sender.send(message('b'));
@@ -90,7 +90,7 @@ describe('sending', () => {
   });
 });
 
-describe('what the answer to a message means', () => {
+describe("the meaning of the gateway's answers", () => {
   it.each<[number, Parameters<typeof readAnswer>[1], string]>([
     [200, { outcome: { kind: 'accepted', conversationId: 'c' }, at: 5 }, 'sent'],
     [200, { outcome: { kind: 'duplicate' } }, 'sent'],

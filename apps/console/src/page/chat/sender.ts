@@ -2,24 +2,24 @@ import type { WebFile, WebReceipt } from '@parley/channels/web';
 import type { Delivery } from './conversation.ts';
 import type { FileStore } from './unsent-files.ts';
 
-/** Sends messages to the gateway, in order, each until it is accepted or refused for good. */
+/** Sends messages to the gateway in order, each until it is accepted or permanently refused. */
 export interface Sender {
   send(message: Unsent): void;
-  /** Sends at once, before queued messages: for `/stop` and approvals. */
+  /** Sends immediately, ahead of queued messages; for `/stop` and approvals. */
   overtake(message: Unsent): void;
-  /** The gateway is there again: do not wait out the pause. */
+  /** Ends the current pause because the gateway is back. */
   retryNow(): void;
 }
 
 /** Called when the state of a message changes; `at` is the gateway's time for it. */
 export type DeliveryListener = (id: string, delivery: Delivery, at?: number) => void;
 
-/** The edges of the sender. */
+/** External dependencies of the sender. */
 export interface SenderDeps {
   readonly base: string;
-  /** `fetch` with the session of this browser. */
+  /** `fetch` with this browser's session. */
   readonly request: (path: string, init: RequestInit) => Promise<Response>;
-  /** Posts a form, and reports how much of it is sent. */
+  /** Posts a form and reports how much of it was sent. */
   readonly upload: (
     path: string,
     form: FormData,
@@ -36,13 +36,16 @@ type Attempt =
   | 'again'
   | 'signed-out';
 
-/** First pause after a failure; doubled up to the longest. In ms. */
+/** The first pause after a failure, in ms; it doubles up to the maximum. */
 const FIRST_PAUSE_MS = 300;
 const MAX_PAUSE_MS = 5_000;
-/** A gateway that does not answer a request for so long is treated as gone; sending again is harmless. */
+/** A request without an answer for this long counts as failed, in ms; sending again is harmless. */
 const TIMEOUT_MS = 20_000;
 
-/** Makes a sender. Sending the same id again is harmless (D01), so every doubt ends in another try. */
+/**
+ * Creates a sender. Sending the same id again is harmless (D01), so every uncertain result leads to
+ * another attempt.
+ */
 export function createSender(deps: SenderDeps): Sender {
   const queue: Unsent[] = [];
   const waiting = new Set<() => void>();
@@ -62,7 +65,7 @@ export function createSender(deps: SenderDeps): Sender {
           resolve();
         };
         waiting.add(resume);
-        // Without a session only a person can help; the page says so.
+        // Without a session, retrying is pointless: the page asks the person to sign in.
         if (attempt === 'again') deps.pause(resume, pause);
       });
     }
@@ -110,7 +113,7 @@ async function postMessage(deps: SenderDeps, message: Unsent): Promise<Attempt> 
   }
 }
 
-/** A message that was to take the place of another one, and did not. */
+/** Marks a message that was meant to replace another one and did not. */
 function withNote(attempt: Attempt, { replaces }: Unsent): Attempt {
   if (typeof attempt !== 'object' || attempt.delivery.kind !== 'sent') return attempt;
   if (replaces === undefined || attempt.hasReplaced) return attempt;
@@ -119,7 +122,9 @@ function withNote(attempt: Attempt, { replaces }: Unsent): Attempt {
 
 const LOST = 'Its files are no longer in this browser. Add them again.';
 
-/** A message and its files go in one request: all of it arrives, or none. */
+/**
+ * Sends a message and its files in one request, so that either everything arrives or nothing does.
+ */
 async function postFiles(
   { upload, files, listener }: SenderDeps,
   { id, text, replaces }: Unsent,
@@ -136,11 +141,11 @@ async function postFiles(
   return readAnswer(response.status, await response.json().catch(() => ({})));
 }
 
-/** Reads the gateway's answer to a message. */
+/** Interprets the gateway's answer to a message. */
 export function readAnswer(status: number, body: Partial<WebReceipt & { error: string }>): Attempt {
   const { outcome, at, error } = body;
   if (status === 401) return 'signed-out';
-  // Too busy, or ending: both pass.
+  // Overload and shutdown are both temporary.
   if (status >= 500 || status === 408 || status === 429) return 'again';
   if (status >= 400) {
     const reason = error ?? `The gateway refused it (${status}).`;
@@ -151,29 +156,29 @@ export function readAnswer(status: number, body: Partial<WebReceipt & { error: s
   }
   const delivery = {
     kind: 'sent',
-    // With a message after it, as in `/new plan a picnic`, a command is answered as one.
+    // A command followed by a message, as in `/new plan a picnic`, is shown as a message.
     outcome: outcome?.kind === 'command' && outcome.continues !== true ? 'command' : null,
   } as const;
   const hasReplaced = outcome?.kind !== 'accepted' || (outcome.replaced ?? []).length > 0;
   return { delivery, hasReplaced, ...(at !== undefined && { at }) };
 }
 
-/** A message that the gateway has not confirmed. */
+/** A message not yet confirmed by the gateway. */
 export interface Unsent {
   readonly id: string;
   readonly text: string;
   readonly at: number;
-  /** The chat it is for; absent: the first one. */
+  /** Its chat; absent for the first one. */
   readonly chat?: string | undefined;
-  /** The descriptions of its files; their bytes are in the store of files. */
+  /** Descriptions of its files, whose bytes are in the file store. */
   readonly files?: readonly WebFile[] | undefined;
-  /** Id of the last message, whose place it takes, and whose files go along. */
+  /** The id of the last message, which this one replaces, taking over its files. */
   readonly replaces?: string | undefined;
 }
 
-/** Keeps unconfirmed messages over a reload or a closed tab. */
+/** Stores unconfirmed messages so that they survive a reload or a closed tab. */
 export interface UnsentStore {
-  /** Oldest first. */
+  /** All messages, oldest first. */
   all(): readonly Unsent[];
   add(message: Unsent): void;
   remove(id: string): void;
@@ -181,7 +186,10 @@ export interface UnsentStore {
 
 const PREFIX = 'parley.unsent.';
 
-/** One key per message, so that two tabs cannot overwrite each other's. Never throws: a full storage only forgets. */
+/**
+ * Uses one key per message, so that two tabs cannot overwrite each other's. Never throws: when the
+ * storage is full, the message is merely not kept.
+ */
 export function createUnsentStore(storage: Storage): UnsentStore {
   return {
     all() {
@@ -195,7 +203,8 @@ export function createUnsentStore(storage: Storage): UnsentStore {
       try {
         storage.setItem(PREFIX + message.id, JSON.stringify(message));
       } catch {
-        // Larger than the browser's quota (5 MB): it is still sent, but would not survive a reload.
+        // The message exceeds the browser's quota (5 MB): it is still sent, but would not survive a
+        // reload.
       }
     },
     remove: (id) => storage.removeItem(PREFIX + id),

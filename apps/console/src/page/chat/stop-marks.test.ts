@@ -15,17 +15,17 @@ const CUT = answer('cut', '<p>Word 1.</p><p><em>Stopped.</em></p>', 't');
 describe('the marks of a stopped answer', () => {
   it.each<[string, readonly Entry[], readonly string[]]>([
     [
-      'the answer alone says it',
+      'only the answer is marked',
       [mine('q', 'go'), mine('s', '/stop'), NOTICE, CUT],
       ['s', 'notice'],
     ],
     [
-      'in the other order, too',
+      'even in the opposite order',
       [mine('q', 'go'), CUT, mine('s', '/stop'), NOTICE],
       ['s', 'notice'],
     ],
     [
-      'the notice says it where nothing was said',
+      'the notice is shown when nothing was answered',
       [mine('q', 'go'), mine('s', '/stop'), NOTICE],
       ['s'],
     ],
@@ -35,7 +35,7 @@ describe('the marks of a stopped answer', () => {
       ['s'],
     ],
     [
-      'a text about /stop is none',
+      'a message about /stop leaves no mark',
       [mine('q', 'what does /stop do?'), answer('a', '<p>Stopped.</p>', 't')],
       [],
     ],

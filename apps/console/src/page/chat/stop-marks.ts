@@ -1,21 +1,27 @@
 import { type CommandHint, commandIn } from './composer-keys.ts';
 import type { Entry } from './conversation.ts';
 
-/** The marks of a stopped turn that repeat another one. */
+/** Which marks of a stopped turn are redundant. */
 export interface StopMarks {
-  /** Ids of entries that only say what the answer says already: `/stop`, and the notice that it was done. */
+  /**
+   * Ids of entries that repeat what the answer already says: `/stop`, and the notice that confirms
+   * it.
+   */
   readonly hidden: ReadonlySet<string>;
-  /** Place of the last `/stop`; what was stopped before it has its mark. -1: there is none. */
+  /** Index of the last `/stop`, or -1. Whatever was stopped before it already has its mark. */
   readonly last: number;
 }
 
-/** The end of an answer that was stopped after it had said something. */
+/** The end of an answer that was stopped in the middle. */
 const STOPPED_ANSWER = /<em>Stopped\.<\/em><\/p>\s*$/;
 const STOPPED_NOTICE = /^<p>Stopped\.<\/p>\s*$/;
-/** The notice and the end of the answer are stored one after the other, in either order. */
+/**
+ * The maximum distance of the notice and the end of the answer, which are stored one after the
+ * other in either order.
+ */
 const NEAR = 2;
 
-/** Finds the marks to leave out, so that stopping an answer leaves one. */
+/** Finds redundant marks, so that stopping an answer leaves exactly one. */
 export function stopMarks(entries: readonly Entry[], commands: readonly CommandHint[]): StopMarks {
   const isStop = (entry: Entry): boolean =>
     entry.kind === 'mine' &&

@@ -1,14 +1,14 @@
 /** The files of messages that the gateway has not confirmed; they survive a reload. Never rejects. */
 export interface FileStore {
   keep(id: string, files: readonly File[]): void;
-  /** The files of a message; none where the browser has lost them. */
+  /** The files of a message; empty when the browser has lost them. */
   of(id: string): Promise<readonly File[]>;
   remove(id: string): void;
 }
 
 const STORE = 'unsent';
 
-/** Keeps files in this visit's memory, and in IndexedDB as far as the browser lets it. */
+/** Keeps files in memory for this visit, and in IndexedDB if the browser allows it. */
 export function createFileStore(): FileStore {
   const known = new Map<string, readonly File[]>();
   const change = async (write: (files: IDBObjectStore) => void): Promise<void> => {

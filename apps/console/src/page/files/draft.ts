@@ -1,10 +1,13 @@
-/** A text that was typed and not saved when its page was left, and the file that it was made from. */
+/**
+ * Text that was typed but not saved when its page was left, and the version of the file it was
+ * based on.
+ */
 export interface Draft {
   readonly base: { readonly print: string | null; readonly text: string };
   readonly text: string;
 }
 
-/** Null: there is none, or none that can be read. */
+/** The draft of a file; null when there is none or it cannot be read. */
 export function draftOf(name: string): Draft | null {
   try {
     const [print, base, text]: unknown[] = JSON.parse(localStorage.getItem(draftKey(name)) ?? '[]');
@@ -15,7 +18,7 @@ export function draftOf(name: string): Draft | null {
   }
 }
 
-/** Null removes it. */
+/** Stores a draft; null removes it. */
 export function keepDraft(name: string, draft: Draft | null): void {
   try {
     if (draft === null) localStorage.removeItem(draftKey(name));
@@ -24,7 +27,7 @@ export function keepDraft(name: string, draft: Draft | null): void {
       localStorage.setItem(draftKey(name), JSON.stringify([base.print, base.text, text]));
     }
   } catch {
-    // The storage is full, and the page is on its way out.
+    // The storage is full; the page is closing, so nobody can be told.
   }
 }
 

@@ -16,7 +16,9 @@ interface EditingProps {
   readonly work: Work;
 }
 
-/** The editor of a file with what can be done. The text that is typed stays, whatever happens to the file meanwhile. */
+/**
+ * A file's editor and its actions. The typed text stays, whatever happens to the file meanwhile.
+ */
 export function Editing({ file, work }: EditingProps): VNode {
   const { name } = file;
   const typed = useTyped(file, () => isChanged && save(typed.base.print));
@@ -59,25 +61,32 @@ export function Editing({ file, work }: EditingProps): VNode {
   );
 }
 
-/** The text of a new file, which is the owner's until a person removes that line. */
+/** The initial text of a new file, which only the owner may read until this line is removed. */
 const NEW_TEXT = '---\naudience: owner\n---\n\n';
 
 function baseOf({ print, text }: OpenFile): Draft['base'] {
   return { print, text: text ?? NEW_TEXT };
 }
 
-/** The files of several agents have the same names. It stays while the file is shown: it is kept when another view is. */
+/**
+ * The name under which a file's draft is kept. It includes the agent, because several agents have
+ * files of the same name, and stays fixed while the file is shown: the draft is written when the
+ * view changes.
+ */
 function useNameOfDraft(name: string): string {
   const { chosen } = useContext(AgentsHere);
   return useState(chosen && !chosen.isDefault ? `@${chosen.name}/${name}` : name)[0];
 }
 
-/** The text in the editor, and the file that it was made from; a draft of an earlier visit is taken up. */
+/**
+ * The text in the editor, and the version of the file it is based on. A draft from an earlier visit
+ * is restored.
+ */
 function useTyped(file: OpenFile, onSave: () => void) {
   const { name } = file;
   const box = useRef<HTMLDivElement>(null);
   const editor = useRef<Editor>();
-  /** The saved text that is not seen in the file yet. */
+  /** The saved text that has not been read back from the file yet. */
   const sent = useRef<string | null>(null);
   const owned = useNameOfDraft(name);
   const [draft] = useState(() => draftOf(owned));
@@ -114,7 +123,7 @@ function useTyped(file: OpenFile, onSave: () => void) {
   useEffect(() => {
     if (file.print === base.print) return;
     const known = sent.current ?? base.text;
-    // What is typed since then stays; a secret that was typed is hidden from now on.
+    // Text typed since then stays; a secret that was typed is masked from now on.
     if (editor.current?.text() === known) take();
     else if (sent.current !== null) setBase({ print: file.print, text: sent.current });
     sent.current = null;
@@ -129,26 +138,26 @@ interface OvertakenProps {
   readonly onTake: () => void;
 }
 
-/** The file changed elsewhere while it was edited here. */
+/** The file was changed elsewhere while it was being edited here. */
 function Overtaken({ file, onOverwrite, onTake }: OvertakenProps): VNode {
   return (
     <section class="card" aria-label="The file has changed">
       <p>
-        <b>The file has changed since you opened it.</b> Yours is in the editor; the other one is
-        kept in the history if you save over it.
+        <b>The file has changed since you opened it.</b> Your version is in the editor; the other
+        one stays in the history if you overwrite it.
       </p>
       <details>
-        <summary>The file as it is now</summary>
+        <summary>Current version</summary>
         <Said as="pre" look="layer-text">
           {file.text ?? '(removed)'}
         </Said>
       </details>
       <div class="actions">
-        <ActionButton label="Save mine over it" look="is-main" onPress={onOverwrite} />
+        <ActionButton label="Overwrite with mine" look="is-main" onPress={onOverwrite} />
         <ConfirmButton
-          label="Take the other"
-          confirm="Take it"
-          question="What you have typed is dropped. Take the other text?"
+          label="Use the other version"
+          confirm="Use it"
+          question="This discards what you typed. Use the other version?"
           onPress={onTake}
         />
       </div>
@@ -163,8 +172,8 @@ async function saveFile(
   const answer = await perform('files/save', { name, ...order });
   if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
   if (answer.value.kind === 'outdated') {
-    return { text: 'Nothing was saved: the file has changed meanwhile.', isTrouble: true };
+    return { text: 'Not saved: the file changed in the meantime.', isTrouble: true };
   }
-  const text = order.text === null ? 'Removed.' : 'Saved. It counts from the next message on.';
+  const text = order.text === null ? 'Removed.' : 'Saved. It applies from the next message.';
   return { text, isTrouble: false };
 }

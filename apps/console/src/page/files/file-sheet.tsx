@@ -9,12 +9,12 @@ import { readersOf, type ShownFile } from './readers.ts';
 
 interface SheetProps {
   readonly name: string;
-  /** Absent: it does not exist yet, or the list is not here. */
+  /** Absent when the file does not exist yet or the list has not been loaded. */
   readonly facts: ShownFile | undefined;
   readonly version: string | undefined;
 }
 
-/** One file: what it costs and who sees it, the editor, and its history. */
+/** One file: its cost and readers, the editor, and its history. */
 export function FileSheet({ name, facts, version }: SheetProps): VNode {
   const data = useOperation('files/open', { name });
   const work = useWork();
@@ -61,7 +61,7 @@ function Body({ file, work }: BodyProps): VNode {
     return (
       <>
         <p>
-          SOUL.md changes by proposals: see <a href={hrefOf('soul')}>Soul</a>.
+          SOUL.md changes through proposals. See <a href={hrefOf('soul')}>Soul</a>.
         </p>
         <Said as="pre" look="layer-text">
           {file.text}

@@ -11,7 +11,10 @@ import { readersOf } from './readers.ts';
 
 type FileList = OutputOf<'files/list'>;
 
-/** The Markdown of the workspace: what the agent is given, who may see it, and an editor (U03, W07). */
+/**
+ * The Markdown files of the workspace: what the agent reads, who may see it, and an editor (U03,
+ * W07).
+ */
 export function FilesView({ args: [name, version] }: Route): VNode {
   const data = useOperation('files/list', {});
   const facts = data.value?.files.find((file) => file.name === name);
@@ -76,7 +79,7 @@ function Files({ files, removed, chosen }: FileList & { chosen: string | undefin
   );
 }
 
-/** A name leads to an empty editor; the file is there once it is saved. */
+/** Opens an empty editor under a name; saving creates the file. */
 function NewFile(): VNode {
   const [name, setName] = useState('');
   const onSubmit = (event: Event): void => {

@@ -13,7 +13,7 @@ interface HistoryProps {
   readonly work: Work;
 }
 
-/** The kept versions of a file, and what has changed since one of them. */
+/** The stored versions of a file, and the changes since one of them. */
 export function History({ file, chosen, work }: HistoryProps): VNode | null {
   const { name, versions } = file;
   if (versions.length === 0) return null;
@@ -45,7 +45,7 @@ function Version({ file, version, work }: VersionProps): VNode {
   const { name, print, isGoverned } = file;
   const kept = { name, version: version.version };
   const data = useOperation('files/version', kept);
-  const restore = () => order('files/restore', kept, () => 'Brought back, as a new version.');
+  const restore = () => order('files/restore', kept, () => 'Restored as a new version.');
   return (
     <section aria-label="Version">
       <Show data={data}>
@@ -55,11 +55,11 @@ function Version({ file, version, work }: VersionProps): VNode {
             <Diff lines={diff} />
             {!isGoverned && (diff !== '' || print === null) && (
               <p class="actions">
-                <ActionButton label="Bring this back" onPress={() => work.run(restore)} />
+                <ActionButton label="Restore this version" onPress={() => work.run(restore)} />
               </p>
             )}
             <details>
-              <summary>The whole text</summary>
+              <summary>Full text</summary>
               <Said as="pre" look="layer-text">
                 {text}
               </Said>

@@ -1,13 +1,16 @@
 import { StreamLanguage, type StreamParser } from '@codemirror/language';
 import { EditorView } from '@codemirror/view';
 
-/** The place of a line in a file. */
+/** The parser's state at a line. */
 interface Place {
-  /** `front`: between the two lines of --- at the top. */
+  /** `front` is the front matter, between two lines of --- at the top. */
   within: 'top' | 'front' | 'text' | 'code' | 'comment';
 }
 
-/** Enough of Markdown to color a prompt file line by line: front matter, headings, lists, code, emphasis, comments. */
+/**
+ * Parses just enough Markdown to color a prompt file line by line: front matter, headings, lists,
+ * code, emphasis and comments.
+ */
 const PARSER: StreamParser<Place> = {
   name: 'markdown',
   startState: () => ({ within: 'top' }),
@@ -39,7 +42,7 @@ function throughComment(stream: Stream, place: Place): string {
   return 'comment';
 }
 
-/** The token of a line by its beginning; undefined: text. */
+/** The token of a line, recognized by its beginning; undefined for plain text. */
 function lineToken(stream: Stream, place: Place): string | undefined {
   const isRule = stream.match(/^---\s*$/, false) !== null;
   if (place.within === 'top') place.within = isRule ? 'front' : 'text';

@@ -2,8 +2,8 @@ import type { OutputOf } from '@parley/gateway/operations';
 
 export type ShownFile = OutputOf<'files/list'>['files'][number];
 
-/** The readers of a file, for people. */
+/** Who may read a file, for people. */
 export function readersOf({ readers, chat }: ShownFile): string {
-  if (readers === 'conversation') return chat === undefined ? 'one chat alone' : `${chat} alone`;
+  if (readers === 'conversation') return chat === undefined ? 'one chat only' : `${chat} alone`;
   return readers === 'owner' ? 'owner only' : 'everyone';
 }

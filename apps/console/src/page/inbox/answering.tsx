@@ -8,7 +8,7 @@ import { OutcomeNote } from '../ui/widgets.tsx';
 type ConversationReport = OutputOf<'conversations/show'>;
 type Mode = ConversationReport['mode'];
 
-/** The modes with their names. */
+/** The modes and their names. */
 const MODES: readonly (readonly [Mode, string])[] = [
   ['agent', 'Agent'],
   ['ask', 'Ask'],
@@ -18,18 +18,21 @@ const MODES: readonly (readonly [Mode, string])[] = [
 interface ModeProps {
   readonly mode: Mode;
   readonly onChoose: (mode: Mode) => void;
-  /** Its value says what it is: the label is for screen readers alone. */
+  /**
+   * Whether to hide the label from sight, as the value explains itself; screen readers still read
+   * it.
+   */
   readonly isLabelHidden?: boolean;
 }
 
-/** The mode of a conversation, to choose another one. */
+/** Selects the mode of a conversation. */
 export function ModeChoice({ mode, onChoose, isLabelHidden }: ModeProps): VNode {
   return (
     <label>
       <span class={isLabelHidden ? 'visually-hidden' : ''}>Mode</span>
       <select
         class="field"
-        title="Agent uses tools, Ask only looks and answers, Plan writes a plan first"
+        title="Agent uses tools, Ask only reads and answers, Plan writes a plan first"
         value={mode}
         onChange={({ currentTarget: { value } }) => {
           const [to] = MODES.find(([one]) => one === value) ?? [];
@@ -48,11 +51,11 @@ export function ModeChoice({ mode, onChoose, isLabelHidden }: ModeProps): VNode 
 
 interface ModelProps extends Pick<ModeProps, 'isLabelHidden'> {
   readonly of: Pick<ConversationReport, 'model' | 'models' | 'usualModel'>;
-  /** Null: that of the settings. */
+  /** Selects a model; null for the one in the settings. */
   readonly onChoose: (model: string | null) => void;
 }
 
-/** The model of a conversation, to choose another one. */
+/** Selects the model of a conversation. */
 export function ModelChoice({ of, onChoose, isLabelHidden }: ModelProps): VNode {
   const { model, models, usualModel } = of;
   const shown = model === null || models.includes(model) ? models : [...models, model];
@@ -81,24 +84,24 @@ function nameOf(usualModel: string): string {
   return usualModel.split(/ at |: |; /)[0] ?? usualModel;
 }
 
-/** A model without its provider, where that leaves no two with the same name. */
+/** A model without its provider, unless two models would then have the same name. */
 function shortName(model: string, all: readonly string[]): string {
   const [, name = model] = /^[^/]+\/(.+)$/.exec(model) ?? [];
   return all.some((one) => one !== model && one.endsWith(`/${name}`)) ? model : name;
 }
 
 interface AnsweringProps {
-  /** The conversation; null: the chat is new and has none. */
+  /** The conversation; null while the chat is new. */
   readonly id: string | null;
-  /** Changes with everything that is said: `/mode` and `/model` may have been. */
+  /** Changes with every message, since it may be `/mode` or `/model`. */
   readonly round: number;
-  /** The model of the settings, in one sentence. */
+  /** The model from the settings, in one sentence. */
   readonly usualModel: string;
-  /** Sends a command: the only way to change a chat that has no conversation yet. */
+  /** Sends a command, the only way to change a chat that has no conversation yet. */
   readonly onCommand: (command: string) => void;
 }
 
-/** How a chat is answered, beside its composer: the mode and the model. */
+/** The mode and model of a chat, beside its composer. */
 export function Answering({ id, round, usualModel, onCommand }: AnsweringProps): VNode {
   return (
     <DataScope key={id}>
@@ -141,7 +144,7 @@ function Choices({ id, round }: ChoicesProps): VNode | null {
   );
 }
 
-/** In a new chat the first mode is chosen by a command, which starts its conversation. */
+/** In a new chat, the first choice of a mode sends a command, which starts the conversation. */
 function FirstChoices({
   usualModel,
   onCommand,

@@ -2,18 +2,18 @@ import type { WebChat } from '@parley/channels/web';
 import type { InputOf } from '@parley/gateway/operations';
 import type { ListedConversation } from './rows.ts';
 
-/** The marks of an inbox that begins, as `conversations/begin-inbox` takes them. */
+/** The marks of a new inbox, as `conversations/begin-inbox` accepts them. */
 type BrowserMarks = InputOf<'conversations/begin-inbox'>;
 
-/** The keys under which earlier versions of the page kept the marks in this browser, for this origin alone. */
+/** The storage keys under which earlier versions of the page kept the marks in this browser. */
 const MARKS = 'parley.inbox';
 const SEEN = 'parley.seen';
-/** Behind it the id of a chat of the page. */
+/** Followed by the id of a chat of the page. */
 const SEEN_CHAT = 'parley.seen.';
-/** Rows of chats had this before their id. */
+/** Earlier versions put this before the ids of chat rows. */
 const CHAT_ROW = 'chat ';
 
-/** Each bound of the operation. */
+/** The limit of each of the operation's lists. */
 const MAX_MARKS = 500;
 const MAX_TITLE = 80;
 
@@ -22,7 +22,7 @@ interface Known {
   readonly chats: readonly WebChat[];
 }
 
-/** The marks that this browser still keeps, by the ids of conversations; null: it keeps none. */
+/** The marks still stored in this browser, by conversation id; null when there are none. */
 export function readBrowserMarks(
   storage: Pick<Storage, 'getItem'>,
   { conversations, chats }: Known,
@@ -48,7 +48,7 @@ export function readBrowserMarks(
   };
 }
 
-/** Removes them once the gateway has them. */
+/** Removes the marks once the gateway has them. */
 export function dropBrowserMarks(
   storage: Pick<Storage, 'removeItem'>,
   chats: readonly WebChat[],
@@ -65,7 +65,7 @@ function isUnread({ channel, id, newest }: ListedConversation, seen: Stored | nu
 
 type Stored = Readonly<Record<string, unknown>>;
 
-/** Null where nothing, or nothing of use, is stored. */
+/** Parses a stored value; null when it is missing or unusable. */
 function readJson(storage: Pick<Storage, 'getItem'>, key: string): Stored | null {
   try {
     const value: unknown = JSON.parse(storage.getItem(key) ?? 'null');

@@ -12,15 +12,15 @@ import type { InboxRow } from './rows.ts';
 
 export interface ChatMenuProps {
   readonly state: InboxState;
-  /** A chat of this page is shown, no conversation of another channel. */
+  /** Whether a chat of this page is shown, rather than a conversation of another channel. */
   readonly isChat: boolean;
   readonly clearContext: () => void;
-  /** Shows the chat of the page without what was deleted. */
+  /** Shows the chat of the page without the deleted messages. */
   readonly restart: () => void;
   readonly row: InboxRow | null;
 }
 
-/** The items of the menu of the chat that is shown, in a box that opens over the page. */
+/** The menu items of the current chat, in a popover. */
 export function ChatMenu(props: ChatMenuProps): VNode {
   const { state, isChat, clearContext, row } = props;
   const box = useRef<HTMLDivElement>(null);
@@ -66,7 +66,7 @@ interface ItemsProps {
   readonly close: () => void;
 }
 
-/** Pins, renames, archives and marks a conversation in the inbox of its reader. */
+/** Pins, renames, archives or marks a conversation in its reader's inbox. */
 function MarkItems({ row, state, close }: ItemsProps): VNode {
   const [isNamed, setNamed] = useState(false);
   const { outcome, run } = useWork();
@@ -86,7 +86,7 @@ function MarkItems({ row, state, close }: ItemsProps): VNode {
     setNamed(false);
   };
   const markUnread = (): void => {
-    // While it is shown it would count as read at once.
+    // Leaves the conversation, because the open one is immediately marked as read.
     location.hash = hrefOf('conversations');
     change('conversations/mark-unread', { id });
   };
@@ -136,7 +136,7 @@ interface DeleteProps extends ChatMenuProps {
   readonly close: () => void;
 }
 
-/** Deletes the conversation, once a person has read what is lost by that. */
+/** Deletes the conversation after telling what will be lost. */
 function DeleteItem({ row, state, isChat, restart, close }: DeleteProps): VNode {
   const [isAsked, setAsked] = useState(false);
   const contents = useOperation('conversations/contents', isAsked ? { id: row.id } : null);
@@ -161,7 +161,7 @@ function DeleteItem({ row, state, isChat, restart, close }: DeleteProps): VNode 
             <p>This deletes {lossOf(found)} for everyone who uses this page. You can't undo it.</p>
             <p class="hint">
               {row.channel === 'web' ? '' : 'What was sent stays visible in the other app. '}
-              Memories, files of the agent and the record of spending stay.
+              Memories, the agent's files and spending records are kept.
             </p>
             <p class="actions">
               <ActionButton label="Delete" look="is-grave" onPress={remove} />
@@ -175,7 +175,7 @@ function DeleteItem({ row, state, isChat, restart, close }: DeleteProps): VNode 
   );
 }
 
-/** What is lost, in words. */
+/** Describes what will be lost. */
 function lossOf({
   messages,
   answers,

@@ -4,7 +4,7 @@ import { useRef } from 'preact/hooks';
 import { ask, type Failure, readPath } from '../gateway.ts';
 import { type Again, type Data, useOperation } from '../ui/data.tsx';
 
-/** A page of a list: its items, and what asks for the page after it (`before=`); null: there is none. */
+/** A page of a list: its items, and the cursor for the next page (`before=`), null at the end. */
 interface Page<Item> {
   readonly items: readonly Item[];
   readonly next: string | number | null;
@@ -12,9 +12,9 @@ interface Page<Item> {
 
 /** A list that changes at its beginning while older pages are read. */
 export interface Growing<Answer, Item> extends Data<readonly Item[]> {
-  /** The first page as the gateway answered it last; what is known of older pages may be old. */
+  /** The gateway's latest answer for the first page; older pages may be out of date. */
   readonly first: Answer | undefined;
-  /** Loads the page after those that are here; null: there is none. */
+  /** Loads the next older page; null when there is none. */
   readonly older: (() => Promise<void>) | null;
 }
 
@@ -22,14 +22,14 @@ interface Known<Item> {
   readonly path: string;
   readonly items: Map<string, Item>;
   next: Page<Item>['next'];
-  /** Older pages were loaded: `next` is that of the last one. */
+  /** Whether older pages were loaded; `next` is the cursor of the last one. */
   isGrown: boolean;
 }
 
 /**
- * Loads the first page of an operation as `useOperation` does, and older pages on request, which stay: unlike
- * `usePages`, whose refresh leaves the first one. Items with one key are one, as the page that was loaded last has it;
- * in no order.
+ * Loads the first page of an operation as `useOperation` does, and older pages on request. Older
+ * pages are kept when the first page is refreshed, unlike with `usePages`. Items with the same key
+ * are merged, and the most recently loaded version wins; their order is unspecified.
  */
 export function useGrowing<Name extends OperationName, Item>(
   name: Name,
@@ -52,7 +52,7 @@ export function useGrowing<Name extends OperationName, Item>(
   if (first.value !== undefined) {
     const page = read(first.value);
     if (!list.isGrown || page.next === null) list.next = page.next;
-    // What is missing is there no more, unless it is on an older page.
+    // Items missing from the page no longer exist, unless they are on an older page.
     if (!list.isGrown || page.next === null) list.items.clear();
     add(page);
   }

@@ -7,7 +7,7 @@ const hits = (text: string, asked: string) =>
     .filter(({ isHit }) => isHit)
     .map(({ text: piece }) => piece);
 
-describe('words that a search found', () => {
+describe('search words', () => {
   it.each([
     ['Wie groß ist die Größe?', 'grosse', ['Größe']],
     ['Wie groß ist die Größe?', 'GROSS', ['groß', 'Größ']],
@@ -21,7 +21,7 @@ describe('words that a search found', () => {
     expect(hits(text, asked)).toEqual(found);
   });
 
-  it('[U08] are marked without changing the text, whatever it holds', () => {
+  it('[U08] are marked without changing the text, whatever it contains', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'grapheme' }),

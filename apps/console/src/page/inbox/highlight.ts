@@ -1,24 +1,30 @@
-/** A piece of a text, and whether it is what was looked for. */
+/** A piece of a text, and whether it matches the search. */
 export interface Piece {
   readonly text: string;
   readonly isHit: boolean;
 }
 
-/** A letter, or a text, as the search compares it: in lower case, without accents, `ß` as `ss`. */
+/**
+ * A letter or text in the form the search compares: in lower case, without accents, and `ß` as
+ * `ss`.
+ */
 export function folded(letter: string): string {
   return letter.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replaceAll('ß', 'ss');
 }
 
-/** A text in pieces, in which the words that were asked for are hits; the pieces together are the text. */
+/**
+ * Splits a text into pieces, marking the search words as hits. Joined, the pieces are the original
+ * text.
+ */
 export function highlighted(text: string, asked: string): readonly Piece[] {
   const words = (asked.match(/[\p{L}\p{N}\p{M}]+/gu) ?? [])
     .map((word) => [...word].map(folded).join(''))
     .filter((word) => word !== '');
   const letters = [...text];
-  // A letter may be several folded ones: each of them knows its letter.
+  // A letter may fold to several; each of them maps back to the letter.
   const origin = letters.flatMap((letter, at) => [...folded(letter)].map(() => at));
   const compared = letters.flatMap((letter) => [...folded(letter)]).join('');
-  // Positions are those of code points, as `origin` counts them.
+  // Positions count code points, as `origin` does.
   const points = [...compared];
   const isHit = new Array<boolean>(letters.length).fill(false);
   for (const word of words) markWord(points, [...word], origin, isHit);
@@ -41,7 +47,7 @@ function piecesOf(letters: readonly string[], isHit: readonly boolean[]): readon
   const pieces: { text: string; isHit: boolean }[] = [];
   for (const [at, letter] of letters.entries()) {
     const last = pieces.at(-1);
-    // An accent of its own belongs to the letter before it.
+    // A combining accent belongs to the letter before it.
     const hit = folded(letter) === '' ? last?.isHit === true : isHit[at] === true;
     if (last?.isHit === hit) last.text += letter;
     else pieces.push({ text: letter, isHit: hit });

@@ -24,7 +24,7 @@ import {
 } from './rows.ts';
 import { SearchResults } from './search.tsx';
 
-/** The pause after the last letter before a search begins, in ms. */
+/** How long to wait after the last keystroke before searching, in ms. */
 const TYPING_PAUSE_MS = 200;
 
 export interface ColumnProps {
@@ -35,7 +35,10 @@ export interface ColumnProps {
   readonly state: InboxState;
 }
 
-/** All conversations, own chats and those of every channel, with a search over what was said in them (U08). */
+/**
+ * All conversations, both the person's own chats and those of every channel, with full-text search
+ * (U08).
+ */
 export function InboxColumn(props: ColumnProps): VNode {
   return (
     <DataScope>
@@ -86,7 +89,7 @@ function Column(props: ColumnProps): VNode {
   );
 }
 
-/** The rows, and which of them is shown. */
+/** The rows, and the row of the current conversation. */
 function useRows({ route, chat, isOnline, state }: ColumnProps) {
   const data = useGrowing('conversations/list', {}, 'live', readList, ({ id }) => id);
   const chats = useData<readonly WebChat[]>(
@@ -119,7 +122,7 @@ function useRows({ route, chat, isOnline, state }: ColumnProps) {
   return { rows, data, isChosen };
 }
 
-/** The row below one of those that are shown, or above it where it is the last. */
+/** The row below a visible one, or above it if it is the last. */
 function neighborOf(row: InboxRow, shown: readonly InboxRow[]): InboxRow | null {
   const at = shown.findIndex(({ id }) => id === row.id);
   return shown[at + 1] ?? shown[at - 1] ?? null;
@@ -129,7 +132,7 @@ function readList({ conversations: items, next }: OutputOf<'conversations/list'>
   return { items, next };
 }
 
-/** Searches while one types; an empty field shows the list again. */
+/** Searches as the person types; an empty field shows the list again. */
 function SearchField({ onAsk }: { readonly onAsk: (text: string) => void }): VNode {
   const timer = useRef<ReturnType<typeof setTimeout>>();
   const later = (text: string): void => {
@@ -158,7 +161,7 @@ interface FiltersProps {
   readonly channel: { value: string };
 }
 
-/** The filters that would show something, with how many rows need attention. */
+/** The filters with matching rows, each with the number of rows that need attention. */
 function Filters({ rows, filter, channel }: FiltersProps): VNode {
   const channels = [...new Set(rows.map((row) => row.channel))].sort();
   const count = (one: RowFilter): number => rows.filter((row) => isShownBy(one, row)).length;

@@ -1,14 +1,14 @@
 import type { Signal } from '@preact/signals';
 import type { InboxRow } from './rows.ts';
 
-/** The state that the frame, the list and the panel of the inbox share. */
+/** State shared by the frame, the list and the panel of the inbox. */
 export interface InboxState {
-  /** The row of the conversation that is shown; null: it is not in the list yet, or none is shown. */
+  /** The row of the current conversation; null when none is shown or it is not in the list yet. */
   readonly row: Signal<InboxRow | null>;
-  /** The row that is shown next once this one is gone; null: there is none. */
+  /** The row to show when the current one disappears; null when there is none. */
   readonly next: Signal<InboxRow | null>;
-  /** Counts what was done elsewhere on the page: the list is loaded again when it changes. */
+  /** Incremented by actions elsewhere on the page; each change reloads the list. */
   readonly round: Signal<number>;
-  /** The panel beside the conversation is open where there is no room for it. */
+  /** Whether the panel is open in windows too narrow to show it beside the conversation. */
   readonly isPanelOpen: Signal<boolean>;
 }

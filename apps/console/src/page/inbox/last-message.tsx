@@ -6,16 +6,16 @@ import { amount } from '../ui/format.ts';
 import { List, Show } from '../ui/widgets.tsx';
 import { WhySheet } from '../why.tsx';
 
-/** Messages among which the last one with a story is looked for. */
+/** How many of the newest messages are searched for one with a trace. */
 const NEWEST = 10;
 
 interface LastProps {
   readonly id: string;
-  /** Its prompt is shown, not its story. */
+  /** Whether to show its prompt instead of its trace. */
   readonly isPrompt: boolean;
 }
 
-/** The story or the prompt of the last message that was answered. */
+/** The trace or the prompt of the last answered message. */
 export function LastMessage({ id, isPrompt }: LastProps): VNode {
   const newest = useOperation('conversations/messages', { id, limit: NEWEST }, 'live');
   const messages = newest.value?.messages ?? [];
@@ -29,7 +29,7 @@ export function LastMessage({ id, isPrompt }: LastProps): VNode {
       <Show data={newest}>
         {() => (
           <>
-            {!isKnown && <p class="nothing">Nothing was answered yet.</p>}
+            {!isKnown && <p class="nothing">No answers yet.</p>}
             {isPrompt && turn !== null && <Prompt turn={turn} />}
             {!isPrompt && message !== null && <Story message={message} />}
           </>
@@ -59,7 +59,7 @@ interface SummaryProps {
   readonly prompt: OutputOf<'prompts/show'>;
 }
 
-/** The sections of a request that consist of messages; the others are sums of layers. */
+/** The sections of a request that consist of messages; the others sum up layers. */
 const MESSAGE_SECTIONS: ReadonlySet<string> = new Set(['history', 'message']);
 
 /** The size of a prompt and of each of its layers. */

@@ -5,7 +5,7 @@ import { randomId } from '../gateway.ts';
 import { hrefOf } from '../route.ts';
 import { Icon } from '../ui/icon.tsx';
 
-/** Starts another chat; where there are several agents one chooses with whom. */
+/** Starts another chat; when there are several agents, the person chooses one. */
 export function NewChat(): VNode {
   const box = useRef<HTMLElement>(null);
   const { all } = useContext(AgentsHere);

@@ -15,7 +15,7 @@ import { conversationLabel } from './rows.ts';
 
 const TABS = ['Details', 'People', 'Why', 'Prompt', 'Files'] as const;
 
-/** The tabs about the last message that has a story. */
+/** The tabs about the last message that has a trace. */
 const ABOUT_LAST: readonly (typeof TABS)[number][] = ['Why', 'Prompt'];
 
 interface PanelProps {
@@ -23,7 +23,10 @@ interface PanelProps {
   readonly state: InboxState;
 }
 
-/** The panel beside a conversation: its mode, model and spend, its people and files, and what happened last. */
+/**
+ * The panel beside a conversation: its mode, model, spending, people and files, and what happened
+ * last.
+ */
 export function ConversationPanel({ id, state }: PanelProps): VNode {
   const tab = useSignal<(typeof TABS)[number]>('Details');
   return (
@@ -83,7 +86,7 @@ function Details({ report }: { readonly report: ConversationReport }): VNode {
         {runningSince !== null && `${agent} has been working since ${timeOfDay(runningSince)}. `}
         {answeredBy === null
           ? `${agent} has not answered yet.`
-          : `${agent} answered last with ${answeredBy}.`}
+          : `${agent} last answered with ${answeredBy}.`}
       </p>
       {failure !== null && (
         <Said look="trouble">
@@ -109,7 +112,7 @@ function Details({ report }: { readonly report: ConversationReport }): VNode {
   );
 }
 
-/** Does what the commands of a chat do. */
+/** Buttons for the commands of a chat. */
 function Controls({ report }: { readonly report: ConversationReport }): VNode {
   const { id, state } = report;
   const { outcome, run } = useWork();

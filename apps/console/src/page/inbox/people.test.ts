@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { usedToday } from './people.tsx';
 
-describe('the use of a person today', () => {
+describe("a person's usage today", () => {
   it.each([
     ['without a limit', { tokens: 1_200, costUsd: 0 }, null, '1,200 tokens'],
     ['with a price', { tokens: 9, costUsd: 0.0123 }, null, '9 tokens ($0.0123)'],
     [
-      'with a limit of tokens',
+      'with a token limit',
       { tokens: 9, costUsd: 2 },
       { tokens: 50 },
       '9 tokens ($2.00) of 50 tokens',
@@ -17,7 +17,7 @@ describe('the use of a person today', () => {
       { tokens: 50, usd: 2 },
       '0 tokens of 50 tokens or $2',
     ],
-  ])('[U12] is shown beside their limit: %s', (_case, today, cap, text) => {
+  ])('[U12] is shown beside the limit: %s', (_case, today, cap, text) => {
     const limits = cap === null ? null : { usd: undefined, ...cap };
     expect(usedToday({ today, cap: limits })).toBe(text);
   });

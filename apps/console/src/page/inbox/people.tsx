@@ -13,7 +13,7 @@ const ROLES: Readonly<Record<Person['role'], string>> = {
   guest: 'Allowed by the settings',
 };
 
-/** The people who wrote in a conversation: their rights, accounts, limits, and when they wrote last. */
+/** The people in a conversation: their roles, accounts and limits, and when they last wrote. */
 export function People({ id }: { readonly id: string }): VNode {
   const data = useOperation('conversations/people', { id }, 'live');
   return (
@@ -21,7 +21,7 @@ export function People({ id }: { readonly id: string }): VNode {
       <Show data={data}>
         {({ people }) =>
           people.length === 0 ? (
-            <p class="nothing">Nobody wrote here yet.</p>
+            <p class="nothing">Nobody has written here yet.</p>
           ) : (
             people.map((one) => <PersonCard key={one.person} person={one} />)
           )
@@ -63,7 +63,7 @@ function PersonCard({ person: one }: { readonly person: Person }): VNode {
   );
 }
 
-/** The use of today, and the limit where there is one. */
+/** Today's usage, with the limit if there is one. */
 export function usedToday({ today, cap }: Pick<Person, 'today' | 'cap'>): string {
   const { tokens, costUsd } = today;
   const money = costUsd > 0 ? ` ($${costUsd.toFixed(costUsd < 1 ? 4 : 2)})` : '';

@@ -9,8 +9,8 @@ const positionOf = ({ newest, newestPart }: ListedConversation): string =>
   `${newest} ${newestPart}`;
 
 /**
- * Counts the conversation that is shown as read. Returns whether one was read here: older pages of the list are not
- * loaded again, so their rows do not know it.
+ * Marks the current conversation as read. Returns whether one was marked here: older pages of the
+ * list are not reloaded, so their rows are not updated.
  */
 export function useReading(
   shown: ListedConversation | undefined,
@@ -28,7 +28,7 @@ export function useReading(
 }
 
 interface Beginning {
-  /** Null: not before it is known who reads. */
+  /** Null until it is known who reads. */
   readonly list: {
     readonly conversations: readonly ListedConversation[];
     readonly isKnownReader: boolean;
@@ -36,7 +36,10 @@ interface Beginning {
   readonly chats: readonly WebChat[] | null;
 }
 
-/** Begins the inbox of a person at their first visit, and hands over once what this browser kept by itself. */
+/**
+ * Creates a person's inbox at their first visit and hands over, once, the marks stored in this
+ * browser.
+ */
 export function useBeginning({ list, chats }: Beginning): void {
   const { refresh } = useScope();
   const isBegun = useRef(false);
@@ -47,7 +50,7 @@ export function useBeginning({ list, chats }: Beginning): void {
     isBegun.current = true;
     if (kept === null && isKnownReader) return;
     void order('conversations/begin-inbox', kept ?? {}).then((failed) => {
-      // What is refused stays in the browser and is handed over by a later visit.
+      // Marks that are refused stay in the browser, and the next visit tries again.
       if (failed === undefined) dropBrowserMarks(localStorage, chats);
       refresh();
     });

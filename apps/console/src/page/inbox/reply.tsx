@@ -11,17 +11,17 @@ import { Who } from '../who.ts';
 
 type ConversationReport = OutputOf<'conversations/show'>;
 
-/** The name under which an owner without a sign-in of their own acts. */
+/** The name of an owner without a sign-in of their own. */
 const UNNAMED = 'The owner';
 
-/** Channels without a person who could read a reply: programs wait for the answer to their request. */
+/** The channel without a person to read a reply: programs wait for the answer to their request. */
 const PROGRAMS = 'api';
 
 interface ReplyProps {
   readonly report: ConversationReport;
 }
 
-/** Below a conversation: who leads it, and the field to write into it (U12). */
+/** Below a conversation: who is answering it, and the field to write into it (U12). */
 export function Reply({ report }: ReplyProps): VNode | null {
   if (report.channel === PROGRAMS) return null;
   if (report.channel === 'web') {
@@ -39,7 +39,7 @@ export function Reply({ report }: ReplyProps): VNode | null {
   );
 }
 
-/** The person who leads the conversation instead of the agent, or a button to take it over. */
+/** The person answering instead of the agent, or a button to take over. */
 function Lead({ report: { id, agent, takenOver } }: ReplyProps): VNode {
   const { outcome, run } = useWork();
   const me = useContext(Who)?.name ?? UNNAMED;
@@ -71,7 +71,7 @@ const VOICES = [
   ['self', () => 'As myself'],
 ] as const;
 
-/** One key for each conversation. */
+/** Prefix of the storage keys; each conversation has its own. */
 const DRAFT = 'parley.draft.';
 
 function ReplyForm({ report }: ReplyProps): VNode {
@@ -79,7 +79,7 @@ function ReplyForm({ report }: ReplyProps): VNode {
   const { outcome, run } = useWork();
   const [as, setAs] = useState<InputOf<'conversations/reply'>['as']>('agent');
   const [text, setText] = useState(() => localStorage.getItem(DRAFT + id) ?? '');
-  // The same until it was accepted: a request that is sent again writes nothing twice.
+  // Stays the same until the message is accepted, so that a retry cannot send it twice.
   const request = useRef(randomId());
   const write = (next: string): void => {
     setText(next);

@@ -10,7 +10,7 @@ interface LinksProps {
   readonly rows: readonly InboxRow[];
   readonly filter: RowFilter;
   readonly isChosen: (row: InboxRow) => boolean;
-  /** Loads older conversations; null: all are here. */
+  /** Loads older conversations; null when all are loaded. */
   readonly older: (() => Promise<void>) | null;
 }
 
@@ -33,7 +33,7 @@ export function RowLinks({ rows, filter, isChosen, older }: LinksProps): VNode {
   );
 }
 
-/** The address of a row: the chat for one of this page, else the conversation. */
+/** The address of a row: the chat if it belongs to this page, otherwise the conversation. */
 export function hrefOfRow({ id, chat }: Pick<InboxRow, 'id' | 'chat'>): string {
   return chat === null ? hrefOf('conversations', id) : hrefOfChat(chat);
 }
@@ -88,7 +88,7 @@ function Mark({ row }: { readonly row: InboxRow }): VNode | null {
   return isNew ? <b class="mark is-new">New</b> : null;
 }
 
-/** The time of today, the day of this week, else the date. */
+/** The time if it was today, the weekday within a week, otherwise the date. */
 function shortTimeOf(at: number): string {
   const now = Date.now();
   const day = dayOf(at, now);

@@ -31,7 +31,7 @@ const at = (moment: number) =>
   ({ last: { direction: 'in', at: moment, text: '', by: null } }) as const;
 
 describe('the rows of the inbox', () => {
-  it('[U03] list a chat of the page once, by its own title, beside conversations of all channels', () => {
+  it('[U03] list each chat of the page once, by its own title, beside conversations of all channels', () => {
     const web = { channel: 'web', chatId: 'c1', title: 'Owner', isNew: true };
     const own = conversation('w', { ...web, ...at(5) });
     const rows = inboxRows({
@@ -50,7 +50,7 @@ describe('the rows of the inbox', () => {
     ]);
   });
 
-  it('[U03] begin with what is pinned, and have the names that were given', () => {
+  it('[U03] start with pinned conversations and show the names given to them', () => {
     const none = { title: null, isPinned: false, isArchived: false };
     const rows = inboxRows({
       ...known,
@@ -75,10 +75,10 @@ describe('the rows of the inbox', () => {
     ['a person in a direct chat, whose name is the title', {}, 'in', null, 'Yes.'],
     ['a member of a group', { chatType: 'group' }, 'in', 'Mia', 'Mia: Yes.'],
     ['the agent in a group', { chatType: 'group' }, 'out', null, 'Yes.'],
-    ['the reader in an own chat', { channel: 'web' }, 'in', null, 'You: Yes.'],
-    ['the agent in an own chat', { channel: 'web' }, 'out', null, 'Yes.'],
+    ['the reader in their own chat', { channel: 'web' }, 'in', null, 'You: Yes.'],
+    ["the agent in the reader's own chat", { channel: 'web' }, 'out', null, 'Yes.'],
   ] as const)(
-    '[U12] say who spoke where the title does not: %s',
+    '[U12] name the speaker where the title does not: %s',
     (_, facts, direction, by, said) => {
       const last = { direction, at: 1, text: 'Yes.', by };
       const [row] = inboxRows({ ...known, conversations: [conversation('a', { ...facts, last })] });
@@ -89,13 +89,13 @@ describe('the rows of the inbox', () => {
   it.each<[string, Partial<InboxRow>, readonly string[]]>([
     ['a quiet one', {}, ['all']],
     ['a new one', { isNew: true }, ['all', 'unread']],
-    ['one that asks', { state: 'asks' }, ['all', 'waiting']],
-    ['one that waits for its turn', { state: 'waiting' }, ['all']],
+    ['one with a pending approval', { state: 'asks' }, ['all', 'waiting']],
+    ['one waiting for its turn', { state: 'waiting' }, ['all']],
     ['a failed one', { hasFailed: true }, ['all', 'failed']],
     ['a chat of the page', { chat: 'main' }, ['all', 'mine']],
     ['an archived one', { isArchived: true, isNew: true }, ['archived']],
     [
-      'an archived one that asks',
+      'an archived one with a pending approval',
       { isArchived: true, state: 'asks' },
       ['all', 'waiting', 'archived'],
     ],
@@ -112,7 +112,7 @@ describe('the rows of the inbox', () => {
     ['#builds', 'BU'],
     ['公园', '公园'],
     ['👋', '?'],
-  ])('[U03] have letters for a picture: %s', (title, letters) => {
+  ])('[U03] have initials as a picture: %s', (title, letters) => {
     expect(initialsOf(title)).toBe(letters);
   });
 });

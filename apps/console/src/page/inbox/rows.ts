@@ -3,32 +3,35 @@ import type { OutputOf } from '@parley/gateway/operations';
 
 type ConversationList = OutputOf<'conversations/list'>;
 export type ListedConversation = ConversationList['conversations'][number];
-/** The name, pin and archive of a conversation in the inbox of the reader. */
+/** The name, pin and archive state of a conversation in the reader's inbox. */
 export type Mark = ConversationList['marks'][number];
 
 /** A row of the inbox: a conversation of any channel, or a chat of this page. */
 export interface InboxRow {
   readonly id: string;
-  /** Nothing was said in this chat of the page yet: it has no conversation. */
+  /** A chat of the page without any message, so without a conversation. */
   readonly isEmpty: boolean;
-  /** The conversation is not in the list, which has the newest: only its chat is known. */
+  /** The conversation is older than those in the list; only its chat is known. */
   readonly isOnlyChat: boolean;
-  /** The chat of this page; null: the conversation is on another channel. */
+  /** The chat of this page; null when the conversation is on another channel. */
   readonly chat: string | null;
   readonly title: string;
   readonly channel: string;
-  /** The channel as people read it, with its account and the kind of chat where they tell it apart. */
+  /**
+   * The channel's display name, with the account and the kind of chat when needed to distinguish
+   * them.
+   */
   readonly place: string;
-  /** In ms; 0: nothing was said yet. */
+  /** In ms; 0 when there are no messages yet. */
   readonly at: number;
   readonly said: string;
   readonly state: ListedConversation['state'];
   readonly waiting: number;
   readonly mode: ListedConversation['mode'];
-  /** Chosen for this conversation; null: that of the settings. */
+  /** The model chosen for this conversation; null for the one in the settings. */
   readonly model: string | null;
   readonly hasFailed: boolean;
-  /** A person leads it instead of the agent. */
+  /** Whether a person has taken over from the agent. */
   readonly isTakenOver: boolean;
   readonly isNew: boolean;
   readonly isPinned: boolean;
@@ -39,13 +42,16 @@ interface Known {
   readonly conversations: readonly ListedConversation[];
   readonly chats: readonly WebChat[];
   readonly marks: readonly Mark[];
-  /** The rows of one agent alone are listed: its chats begin without a first one. */
+  /** Whether the list shows one agent only; the empty first chat is then left out. */
   readonly isOfOneAgent: boolean;
 }
 
 const FIRST_CHAT = 'main';
 
-/** One list of all conversations: pinned ones first, then the newest. A chat of the page is listed once. */
+/**
+ * All conversations in one list: pinned ones first, then the newest. Each chat of the page appears
+ * once.
+ */
 export function inboxRows({ conversations, chats, marks, isOfOneAgent }: Known): InboxRow[] {
   const markOf = new Map(marks.map((mark) => [mark.id, mark]));
   const titles = new Map(chats.map(({ id, title }) => [id, title]));
@@ -94,12 +100,12 @@ const QUIET = {
   isOnlyChat: true,
 } satisfies Partial<InboxRow>;
 
-/** A chat of the page whose conversation is further down, or is led on another channel. */
+/** A chat of the page whose conversation is further down or on another channel. */
 function rowOfChat({ id, conversation, title, at }: WebChat, mark: Mark | undefined): InboxRow {
   return { ...QUIET, ...marked(conversation, title, mark), isEmpty: false, chat: id, at };
 }
 
-/** The chat that the page shows before anything was said. */
+/** The chat that the page shows before any message. */
 const EMPTY_CHAT: InboxRow = {
   ...QUIET,
   ...{ id: `chat ${FIRST_CHAT}`, chat: FIRST_CHAT, title: 'First chat', at: 0 },
@@ -112,20 +118,20 @@ function marked(id: string, title: string, mark: Mark | undefined) {
 }
 
 /**
- * The last words of a conversation. They say who spoke only where the title does not: a member of a group, and the
- * reader in a chat of their own.
+ * The last message of a conversation. The speaker is named only where the title does not tell: a
+ * group member, and the reader in their own chat.
  */
 function previewOf({ last: { direction, by, text }, channel }: ListedConversation): string {
   if (direction === 'in' && channel === 'web') return `You: ${text}`;
   return by === null ? text : `${by}: ${text}`;
 }
 
-/** The chat of this page that a conversation is led in; null: it is led elsewhere. */
+/** The chat of this page that holds a conversation; null when it is held elsewhere. */
 export function chatOf({ channel, account, chatId }: ListedConversation): string | null {
   return channel === 'web' && account === 'default' ? chatId : null;
 }
 
-/** The channel, its account where there are several, and the kind of chat. */
+/** The channel, its account when there are several, and the kind of chat. */
 export function conversationLabel({
   channel,
   account,
@@ -147,7 +153,10 @@ export const FILTERS: readonly (readonly [RowFilter, string])[] = [
   ['archived', 'Archived'],
 ];
 
-/** Whether a filter shows a row. Only their own filter shows archived rows, unless something waits in them. */
+/**
+ * Whether a filter shows a row. Archived rows appear only under their own filter, unless something
+ * is waiting in them.
+ */
 export function isShownBy(filter: RowFilter, row: InboxRow): boolean {
   if (filter === 'archived') return row.isArchived;
   if (row.isArchived && row.state !== 'asks') return false;
@@ -167,7 +176,7 @@ export function isShownBy(filter: RowFilter, row: InboxRow): boolean {
 
 const WORDS = /[\p{L}\p{N}]+/gu;
 
-/** One or two letters that stand for a title where there is no picture. */
+/** One or two letters of a title, shown in place of a picture. */
 export function initialsOf(title: string): string {
   const words = title.match(WORDS) ?? [];
   const letters =

@@ -13,18 +13,18 @@ import type { InboxRow } from './rows.ts';
 type SearchAnswer = OutputOf<'conversations/search'>;
 type SearchHit = SearchAnswer['hits'][number];
 
-/** While the index is built the search goes on by itself, after so many ms. */
+/** How often a search is repeated while the index is being built, in ms. */
 const GOES_ON_MS = 500;
 
 interface ResultsProps {
   readonly asked: string;
-  /** The rows of the inbox, whose titles are searched, too. */
+  /** The rows of the inbox, whose titles are searched as well. */
   readonly rows: readonly InboxRow[];
-  /** The message that is shown beside it. */
+  /** The message shown beside the results. */
   readonly chosen: string;
 }
 
-/** Messages and answers in which all words are found, newest first. */
+/** Messages and answers that contain all words, newest first. */
 export function SearchResults({ asked, rows, chosen }: ResultsProps): VNode {
   const again = (answer: SearchAnswer | undefined) => (answer?.missing ? GOES_ON_MS : undefined);
   const keyOf = ({ message }: SearchHit): string => message;
@@ -76,7 +76,7 @@ export function SearchResults({ asked, rows, chosen }: ResultsProps): VNode {
   );
 }
 
-/** A text with what was looked for marked in it. */
+/** A text with the search words marked. */
 function Marked({ text, asked }: { readonly text: string; readonly asked: string }): VNode {
   return (
     <>

@@ -16,18 +16,18 @@ type ShownMessage = OutputOf<'conversations/messages'>['messages'][number];
 
 interface TalkProps {
   readonly id: string;
-  /** The message that a search found, and when it was said; null: the newest are shown. */
+  /** A message found by a search, and its time; null to show the newest messages. */
   readonly found: { readonly message: string; readonly at: number } | null;
 }
 
 /**
- * A conversation of any channel (U08): `#/conversations/ID`, and `#/conversations/ID/at/MESSAGE/TIME` for a place that
- * was found.
+ * A conversation of any channel (U08): `#/conversations/ID`, or
+ * `#/conversations/ID/at/MESSAGE/TIME` for a search result.
  */
 export function TalkView({ args: [id = '', , message = '', at = ''] }: Route): VNode {
   if (id === '') {
     return (
-      // The list is the main part of the page.
+      // On this page the list is the main part.
       <section class="talk" aria-label="Conversation">
         <p class="nothing">Select a conversation. Reading it doesn't send anything.</p>
       </section>
@@ -44,7 +44,7 @@ export function TalkView({ args: [id = '', , message = '', at = ''] }: Route): V
   );
 }
 
-/** The field for a reply, once it is known who leads the conversation. */
+/** The reply field, shown once it is known who is answering the conversation. */
 function ReplyTo({ id }: Pick<TalkProps, 'id'>): VNode | null {
   const report = useOperation('conversations/show', { id }, 'live').value;
   return report === undefined ? null : <Reply report={report} />;
@@ -53,7 +53,7 @@ function ReplyTo({ id }: Pick<TalkProps, 'id'>): VNode | null {
 function Messages({ id, found }: TalkProps): VNode {
   const input = { id, until: found?.at };
   const data = useGrowing('conversations/messages', input, 'live', readMessages, keyOf);
-  // The first part of an answer shows all of it.
+  // Only the first part of an answer is kept, because it shows the whole answer.
   const messages = [...(data.value ?? [])].sort(byTime).filter(isShown);
   const list = useRef<HTMLOListElement>(null);
   useShownPlace(list, messages, found?.message ?? null);
@@ -116,13 +116,16 @@ function readMessages({ messages: items, next }: OutputOf<'conversations/message
 
 const keyOf = ({ id }: ShownMessage) => id;
 
-/** A question before its answer, where both were stored in one millisecond. */
+/** Sorts by time, with a question before its answer if both were stored in the same millisecond. */
 function byTime(a: ShownMessage, b: ShownMessage): number {
   const order = a.at - b.at || a.direction.localeCompare(b.direction);
   return order || Number(a.id.slice(1)) - Number(b.id.slice(1));
 }
 
-/** Shows the end of the list, or the place that was found; when older ones are added, what was shown stays. */
+/**
+ * Scrolls to the end of the list, or to the search result. The position is kept when older messages
+ * are added.
+ */
 function useShownPlace(
   list: { readonly current: HTMLOListElement | null },
   messages: readonly ShownMessage[],
@@ -146,7 +149,7 @@ function useShownPlace(
   }, [first, last]);
 }
 
-/** Whether the end of an element can be seen, or nearly. */
+/** Whether the end of an element is visible, or nearly so. */
 function isNear(element: Element | null | undefined): boolean {
   return element != null && element.getBoundingClientRect().bottom < innerHeight + 100;
 }
@@ -172,7 +175,7 @@ interface MessageProps {
   readonly message: ShownMessage;
 }
 
-/** The messages of one side, rendered as in the chat. */
+/** A message, rendered as in the chat. */
 function Message({ conversation, message }: MessageProps): VNode {
   const { at, direction, state, error, why, text, isNotice } = message;
   const [isAsked, setAsked] = useState(false);
@@ -201,7 +204,7 @@ function Message({ conversation, message }: MessageProps): VNode {
   );
 }
 
-/** The author of a message: a person, the agent, a person in its place, or Parley itself. */
+/** The author of a message: a person, the agent, a person acting as the agent, or Parley itself. */
 function writerOf({ direction, from, trigger, writtenBy, isNotice }: ShownMessage): string {
   if (writtenBy !== null) {
     return writtenBy.as === 'self' ? writtenBy.name : `${writtenBy.name}, as the agent`;
@@ -238,12 +241,12 @@ function Body({ conversation, message }: MessageProps): VNode {
 
 const KINDS = ['image', 'audio', 'voice', 'video', 'document', 'sticker'] as const;
 
-/** A kind that this page does not know is a document. */
+/** An unknown kind is treated as a document. */
 function kindOf(kind: string): WebFile['kind'] {
   return KINDS.find((one) => one === kind) ?? 'document';
 }
 
-/** The characters of a message that name what happened to it. */
+/** The maximum length of a message in the title of its trace, in characters. */
 const FIRST_WORDS = 60;
 
 function Why({ why, text }: { readonly why: string; readonly text: string }): VNode {

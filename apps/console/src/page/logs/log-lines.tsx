@@ -5,11 +5,14 @@ import { hrefOf } from '../route.ts';
 interface LogLinesProps {
   /** Newest first. */
   readonly lines: readonly LogLine[];
-  /** Several processes have written them. */
+  /** Whether the lines come from several processes. */
   readonly isOfMany: boolean;
 }
 
-/** Lines of the log, each with its conversation by name and a way to what became of its message. */
+/**
+ * Log lines, each with the name of its conversation and a link that explains what happened to its
+ * message.
+ */
 export function LogLines({ lines, isOfMany }: LogLinesProps): VNode {
   if (lines.length === 0) return <p class="nothing">No matching lines.</p>;
   return (
@@ -31,7 +34,7 @@ function lineKey({ at, process, text, facts }: LogLine): string {
   return `${at} ${process} ${text} ${JSON.stringify(facts)}`;
 }
 
-/** Lines of the same minute need the seconds. */
+/** Shows seconds, because many lines share a minute. */
 function clockTime(at: number): string {
   const time = new Date(at);
   const clock = time.toLocaleTimeString();
@@ -40,7 +43,7 @@ function clockTime(at: number): string {
     : `${time.toLocaleDateString()}, ${clock}`;
 }
 
-/** The facts that the line shows in another way. */
+/** The facts that the line already shows in another form. */
 const SHOWN = new Set(['conversation', 'turn', 'channel', 'account']);
 
 function LineText({ line, isOfMany }: { readonly line: LogLine; readonly isOfMany: boolean }) {

@@ -12,7 +12,7 @@ import { ReportSection } from './report-section.tsx';
 
 type LogReport = OutputOf<'logs/read'>;
 
-/** While new lines are followed the page asks again so often, in ms. */
+/** How often the page refreshes while following new lines, in ms. */
 const POLL_INTERVAL_MS = 2_000;
 
 const LEVELS: Readonly<Record<LogLevelName, string>> = {
@@ -22,7 +22,7 @@ const LEVELS: Readonly<Record<LogLevelName, string>> = {
   error: 'Errors',
 };
 
-/** The filter of the lines; an empty text is no filter. */
+/** The filter of the lines; an empty field matches everything. */
 interface Filter {
   readonly level: string;
   readonly channel: string;
@@ -30,7 +30,10 @@ interface Filter {
   readonly text: string;
 }
 
-/** The log of all processes that can be reached (U03): `#/logs/LEVEL/CHANNEL/CONVERSATION/TEXT`, `-` for any. */
+/**
+ * The log of all reachable processes (U03): `#/logs/LEVEL/CHANNEL/CONVERSATION/TEXT`, with `-` for
+ * any.
+ */
 export function LogsView({ args }: Route): VNode {
   const [level = 'info', channel = '', conversation = '', text = ''] = args.map((arg) =>
     arg === '-' ? '' : arg,
@@ -44,13 +47,16 @@ export function LogsView({ args }: Route): VNode {
   );
 }
 
-/** Filters, and a page of lines below them: the newest, which follows, or an older one. */
+/**
+ * The filters, and below them a page of lines: either the newest, which keeps updating, or an older
+ * one.
+ */
 function LogPages(filter: Filter): VNode {
   const [pages, setPages] = useState<readonly number[]>([]);
   const [follows, setFollows] = useState(true);
   const before = pages.at(-1);
   const given = Object.entries(filter).filter(([, value]) => value !== '');
-  // An address may name anything; the gateway says what there is.
+  // An address may contain anything; the gateway validates it.
   const query = { ...Object.fromEntries(given), before } as InputOf<'logs/read'>;
   const isLive = follows && before === undefined;
   const data = useOperation('logs/read', query, isLive ? POLL_INTERVAL_MS : undefined);
@@ -145,7 +151,7 @@ function Filters(props: Filter & Pick<LogReport, 'channels'>): VNode {
   );
 }
 
-/** The processes of the lines, and the missing ones. */
+/** The processes that wrote the lines, and those that could not be reached. */
 function Reach({ processes, unreachable }: LogReport): VNode {
   return (
     <>

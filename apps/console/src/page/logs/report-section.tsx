@@ -6,7 +6,7 @@ import { useWork } from '../ui/data.tsx';
 import { amount } from '../ui/format.ts';
 import { ActionButton, List, OutcomeNote, Said, Section } from '../ui/widgets.tsx';
 
-/** A bundle for a bug report (U03): the person sees all of it before it is saved. */
+/** A bundle for a bug report (U03). The person can read all of it before saving it. */
 export function ReportSection(): VNode {
   const [report, setReport] = useState<BugReport | null>(null);
   const { outcome, run } = useWork();
@@ -20,7 +20,7 @@ export function ReportSection(): VNode {
     <Section title="Report a bug">
       <p class="facts">
         A bundle with versions, settings, checks and the last lines of the log. Secrets, names, ids
-        and messages are hidden: only what is written in the program of Parley itself is shown.
+        and messages are hidden: only text from Parley's own source code is shown.
       </p>
       <OutcomeNote outcome={outcome} />
       {report === null ? (
@@ -53,7 +53,7 @@ export function ReportSection(): VNode {
   );
 }
 
-/** Exactly what is shown; nothing is sent anywhere. */
+/** Saves exactly what is shown; nothing is sent anywhere. */
 function downloadReport({ name, archive }: BugReport): void {
   const bytes = Uint8Array.from(atob(archive), (character) => character.charCodeAt(0));
   const address = URL.createObjectURL(new Blob([bytes], { type: 'application/gzip' }));

@@ -1,6 +1,6 @@
 import { folded } from '../inbox/highlight.ts';
 
-/** One thing that the palette leads to or does. */
+/** A destination or an action offered by the palette. */
 export interface PaletteEntry {
   readonly id: string;
   readonly kind: 'Pages' | 'Chats' | 'Commands';
@@ -8,10 +8,13 @@ export interface PaletteEntry {
   readonly hint: string;
 }
 
-/** Entries that are shown at once. */
+/** The largest number of entries shown. */
 const MOST = 12;
 
-/** The entries that fit what was typed: all of its words are in them. Those whose label begins with it come first. */
+/**
+ * The entries that contain all typed words. Those whose label starts with the typed text come
+ * first.
+ */
 export function matching<Entry extends PaletteEntry>(
   entries: readonly Entry[],
   typed: string,
@@ -32,7 +35,7 @@ export function matching<Entry extends PaletteEntry>(
     .slice(0, MOST);
 }
 
-/** The chosen place after an arrow key, round and round; null: another key. */
+/** The position after an arrow key, wrapping around at both ends; null for any other key. */
 export function placeAfter(key: string, at: number, count: number): number | null {
   if (count === 0) return null;
   if (key === 'ArrowDown') return (at + 1) % count;

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/a11y: the keys of the field move in the list, as in every combobox.
+// biome-ignore-all lint/a11y: keys pressed in the field move the selection, as in any combobox.
 import type { WebHistory } from '@parley/channels/web';
 import type { Signal } from '@preact/signals';
 import type { VNode } from 'preact';
@@ -17,7 +17,7 @@ export interface PaletteProps {
   readonly shown: Signal<'palette' | 'help' | null>;
   readonly me: Me;
   readonly commands: WebHistory['commands'];
-  /** Sends a command in the chat that is open. */
+  /** Sends a command in the open chat. */
   readonly send: (command: string) => void;
 }
 
@@ -26,7 +26,7 @@ export function Palette(props: PaletteProps): VNode {
   const { shown } = props;
   const box = useRef<HTMLDialogElement>(null);
   const kind = shown.value;
-  // The browser gives the focus back to where it was.
+  // The browser then restores the focus.
   const close = (): void => box.current?.close();
   useEffect(() => box.current?.showModal(), []);
   return (
@@ -120,7 +120,7 @@ function Finder({ close, me, commands, send }: FinderProps): VNode {
   );
 }
 
-/** Everything the palette leads to, as far as the role of who is signed in may open it. */
+/** All entries that the signed-in person's role allows. */
 function useEntries(me: Me, commands: WebHistory['commands'], send: (command: string) => void) {
   const isOwner = me.role === 'owner';
   const list = useOperation('conversations/list', isOwner ? {} : null);

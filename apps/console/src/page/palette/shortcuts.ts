@@ -16,7 +16,7 @@ export const SHORTCUTS: readonly (readonly [keys: string, does: string])[] = [
 
 type Key = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey'>;
 
-/** The shortcut of a key; `isTyping`: it is pressed in a field, where letters are text. Null: none. */
+/** The action of a key, or null. `isTyping` is true in a text field, where letters are text. */
 export function shortcutOf(
   { key, ctrlKey, metaKey, altKey }: Key,
   isTyping: boolean,
@@ -29,11 +29,11 @@ export function shortcutOf(
   return key === 'n' ? 'new-chat' : null;
 }
 
-/** Calls back for the shortcuts of the page. */
+/** Calls back when a shortcut of the page is pressed. */
 export function useShortcuts(run: (shortcut: Shortcut) => void): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
-      // The editor is in a shadow root, whose host would be the target.
+      // The editor is in a shadow root, so the event's own target would only be its host.
       const [target = null] = event.composedPath();
       const shortcut = shortcutOf(event, isField(target));
       if (shortcut === null || event.defaultPrevented) return;

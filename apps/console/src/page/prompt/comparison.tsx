@@ -3,7 +3,7 @@ import { Fragment, type VNode } from 'preact';
 import { amount, percent } from '../ui/format.ts';
 import { Said } from '../ui/widgets.tsx';
 
-/** Two prompts: their shared prefix, and what differs. */
+/** Two prompts: their shared prefix and their differences. */
 export function ComparisonView({ comparison }: { readonly comparison: PromptComparison }): VNode {
   const { before, after, prefix, share, parts } = comparison;
   const end = parts.findIndex((part) => !isFullyShared(part));
@@ -27,7 +27,7 @@ export function ComparisonView({ comparison }: { readonly comparison: PromptComp
           <ChangeRow part={part} />
         </Fragment>
       ))}
-      {end === -1 && <p class={END}>The two are the same to the last character</p>}
+      {end === -1 && <p class={END}>The prompts are identical</p>}
     </div>
   );
 }
@@ -71,14 +71,14 @@ function isFullyShared({ change, pieces, shared }: PartComparison): boolean {
   return change === 'same' && shared === length;
 }
 
-/** A stretch of a layer's text: how it changed, and whether it is in the shared prefix. */
+/** A section of a layer's text: how it changed, and whether it is in the shared prefix. */
 interface Stretch extends TextPiece {
   readonly shared: boolean;
 }
 
 /**
- * The pieces of a layer, cut where the shared prefix ends. It ends within the first line that differs, so
- * the beginnings of the removed and of the added line are both part of it.
+ * The pieces of a layer, split where the shared prefix ends. It ends within the first differing
+ * line, so it includes the beginning of both the removed and the added line.
  */
 export function stretchesOf({ pieces, shared }: PartComparison): readonly Stretch[] {
   let left = { removed: shared, added: shared };

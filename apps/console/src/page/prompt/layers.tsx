@@ -11,7 +11,10 @@ import { useState } from 'preact/hooks';
 import { amount, percent } from '../ui/format.ts';
 import { Said } from '../ui/widgets.tsx';
 
-/** A whole request: tool definitions, layers, history and message; and the layers that are not in it. */
+/**
+ * A whole request: tool definitions, layers, history and message, followed by the layers that were
+ * left out.
+ */
 export function PromptLayers({ request }: { readonly request: SentRequest }): VNode {
   const { tools, unsent } = request;
   const rows = rowsOf(request);
@@ -22,14 +25,14 @@ export function PromptLayers({ request }: { readonly request: SentRequest }): VN
       <LayerRows rows={rows} all={all} />
       {unsent.length > 0 && <Unsent unsent={unsent} />}
       <dl class="pairs">
-        <dt>Tools it could call</dt>
+        <dt>Available tools</dt>
         <dd>{tools.length === 0 ? 'none' : tools.join(', ')}</dd>
       </dl>
     </>
   );
 }
 
-/** The pace at which a text changes: the color of its bar. */
+/** How often a text changes, which determines the color of its bar. */
 type Pace = 'standing' | 'turning' | 'data';
 
 /** One row of a request. */
@@ -39,13 +42,13 @@ interface Row extends Pick<SentPart, 'source' | 'tokens'> {
   readonly pace: Pace;
   readonly cut: SentPart['cut'];
   readonly characters: number;
-  /** The content that it unfolds. */
+  /** The content shown when the row is opened. */
   readonly content: string | readonly MessageSize[];
-  /** Above the row. */
+  /** Shown above the row. */
   readonly note: string | null;
 }
 
-/** In the order in which a provider gets them. */
+/** Rows in the order in which a provider receives them. */
 function rowsOf({ parts, messages, sections }: SentRequest): readonly Row[] {
   const rowOf = (part: SentPart, index: number): Row => ({
     ...part,
@@ -78,7 +81,7 @@ function rowsOf({ parts, messages, sections }: SentRequest): readonly Row[] {
     ...talk(
       'message',
       'Its text is in the chat; only its size is recorded.',
-      'What the turn answers',
+      'The message being answered',
     ),
   ];
 }
@@ -111,7 +114,7 @@ interface RowsProps {
   readonly all: number;
 }
 
-/** The whole request as one bar: what never changes, what changes, what is data. */
+/** The whole request as one bar, divided into constant, changing and data parts. */
 function WholeBar({ rows, all }: RowsProps): VNode {
   const shares = PACES.map(({ pace, label }) => {
     const own = rows.filter((row) => row.pace === pace);
@@ -143,7 +146,7 @@ function WholeBar({ rows, all }: RowsProps): VNode {
   );
 }
 
-/** Each row unfolds to its text, or to the sizes of its messages. */
+/** Each row opens to show its text or the sizes of its messages. */
 function LayerRows({ rows, all }: RowsProps): VNode {
   return (
     <div class="layers">
@@ -189,7 +192,7 @@ function LayerRow({ row, share }: { readonly row: Row; readonly share: number })
         </span>
         <span class="layer-size">{amount(tokens)}</span>
       </summary>
-      {/* A long text is laid out only once it is opened. */}
+      {/* A long text is laid out only when it is opened. */}
       {isOpen && (
         <>
           <Content content={content} />

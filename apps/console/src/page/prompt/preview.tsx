@@ -5,7 +5,7 @@ import { amount } from '../ui/format.ts';
 import { Show } from '../ui/widgets.tsx';
 import { PromptLayers } from './layers.tsx';
 
-/** A hypothetical message. The gateway chooses for empty fields. */
+/** A hypothetical message. The gateway chooses values for empty fields. */
 const FIRST = { channel: 'web', chat: 'direct', user: '', text: '', mode: 'full', heartbeat: '' };
 type Preview = Readonly<typeof FIRST>;
 
@@ -15,7 +15,7 @@ const CHOICES = {
   mode: ['full', 'light', 'minimal', 'none'],
 } as const;
 
-/** The prompt of a hypothetical turn: the model is not called, and nothing is stored (P17). */
+/** The prompt of a hypothetical turn, built without calling the model or storing anything (P17). */
 export function PreviewSheet(): VNode {
   const [preview, setPreview] = useState(FIRST);
   const [asked, setAsked] = useState(FIRST);
@@ -30,9 +30,9 @@ export function PreviewSheet(): VNode {
       <header class="entry-head">
         <h2 class="title">Preview</h2>
         <p>
-          The request of the first turn of a new session, or of the next heartbeat run; with the
-          mode “minimal” that of a sub-agent whose task is the text. The model is not called;
-          nothing is stored.
+          The request for the first turn of a new session, or for the next heartbeat run. In the
+          mode “minimal”, it is that of a sub-agent with the text as its task. The model is not
+          called, and nothing is stored.
         </p>
       </header>
       <PreviewForm preview={preview} change={change} submit={() => setAsked(preview)} />
@@ -52,7 +52,7 @@ export function PreviewSheet(): VNode {
 
 interface PreviewFormProps {
   readonly preview: Preview;
-  /** `isFinal`: the prompt is built again at once. */
+  /** Changes the message; with `isFinal` the prompt is rebuilt immediately. */
   readonly change: (part: Partial<Preview>, isFinal: boolean) => void;
   readonly submit: () => void;
 }
@@ -79,7 +79,7 @@ function PreviewForm({ preview, change, submit }: PreviewFormProps): VNode {
       <select
         class="field"
         value={preview[name]}
-        // A heartbeat run has a mode of its own.
+        // A heartbeat run has its own mode.
         disabled={name === 'mode' && preview.heartbeat === '1'}
         onChange={({ currentTarget }) => change({ [name]: currentTarget.value }, true)}
       >
@@ -93,7 +93,7 @@ function PreviewForm({ preview, change, submit }: PreviewFormProps): VNode {
     <form class="row preview" onSubmit={onSubmit}>
       {choice('channel', 'Channel')}
       {choice('chat', 'Chat')}
-      {text('user', 'Person', 'id of the sender')}
+      {text('user', 'Person', 'sender id')}
       {choice('mode', 'Mode')}
       {text('text', 'Text', 'Hello')}
       <label class="row">

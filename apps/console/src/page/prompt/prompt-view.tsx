@@ -11,8 +11,8 @@ import { PromptLayers } from './layers.tsx';
 import { PreviewSheet } from './preview.tsx';
 
 /**
- * The prompts of the model, turn by turn (P17): `#/prompt/TURN`, `#/prompt/TURN/against/EARLIER`, `#/preview`. Every
- * text is shown as text, never as HTML.
+ * The prompts of all turns (P17): `#/prompt/TURN`, `#/prompt/TURN/against/EARLIER`, `#/preview`.
+ * Every text is shown as plain text, never as HTML.
  */
 export function PromptView({ view, args: [turn = '', word, earlier = ''] }: Route): VNode {
   const data = usePages('prompts/list', {}, ({ prompts, next }) => ({ items: prompts, next }));
@@ -54,12 +54,12 @@ interface TurnListProps extends Pick<Pages<PromptSummary>, 'more'> {
   readonly chosen: string | undefined;
 }
 
-/** The recorded turns, newest first, under the day they ran. */
+/** The recorded turns, newest first, grouped by day. */
 function TurnList({ turns, chosen, more }: TurnListProps): VNode {
   if (turns.length === 0) {
     return (
       <p class="nothing">
-        Nothing is recorded yet. Write to the agent, and the prompt of that turn appears here.
+        Nothing recorded yet. Write to the agent, and the prompt of that turn appears here.
       </p>
     );
   }
@@ -99,7 +99,7 @@ function TurnLink({ turn, isChosen }: { turn: PromptSummary; isChosen: boolean }
   );
 }
 
-/** The title of a group, else the sender. */
+/** The title of a group, otherwise the sender. */
 function chatName({ place: { title, personName, chatType } }: PromptSummary): string {
   const name = title ?? personName;
   return chatType === 'direct' ? name : `${name} · ${chatType}`;
@@ -174,7 +174,7 @@ function TurnHead({ turn }: { readonly turn: PromptSummary }): VNode {
   );
 }
 
-/** Chooses an earlier turn to compare with; turns of the same chat come first. */
+/** Selects an earlier turn to compare with; turns of the same chat come first. */
 function CompareChoice(props: Omit<TurnProps, 'turnId'> & { turn: PromptSummary }) {
   const { turn, turns, against } = props;
   const others = turns.filter(({ turnId }) => turnId !== turn.turnId);

@@ -33,11 +33,11 @@ describe('prompts on the page', () => {
       { layer: 'c', placement: 'system', outcome: 'failed', reason: 'it broke' },
       'failed: it broke',
     ],
-  ])('[P17] say why a layer is not there: %o', (unsent, reason) => {
+  ])('[P17] say why a layer was left out: %o', (unsent, reason) => {
     expect(unsentReason(unsent)).toBe(reason);
   });
 
-  it('[P17] mark where the shared prefix ends, also within a line', () => {
+  it('[P17] mark where the shared prefix ends, even within a line', () => {
     const part: PartComparison = {
       layer: 'l',
       placement: 'system',

@@ -7,8 +7,8 @@ const schema = JSON.parse(readFileSync(configPath('parley.schema.json'), 'utf8')
 const labels = (lines: readonly string[], typed: string) =>
   offersAt(schema, lines, typed).map(({ label }) => label);
 
-describe('what the editor of the settings offers', () => {
-  it('[U03] is the keys of the block in which the line stands', () => {
+describe('completions in the settings editor', () => {
+  it('[U03] are the keys of the block that contains the line', () => {
     expect(labels([], 'he')).toContain('heartbeat');
     expect(labels(['heartbeat:', '  enabled: true'], '  ')).toContain('quietHours');
     expect(labels(['channels:', '  telegram:', '    token: x'], '    ')).toContain('access');
@@ -16,7 +16,7 @@ describe('what the editor of the settings offers', () => {
     expect(labels(['channels:', '  telegram:', '    access:'], '      ')).toContain('groups');
   });
 
-  it('[U03] is the values of a key that has few, and nothing where anything may stand', () => {
+  it('[U03] are the values of a key that allows only a few, and none for any other key', () => {
     expect(labels(['log:'], '  level: ')).toEqual(['debug', 'info', 'warn', 'error', 'silent']);
     expect(labels(['heartbeat:'], '  enabled: t')).toEqual(['true', 'false']);
     expect(labels(['agent:'], '  name: P')).toEqual([]);

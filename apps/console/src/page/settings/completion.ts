@@ -1,6 +1,6 @@
 import { type Field, fieldOf, keysOf, type Schema } from './fields.ts';
 
-/** A key or a value that fits at a place of the file. */
+/** A key or value that fits at a position of the file. */
 export interface Offer {
   readonly label: string;
   readonly about?: string | undefined;
@@ -8,8 +8,8 @@ export interface Offer {
 }
 
 /**
- * The completions of `typed`, the start of a line below `lines`: the keys of the block that its indent belongs to, or
- * the values of its key. Blocks in braces are not looked into.
+ * The completions of `typed`, the start of a line below `lines`: either the keys of the block its
+ * indent belongs to, or the values of its key. Flow mappings in braces are not parsed.
  */
 export function offersAt(
   schema: Schema,
@@ -42,7 +42,7 @@ function wordsIn(field: Field): readonly string[] {
   }
 }
 
-/** The keys of the blocks around a line with that indent, from the outermost. */
+/** The keys of the blocks around a line with that indent, outermost first. */
 function pathAbove(lines: readonly string[], indent: number): readonly string[] {
   const path: string[] = [];
   let depth = indent;

@@ -24,12 +24,12 @@ describe('a draft of the settings', () => {
       [{ path: ['agent', 'name'], value: 'Molly' }],
     ],
     [
-      'a value that is gone',
+      'a value that was removed',
       withValue(BEFORE, ['agent', 'name'], undefined),
       [{ path: ['agent', 'name'] }],
     ],
     [
-      'a block that was not there',
+      'a new block',
       withValue(BEFORE, ['spend', 'totalDaily', 'usd'], 1),
       [{ path: ['spend'], value: { totalDaily: { usd: 1 } } }],
     ],
@@ -38,11 +38,7 @@ describe('a draft of the settings', () => {
       withValue(BEFORE, ['mcp', 'next'], {}),
       [{ path: ['mcp', 'next'], value: {} }],
     ],
-    [
-      'an entry that is gone',
-      withValue(BEFORE, ['mcp', 'desk'], undefined),
-      [{ path: ['mcp', 'desk'] }],
-    ],
+    ['a removed entry', withValue(BEFORE, ['mcp', 'desk'], undefined), [{ path: ['mcp', 'desk'] }]],
     [
       'a new name',
       { ...BEFORE, mcp: withName(BEFORE.mcp, 'desk', 'table') },
@@ -54,7 +50,7 @@ describe('a draft of the settings', () => {
       [{ path: ['plugins', 1, 'use'], value: './c.ts' }],
     ],
     [
-      'a list entry that is gone',
+      'a removed list entry',
       withValue(BEFORE, ['plugins', 0], undefined),
       [{ path: ['plugins'], value: [BEFORE.plugins[1]] }],
     ],
@@ -64,7 +60,7 @@ describe('a draft of the settings', () => {
     expect(changesBetween(BEFORE, after)).toEqual(changes);
   });
 
-  it('[D12] changes that are made one after another give what was drafted', () => {
+  it('[D12] produces the draft when its changes are applied one after another', () => {
     const tree = fc.letrec((tie) => ({
       value: fc.oneof({ depthSize: 'small' }, fc.string(), fc.integer(), tie('block'), tie('list')),
       block: fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd'), tie('value'), {
@@ -84,7 +80,7 @@ describe('a draft of the settings', () => {
     );
   });
 
-  it('finds, moves and names', () => {
+  it('finds, moves and renames', () => {
     expect(valueAt(BEFORE, ['plugins', 1, 'options', 'deep', 0])).toBe(1);
     expect(valueAt(null, ['agent'])).toBeUndefined();
     expect(valueAt(BEFORE, ['plugins', 'use'])).toBeUndefined();

@@ -1,18 +1,21 @@
 import type { InputOf } from '@parley/gateway/operations';
 import { isBlock, type Schema, schemaAt } from './fields.ts';
 
-/** Keys, and numbers of list entries from 0. */
+/** Keys, and indexes of list entries. */
 export type Path = readonly (string | number)[];
 
-/** A change of the settings as the gateway takes it; without a value the key is removed. */
+/** A settings change as the gateway accepts it; without a value the key is removed. */
 export type ValueChange = InputOf<'settings/change'>['changes'][number];
 
-/** Writes a change, values or the whole text; what is refused is shown at its places. */
+/**
+ * Saves changed values or the whole text. When the gateway refuses, each problem is shown beside
+ * its setting.
+ */
 export type Save = (
   change: { readonly changes: readonly ValueChange[] } | { readonly text: string },
 ) => void;
 
-/** The value at a path; undefined where there is none. */
+/** The value at a path; undefined when there is none. */
 export function valueAt(values: unknown, path: Path): unknown {
   let value = values;
   for (const key of path) value = childOf(value, key);
@@ -24,7 +27,10 @@ function childOf(value: unknown, key: string | number): unknown {
   return isBlock(value) ? value[key] : undefined;
 }
 
-/** The values with another value at a path; undefined removes it there. What is on the way is created. */
+/**
+ * A copy of the values with another value at a path; undefined removes it. Missing parents are
+ * created.
+ */
 export function withValue(values: unknown, [key, ...rest]: Path, value: unknown): unknown {
   if (key === undefined) return value;
   const inner = withValue(childOf(values, key), rest, value);
@@ -38,22 +44,22 @@ export function withValue(values: unknown, [key, ...rest]: Path, value: unknown)
   return others;
 }
 
-/** A block with one key renamed in its place; unchanged where the new name is empty or taken. */
+/** A block with one key renamed in place; unchanged when the new name is empty or taken. */
 export function withName(value: unknown, from: string, to: string): unknown {
   if (!isBlock(value) || to === '' || to in value) return value;
   const entries = Object.entries(value).map(([key, one]) => [key === from ? to : key, one]);
   return Object.fromEntries(entries);
 }
 
-/** A list with an entry at another place. */
+/** A list with one entry moved to another position. */
 export function withMoved(list: readonly unknown[], from: number, to: number): readonly unknown[] {
   const others = list.toSpliced(from, 1);
   return others.toSpliced(to, 0, list[from]);
 }
 
 /**
- * The changes that turn the file into the draft. Blocks are compared key by key, lists of the same length entry by
- * entry, so that comments between them stay; a block that was added empty is no change.
+ * The changes that turn the file into the draft. Blocks are compared key by key and lists of equal
+ * length entry by entry, so that comments between them are preserved.
  */
 export function changesBetween(
   before: unknown,
@@ -71,7 +77,10 @@ export function changesBetween(
   return [after === undefined ? { path } : { path, value: after }];
 }
 
-/** The changes to write: a section that was only opened on the way says nothing, one that may be absent does. */
+/**
+ * The changes to save. A section that is merely empty is left out; an empty block counts only if it
+ * is optional.
+ */
 export function changesToWrite(
   before: unknown,
   after: unknown,
@@ -91,7 +100,7 @@ function changesOfBlock(
 ): readonly ValueChange[] {
   const known = isBlock(before) ? before : {};
   const removed = Object.keys(known).filter((key) => !(key in after));
-  // Removed last: the file writes a block that was empty in between in braces.
+  // Removals come last, because a block that is empty in between would be written in braces.
   return [
     ...Object.entries(after).flatMap(([key, one]) =>
       changesBetween(known[key], one, [...path, key]),
@@ -100,7 +109,7 @@ function changesOfBlock(
   ];
 }
 
-/** A path as problems name it: `plugins[0].use`. */
+/** A path in the notation of problems: `plugins[0].use`. */
 export function pathText(path: Path): string {
   return path
     .map((key, at) => (typeof key === 'number' ? `[${key}]` : `${at === 0 ? '' : '.'}${key}`))

@@ -16,7 +16,7 @@ import type { Schema } from './fields.ts';
 
 /** An editor of the settings file in the page. */
 export interface SettingsEditor extends Editor {
-  /** Shows problems at their places, instead of those before. */
+  /** Shows problems at their positions and removes earlier ones. */
   mark(problems: readonly ShownProblem[]): void;
 }
 
@@ -24,7 +24,7 @@ type SettingsEditorOptions = Pick<EditorOptions, 'text' | 'onChange' | 'onSave'>
   readonly schema: Schema;
 };
 
-/** Opens an editor of YAML inside of `parent` that knows the settings. */
+/** Opens a YAML editor in `parent` that knows the settings. */
 export function openSettingsEditor(
   parent: HTMLElement,
   { schema, ...options }: SettingsEditorOptions,
@@ -50,7 +50,7 @@ export function openSettingsEditor(
   };
 }
 
-/** From its place to the end of the line. */
+/** From the problem's position to the end of the line. */
 function diagnosticOf(doc: Text, { line, column = 1, text }: ShownProblem): Diagnostic[] {
   if (line === undefined || line > doc.lines) return [];
   const place = doc.line(line);

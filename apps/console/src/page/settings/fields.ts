@@ -1,4 +1,4 @@
-/** As much of JSON Schema as the schema of the settings uses. */
+/** The subset of JSON Schema used by the settings schema. */
 export interface Schema {
   /** The name of the setting in plain words. */
   readonly title?: string;
@@ -11,31 +11,34 @@ export interface Schema {
   readonly maxLength?: number;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
-  /** The schema of every entry of a record; false where all keys are known. */
+  /** The schema of every entry of a record; false when all keys are known. */
   readonly additionalProperties?: Schema | boolean;
   readonly items?: Schema;
   readonly anyOf?: readonly Schema[];
   readonly oneOf?: readonly Schema[];
 }
 
-/** The form of one setting on the page. */
+/** How the page displays one setting. */
 export type Field =
   | { readonly kind: 'block'; readonly fields: readonly (readonly [string, Schema])[] }
-  /** Entries whose keys people choose. */
+  /** Entries with keys that people choose. */
   | { readonly kind: 'record'; readonly entry: Schema }
-  /** Entries that are no single line. */
+  /** Entries that do not fit on one line. */
   | { readonly kind: 'items'; readonly item: Schema }
   /** One of several forms. */
   | { readonly kind: 'union'; readonly forms: readonly Form[] }
   | { readonly kind: 'choice'; readonly options: readonly string[] }
   | { readonly kind: 'switch' }
-  /** One entry a line. */
+  /** One entry per line. */
   | { readonly kind: 'list'; readonly numbers: boolean }
   | TextField
   /** Any value, as JSON. */
   | { readonly kind: 'json' };
 
-/** One line, or several where the text is long. Only where the schema has them, numbers and flags are read as such. */
+/**
+ * A line of text, or several for long text. Numbers and booleans are parsed only where the schema
+ * allows them.
+ */
 export interface TextField {
   readonly kind: 'text';
   readonly numbers: boolean;
@@ -44,23 +47,26 @@ export interface TextField {
   readonly isLong: boolean;
 }
 
-/** A field that a person types into, or chooses a word of. */
+/** A field with one typed or selected value. */
 export type ValueField = Exclude<Field, { readonly kind: 'block' | 'record' | 'items' | 'union' }>;
 
-/** One form of a union: a word, or what a schema describes. */
+/** One form of a union: a word, or a value described by a schema. */
 export type Form =
   | { readonly kind: 'word'; readonly label: string; readonly word: unknown }
   | { readonly kind: 'schema'; readonly label: string; readonly schema: Schema };
 
-/** In its place any value may stand, as `${NAME}` or `${file:/path}`. */
+/** A reference, `${NAME}` or `${file:/path}`, which can replace any value. */
 const REFERENCE = '\\$\\{.+\\}';
 const SECRET = /token|secret|password|api_?key|headers$/i;
 const LONG_REFERENCE = /\$\{.+\}/;
 
-/** A text that may be longer than this, in characters, gets several lines. */
+/** Texts that may be longer than this, in characters, get several lines. */
 const ONE_LINE = 400;
 
-/** Decides by the schema alone, except that what does not fit it, such as a reference, is shown as it is written. */
+/**
+ * Chooses a field by the schema; only a value that does not fit it, such as a reference, is shown
+ * as it is written.
+ */
 export function fieldOf(name: string, schema: Schema, written: unknown): Field {
   if (typeof written === 'string' && LONG_REFERENCE.test(written)) return REFERENCE_FIELD;
   const field = fieldOfSchema(name, schema, written);
@@ -89,7 +95,7 @@ function fieldOfSchema(name: string, schema: Schema, written: unknown): Field {
 
 function fieldOfForm(name: string, form: Schema, written: unknown): Field {
   if (form.properties !== undefined) {
-    // A union has chosen the form that has this word; else there is nothing to choose.
+    // The union has already chosen the form with this constant, so it is not shown.
     const fields = Object.entries(form.properties).filter(([, one]) => one.const === undefined);
     return { kind: 'block', fields };
   }
@@ -122,7 +128,7 @@ function textField(name: string, forms: readonly Schema[], written: unknown): Te
   };
 }
 
-/** Whether a field can show what is written; nothing is shown by every one. */
+/** Whether a field can show the written value; every field can show a missing one. */
 function canShow(field: Field, written: unknown): boolean {
   if (written === undefined || written === null) return true;
   switch (field.kind) {
@@ -164,7 +170,10 @@ function unionOf(forms: readonly Schema[]): readonly Form[] {
   ];
 }
 
-/** The label that distinguishes a block: the word that it holds, its title, or the names of its required or first keys. */
+/**
+ * The label that distinguishes a block: its constant, its title, or the names of its required or
+ * first keys.
+ */
 function labelOf({ title, properties = {}, required = [], type }: Schema): string {
   const words = Object.values(properties).flatMap(({ const: word }) => word ?? []);
   if (words.length > 0) return words.map(String).join(', ');
@@ -176,14 +185,16 @@ function labelOf({ title, properties = {}, required = [], type }: Schema): strin
   return `${names.join(', ')}${keys.length > named.length ? ' …' : ''}`;
 }
 
-/** The name of a setting in plain words; one of a plugin that brings none gets the words of its key. */
+/**
+ * The name of a setting in plain words; a plugin's setting without a title is named after its key.
+ */
 export function nameOf(key: string, { title }: Schema): string {
   if (title !== undefined) return title;
   const words = key.replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2').replaceAll(/[_-]+/g, ' ');
   return words.slice(0, 1).toUpperCase() + words.slice(1).toLowerCase();
 }
 
-/** The form of a union that is written; -1 where none is. */
+/** The index of the form that the written value has; -1 if there is none. */
 export function formWritten(forms: readonly Form[], written: unknown): number {
   if (written === undefined || written === null) return -1;
   const word = forms.findIndex((form) => form.kind === 'word' && form.word === written);
@@ -193,7 +204,10 @@ export function formWritten(forms: readonly Form[], written: unknown): number {
   return best < 0 ? -1 : points.indexOf(best);
 }
 
-/** The score of a form for the written value: by kind, then by its word, then by known keys. Negative: not at all. */
+/**
+ * How well a form fits the written value: by kind, then by its constant, then by known keys.
+ * Negative when it does not fit at all.
+ */
 function pointsOf(schema: Schema, written: unknown): number {
   const { properties } = schema;
   if (Array.isArray(written)) return hasType(schema, 'array') ? 0 : -1;
@@ -204,7 +218,9 @@ function pointsOf(schema: Schema, written: unknown): number {
   return isSame ? 1 + known : 0;
 }
 
-/** The words by which a form is told from others, by their keys: of those that it must have. */
+/**
+ * The words that distinguish a form from others, by key. Only constants and required keys count.
+ */
 function markWords({
   properties = {},
   required = [],
@@ -217,7 +233,7 @@ function markWords({
   return new Map(marks.filter(([, words]) => words.length > 0));
 }
 
-/** The value with which a form begins: what is written and fits it, too, stays. */
+/** The initial value of a form; written values that fit it are kept. */
 export function initialValue(form: Form, written: unknown): unknown {
   if (form.kind === 'word') return form.word;
   const { properties } = form.schema;
@@ -230,7 +246,7 @@ export function initialValue(form: Form, written: unknown): unknown {
           properties?.[key] !== undefined && (marks.get(key)?.includes(value) ?? true),
       )
     : [];
-  // A block that the form must have tells it from one that may be empty.
+  // Required blocks are created, because they distinguish this form from others.
   const blocks = (form.schema.required ?? []).flatMap((key) => {
     const one = properties?.[key] ?? {};
     return valueSchemas(one).every(isCompound) ? [[key, startOfEntry(one)] as const] : [];
@@ -239,7 +255,7 @@ export function initialValue(form: Form, written: unknown): unknown {
   return Object.fromEntries([...blocks, ...words, ...kept]);
 }
 
-/** The value with which a new entry begins. */
+/** The initial value of a new entry. */
 export function startOfEntry(schema: Schema): unknown {
   const field = fieldOf('', schema, undefined);
   if (field.kind === 'block' || field.kind === 'record') return {};
@@ -249,7 +265,10 @@ export function startOfEntry(schema: Schema): unknown {
   return '';
 }
 
-/** The keys that may stand in a block, in whichever form; of a record the schema of every key as `entry`. */
+/**
+ * The keys that a block may contain in any of its forms; `entry` is the schema of every key of a
+ * record.
+ */
 export function keysOf(schema: Schema): {
   readonly keys: readonly (readonly [string, Schema])[];
   readonly entry: Schema | undefined;
@@ -263,7 +282,7 @@ export function keysOf(schema: Schema): {
   };
 }
 
-/** The forms that are allowed there, besides a reference. */
+/** The schemas allowed for a value, without references. */
 export function valueSchemas(schema: Schema): readonly Schema[] {
   const forms = schema.anyOf ?? schema.oneOf;
   if (forms === undefined) return [schema];
@@ -290,7 +309,7 @@ export function isBlock(value: unknown): value is Readonly<Record<string, unknow
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The schema of the setting at a path; empty where the schema says nothing about it. */
+/** The schema of the setting at a path; empty when the schema does not describe it. */
 export function schemaAt(schema: Schema, path: readonly (string | number)[]): Schema {
   let here = schema;
   for (const step of path) {

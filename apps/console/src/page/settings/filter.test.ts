@@ -22,7 +22,7 @@ function shows(query: string, path: string, isChangedOnly = false): boolean {
   });
 }
 
-describe('the search in the settings', () => {
+describe('the settings search', () => {
   it.each<[string, string, boolean]>([
     ['', 'limits', true],
     ['quiet HOURS', 'heartbeat.quietHours', true],
@@ -35,7 +35,7 @@ describe('the search in the settings', () => {
     ['oauth', 'mcp', true],
     ['webhook secret', 'channels', true],
     ['no such words', 'channels', false],
-    // It is shown under "Memory", at a place of its own.
+    // It is shown under "Memory" instead, as a part of its own.
     ['trim memory.md', 'heartbeat', false],
   ])('[U03] for %j shows %s: %s', (query, path, isFound) => {
     expect(shows(query, path)).toBe(isFound);
@@ -48,11 +48,11 @@ describe('the search in the settings', () => {
     ['limits', false],
     ['mcp', true],
     ['queue', true],
-  ])('[U03] for what differs from its default shows %s: %s', (path, isFound) => {
+  ])('[U03] limited to changed settings shows %s: %s', (path, isFound) => {
     expect(shows('', path, true)).toBe(isFound);
   });
 
-  it('[U03] counts what differs from its default', () => {
+  it('[U03] counts settings that differ from their defaults', () => {
     const count = (path: string) =>
       countChanged(schemaAt(schema, [path]), valueAt(WRITTEN, [path]), [path]);
     expect(['heartbeat', 'mcp', 'queue', 'limits'].map(count)).toEqual([1, 1, 1, 0]);

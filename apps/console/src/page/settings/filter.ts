@@ -2,16 +2,16 @@ import type { Path } from './draft.ts';
 import { isBlock, keysOf, nameOf, type Schema, valueSchemas } from './fields.ts';
 import { isPart } from './groups.ts';
 
-/** The settings that the form shows. */
+/** Which settings the form shows. */
 export interface Filter {
-  /** The words that a person searches for, in lower case; none: all settings. */
+  /** The search words, in lower case; empty to show all settings. */
   readonly words: readonly string[];
   readonly isChangedOnly: boolean;
 }
 
 export const ALL: Filter = { words: [], isChangedOnly: false };
 
-/** Levels below a section that are searched. */
+/** How many levels below a section are searched. */
 const MAX_DEPTH = 8;
 
 export function filterOf(query: string, isChangedOnly: boolean): Filter {
@@ -29,7 +29,10 @@ interface Setting {
   readonly written: unknown;
 }
 
-/** Whether the label, the help or the key of a setting has all of the words. A word with a dot is looked for in the path. */
+/**
+ * Whether the label, help or key of a setting contains all words. A word with a dot is matched
+ * against the path.
+ */
 export function isHit({ words }: Filter, { path, schema }: Omit<Setting, 'written'>): boolean {
   const key = String(path.at(-1) ?? '');
   const own = `${nameOf(key, schema)} ${schema.description ?? ''} ${key}`.toLowerCase();
@@ -37,7 +40,7 @@ export function isHit({ words }: Filter, { path, schema }: Omit<Setting, 'writte
   return words.every((word) => own.includes(word) || (word.includes('.') && whole.includes(word)));
 }
 
-/** Whether the form shows a setting, or anything in it. */
+/** Whether the form shows a setting or anything inside it. */
 export function isShown(filter: Filter, setting: Setting, depth = MAX_DEPTH): boolean {
   const { path, schema, written } = setting;
   if (filter.isChangedOnly && countChanged(schema, written, path) === 0) return false;
@@ -45,7 +48,7 @@ export function isShown(filter: Filter, setting: Setting, depth = MAX_DEPTH): bo
   return depth > 0 && innerOf(setting).some((inner) => isShown(filter, inner, depth - 1));
 }
 
-/** The settings in a setting: known keys, and entries that are written or could be. */
+/** The settings inside a setting: known keys, and entries that exist or could be added. */
 function innerOf({ path, schema, written }: Setting): readonly Setting[] {
   const { keys, entry } = keysOf(schema);
   const block = isBlock(written) ? written : {};
@@ -57,7 +60,7 @@ function innerOf({ path, schema, written }: Setting): readonly Setting[] {
   const inner = known.filter((one) => !isPart(one.path));
   const item = entry ?? valueSchemas(schema).find(({ items }) => items !== undefined)?.items;
   if (item === undefined) return inner;
-  // One that is not written yet, so that what could be added is found.
+  // Includes an entry that does not exist yet, so that the search finds what could be added.
   const entries = [...entriesOf(written), ['*', undefined] as const];
   const others = entries.filter(([key]) => !keys.some(([one]) => one === key));
   return [
@@ -71,7 +74,9 @@ function entriesOf(written: unknown): readonly (readonly [string | number, unkno
   return isBlock(written) ? Object.entries(written) : [];
 }
 
-/** The number of settings that differ from their defaults; an entry without a default counts as one. */
+/**
+ * The number of settings that differ from their defaults; an entry without a default counts as one.
+ */
 export function countChanged(schema: Schema, written: unknown, path: Path): number {
   if (written === undefined || written === null) return 0;
   const { keys, entry } = keysOf(schema);
@@ -84,7 +89,7 @@ export function countChanged(schema: Schema, written: unknown, path: Path): numb
     return isPart(inner) ? 0 : countChanged(known.get(key) ?? {}, one, inner);
   });
   const sum = counts.reduce((all, count) => all + count, 0);
-  // A block that may be absent is switched on by being there.
+  // An optional block is switched on by its mere presence.
   return sum === 0 && schema.default === undefined && counts.length === 0 ? 1 : sum;
 }
 

@@ -6,7 +6,7 @@ import { groupOf, SETTINGS_GROUPS } from './groups.ts';
 
 const schema: Schema = JSON.parse(readFileSync(configPath('parley.schema.json'), 'utf8'));
 
-/** The paths of all settings; `*` for a name that people choose. */
+/** The paths of all settings; `*` stands for a name that people choose. */
 function pathsIn(one: Schema, path: readonly string[]): readonly (readonly string[])[] {
   const { keys, entry } = keysOf(one);
   const inner = entry === undefined ? keys : [...keys, ['*', entry] as const];
@@ -19,7 +19,7 @@ function pathsIn(one: Schema, path: readonly string[]): readonly (readonly strin
 const paths = pathsIn(schema, []);
 
 describe('the groups of settings', () => {
-  it('[U03] hold every setting, and each at one place', () => {
+  it('[U03] contain every setting exactly once', () => {
     expect(paths.length).toBeGreaterThan(500);
     const homeless = paths.filter((path) => groupOf(path) === undefined);
     // Parley writes the version itself.
@@ -34,7 +34,7 @@ describe('the groups of settings', () => {
     expect(parts.filter((part) => !known.has(part))).toEqual([]);
   });
 
-  it('[U03] let a part that is named alone leave its section', () => {
+  it('[U03] show a part that is named separately outside its section', () => {
     expect(groupOf(['heartbeat', 'memoryTokens'])?.id).toBe('memory');
     expect(groupOf(['heartbeat', 'enabled'])?.id).toBe('tasks');
     expect(groupOf(['agents', 'desk', 'heartbeat', 'memoryTokens'])?.id).toBe('agents');

@@ -1,15 +1,18 @@
 import type { Path } from './draft.ts';
 
-/** Settings that people look for together. */
+/** Settings that belong together from a user's point of view. */
 export interface SettingsGroup {
   /** Its name in the address. */
   readonly id: string;
   readonly title: string;
-  /** Sections of the file, or single settings of one that belongs to another group. */
+  /** Sections of the file, or single settings taken out of a section of another group. */
   readonly parts: readonly string[];
 }
 
-/** All settings by task, in the order in which an installation needs them. The version is Parley's own business. */
+/**
+ * All settings by task, in the order in which an installation needs them. Only the version, which
+ * Parley writes itself, is missing.
+ */
 export const SETTINGS_GROUPS: readonly SettingsGroup[] = [
   { id: 'agent', title: 'Agent and model', parts: ['model', 'agent', 'identity', 'soul'] },
   { id: 'channels', title: 'Channels', parts: ['channels', 'lanes'] },
@@ -46,10 +49,10 @@ export const SETTINGS_GROUPS: readonly SettingsGroup[] = [
 
 const PARTS: ReadonlySet<string> = new Set(SETTINGS_GROUPS.flatMap(({ parts }) => parts));
 
-/** Whether a setting is shown at a place of its own instead of in the block that it is written in. */
+/** Whether a setting is shown separately instead of in the block that contains it. */
 export const isPart = (path: Path): boolean => PARTS.has(path.join('.'));
 
-/** The group that shows a setting: of the parts that contain it the most precise one decides. */
+/** The group that shows a setting; the most specific matching part decides. */
 export function groupOf(path: Path): SettingsGroup | undefined {
   for (let length = path.length; length > 0; length -= 1) {
     const part = path.slice(0, length).join('.');

@@ -5,11 +5,11 @@ import type { Filter } from './filter.ts';
 
 /** The form that a setting belongs to. */
 export interface SettingContext {
-  /** All settings as they were edited up to now. */
+  /** All settings with the edits made so far. */
   readonly draft: unknown;
   readonly problems: readonly ShownProblem[];
   readonly filter: Filter;
-  /** The words of the search, to mark them where they are. */
+  /** The search words to highlight. */
   readonly marked: readonly string[];
   /** Edits one value; undefined removes it. */
   readonly set: (path: Path, value: unknown) => void;
@@ -21,13 +21,13 @@ export interface SettingProps {
   readonly path: Path;
   readonly schema: Schema;
   readonly form: SettingContext;
-  /** Its name and description are shown already. */
+  /** Whether its name and description are already shown above it. */
   readonly isSection?: boolean;
-  /** For an entry of a list or record: emptied, it stays until it is removed. */
+  /** Whether it is an entry of a list or record, which stays when emptied until it is removed. */
   readonly isEntry?: boolean;
 }
 
-/** The id of the element with a setting. */
+/** The id of the element that shows a setting. */
 export const fieldId = (path: Path): string => `setting-${path.join('.')}`;
 
 /** Whether a problem is at a path or below it. */

@@ -5,7 +5,7 @@ import { isBlock, type Schema, startOfEntry } from './fields.ts';
 import type { SettingProps } from './setting-context.ts';
 import { Press } from './setting-parts.tsx';
 
-/** Draws one setting with all that it contains. */
+/** Renders one setting with everything inside it. */
 export type SettingElement = (props: SettingProps) => VNode | null;
 
 interface RecordProps extends SettingProps {
@@ -13,7 +13,7 @@ interface RecordProps extends SettingProps {
   readonly Setting: SettingElement;
 }
 
-/** Entries whose names people choose, each with its name, and a place for the next. */
+/** Entries whose names people choose, each with its name, followed by a field to add another. */
 export function RecordEntries({ path, form, entry, Setting }: RecordProps): VNode {
   const record = valueAt(form.draft, path);
   const keys = isBlock(record) ? Object.keys(record) : [];
@@ -28,7 +28,7 @@ export function RecordEntries({ path, form, entry, Setting }: RecordProps): VNod
   return (
     <>
       {keys.map((key, at) => (
-        // The name itself can change.
+        // Keyed by position, because the name itself can change.
         <div class="stack settings-entry" key={at}>
           <div class="row">
             <NameInput
@@ -63,7 +63,7 @@ export function RecordEntries({ path, form, entry, Setting }: RecordProps): VNod
   );
 }
 
-/** A name that counts once it is whole. */
+/** A name field that takes effect when the name is complete. */
 function NameInput({
   label,
   name,
@@ -84,7 +84,7 @@ function NameInput({
   );
 }
 
-/** Without sending the form. */
+/** Runs an action on Enter without submitting the form. */
 function onEnter(event: KeyboardEvent, act: () => void): void {
   if (event.key !== 'Enter') return;
   event.preventDefault();
@@ -96,7 +96,7 @@ interface ListProps extends SettingProps {
   readonly Setting: SettingElement;
 }
 
-/** Entries in their order: each can be moved or removed. */
+/** Entries in their order; each can be moved or removed. */
 export function ListItems({ name, path, form, item, Setting }: ListProps): VNode {
   const written = valueAt(form.draft, path);
   const list: readonly unknown[] = Array.isArray(written) ? written : [];

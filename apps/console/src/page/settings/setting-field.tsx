@@ -8,7 +8,10 @@ import { ListItems, RecordEntries } from './setting-entries.tsx';
 import { FieldHead, FieldsOrText, GroupHead, Help, Press, usualText } from './setting-parts.tsx';
 import { SettingValue } from './setting-value.tsx';
 
-/** One setting with all that it contains, decided by its schema; nothing where the search leaves it out. */
+/**
+ * One setting with everything inside it, rendered according to its schema; nothing when the filter
+ * excludes it.
+ */
 export function SettingField(given: SettingProps): VNode | null {
   const { name, path, schema, form } = given;
   const written = valueAt(form.draft, path);
@@ -39,12 +42,12 @@ export function SettingField(given: SettingProps): VNode | null {
     case 'union':
       return <Union {...props} field={field} written={written} />;
     default:
-      // Another kind of field begins with its own text.
+      // Keyed by kind, so that another kind of field starts with its own text.
       return <SettingValue key={field.kind} {...props} field={field} written={written} />;
   }
 }
 
-/** Whether the search is about a block as such: then all that is in it is shown. */
+/** Whether the block itself matches the search; everything in it is then shown. */
 const isWhole = ({ path, schema, form }: SettingProps): boolean =>
   form.filter.words.length > 0 && isHit(form.filter, { path, schema });
 
@@ -54,7 +57,7 @@ interface GroupProps extends SettingProps {
   readonly children: ComponentChildren;
 }
 
-/** Several settings with a common name, and what is wrong with them as a whole. */
+/** Several settings under a common name, with the problems of the block as a whole. */
 function SettingGroup(props: GroupProps): VNode {
   const { path, schema, form, isSection, isEntry, children } = props;
   const written = valueAt(form.draft, path);
@@ -71,7 +74,7 @@ function SettingGroup(props: GroupProps): VNode {
       </div>
     );
   }
-  // A block without a default may be absent: it is there once a person says so.
+  // A block without a default may be absent until a person adds it.
   const isNothing = written === undefined || written === null;
   const isAbsent = path.length > 1 && schema.default === undefined && isNothing;
   const isOpen =
@@ -121,7 +124,7 @@ function BlockFields({
   );
 }
 
-/** A key of the file that the schema does not have: a mistake, or the key of a plugin. */
+/** A key in the file that is missing from the schema: a mistake, or the key of a plugin. */
 const UNKNOWN: Schema = { description: 'Parley does not know this key.' };
 
 interface UnionProps extends SettingProps {
@@ -129,7 +132,10 @@ interface UnionProps extends SettingProps {
   readonly written: unknown;
 }
 
-/** One of several forms: which one, and its fields. What fits the new form, too, stays. */
+/**
+ * A selection between several forms, and the fields of the chosen one. Values that fit the new form
+ * are kept.
+ */
 function Union(props: UnionProps): VNode {
   const { name, path, schema, form, isSection, field, written } = props;
   const at = formWritten(field.forms, written);

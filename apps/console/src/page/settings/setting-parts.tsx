@@ -6,7 +6,7 @@ import { nameOf, type Schema } from './fields.ts';
 import { countChanged } from './filter.ts';
 import { fieldId, isWithin, type SettingProps } from './setting-context.ts';
 
-/** A text with the words of the search marked in it. */
+/** A text with the search words marked. */
 function Marked({
   text,
   words,
@@ -24,7 +24,10 @@ interface HeadProps extends SettingProps {
   readonly written: unknown;
 }
 
-/** The name of a field in plain words, its key for people who edit the file, and whether it differs from its default. */
+/**
+ * The name of a field in plain words, its key for people who edit the file, and whether it differs
+ * from its default.
+ */
 export function FieldHead(props: HeadProps & { readonly labels: string }): VNode {
   const { name, path, schema, form, isSection, labels } = props;
   if (isSection) {
@@ -46,7 +49,7 @@ export function FieldHead(props: HeadProps & { readonly labels: string }): VNode
   );
 }
 
-/** The same for what can be opened; a section of the file is a heading. */
+/** The same heading for a collapsible group; a section of the file gets a heading element. */
 export function GroupHead(props: HeadProps): VNode {
   const { name, path, schema, form } = props;
   const label = <Marked text={nameOf(name, schema)} words={form.marked} />;
@@ -73,7 +76,7 @@ function Difference({ path, schema, written }: HeadProps): VNode | null {
   return <span class="hint tone is-new">{schema.default === undefined ? 'Set' : 'Changed'}</span>;
 }
 
-/** The way back to the default, for what the file says. */
+/** Resets a value in the file to its default. */
 function Reset({ name, path, schema, form, written, isEntry }: HeadProps): VNode | null {
   if (written === undefined || written === null || isEntry) return null;
   const label = schema.default === undefined ? 'Remove' : 'Reset to default';
@@ -86,14 +89,16 @@ function Reset({ name, path, schema, form, written, isEntry }: HeadProps): VNode
   );
 }
 
-/** The help of a setting, and what is wrong with it. */
+/** The help of a setting and its problems. */
 export function Help({
   path,
   schema,
   form,
   isWhole = false,
 }: Pick<SettingProps, 'path' | 'schema' | 'form'> & {
-  /** Problems of what is in it are shown here, too: it has no fields of its own. */
+  /**
+   * Whether to show problems of nested values here, too, because they have no fields of their own.
+   */
   readonly isWhole?: boolean;
 }): VNode {
   const wrong = form.problems.filter(({ path: at }) =>
@@ -115,7 +120,7 @@ export function Help({
   );
 }
 
-/** A button for a part of a setting, with a name that says which. */
+/** A button for a part of a setting; its accessible name says which part. */
 export function Press({
   label,
   about,
@@ -132,7 +137,10 @@ interface AsTextProps extends HeadProps {
   readonly children: ComponentChildren;
 }
 
-/** The fields of a block or list, or the same as JSON: so whatever the file can say can be written here. */
+/**
+ * The fields of a block or list, or the same value as JSON, which can express anything the file
+ * can.
+ */
 export function FieldsOrText({ children, ...props }: AsTextProps): VNode {
   const [isText, setText] = useState(false);
   const label = isText ? 'Edit as fields' : 'Edit as text';
@@ -193,13 +201,13 @@ function jsonIn(text: string): unknown {
   }
 }
 
-/** A text for a field that has nothing in it. */
+/** The placeholder of an empty field. */
 export function usualText(schema: Schema): string {
   const usual = usualOf(schema);
   return usual === '' ? 'Not set' : `Default: ${usual}`;
 }
 
-/** The default, where it is short. */
+/** The default value, if it is short. */
 export function usualOf({ default: usual }: Schema): string {
   return usual === undefined || usual === null || typeof usual === 'object' ? '' : String(usual);
 }

@@ -12,12 +12,12 @@ interface ValueProps extends SettingProps {
 
 type OnInput = (event: { readonly currentTarget: { readonly value: string } }) => void;
 
-/** A setting that a person types, or chooses a word for. */
+/** A setting with one typed or selected value. */
 export function SettingValue(props: ValueProps): VNode {
   const { path, schema, form, isEntry, isSection, field, written } = props;
   const id = fieldId(path);
   const [typed, setTyped] = useState(writeTyped(field, written));
-  // What was typed stays as it is (1.0) as long as it means what the draft has.
+  // The typed text, such as 1.0, is kept while it has the same value as the draft.
   const isSame = JSON.stringify(readTyped(field, typed)) === JSON.stringify(written);
   const isWrong = form.problems.some(({ path: at }) => isWithin(at, path));
   const take: OnInput = ({ currentTarget: { value } }) => {
@@ -57,7 +57,7 @@ interface InputProps {
   readonly onInput: OnInput;
 }
 
-/** A choice may hold a reference as well; the field then shows it as text. */
+/** A selection may also hold a reference, which turns it into a text field. */
 const A_REFERENCE = `\${NAME}`;
 
 function Input({ field, shared, schema, onInput }: InputProps): VNode {

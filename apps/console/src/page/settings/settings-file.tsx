@@ -13,7 +13,7 @@ interface FileProps {
   readonly save: Save;
 }
 
-/** The file itself, with its keys completed while one types and each problem at its place. */
+/** The settings file in an editor that completes keys and marks problems. */
 export function SettingsFile({ settings, schema, problems, save }: FileProps): VNode {
   const box = useRef<HTMLDivElement>(null);
   const editor = useRef<SettingsEditor>();

@@ -11,7 +11,7 @@ import { groupOf, SETTINGS_GROUPS, type SettingsGroup } from './groups.ts';
 import type { SettingContext } from './setting-context.ts';
 import { SettingField } from './setting-field.tsx';
 
-/** Values that were edited from the file with this print. */
+/** Edited values, based on the file with this print. */
 export interface Edited {
   readonly print: string;
   readonly values: unknown;
@@ -24,12 +24,12 @@ interface FormProps {
   readonly save: Save;
   /** The id of the group in the address. */
   readonly chosen: string;
-  /** The edits that are not saved yet; they survive a switch to the file. */
+  /** The unsaved edits; they survive a switch to the file. */
   readonly edited: Edited | undefined;
   readonly setEdited: (edit: (now: Edited | undefined) => Edited | undefined) => void;
 }
 
-/** All settings by task, with a search. Only what was changed is written. */
+/** All settings by task, with a search. Only changed values are saved. */
 export function SettingsForm(props: FormProps): VNode {
   const { settings, schema, problems, save, chosen, edited, setEdited } = props;
   const { values, print } = settings;
@@ -37,9 +37,9 @@ export function SettingsForm(props: FormProps): VNode {
   const [isChangedOnly, setChangedOnly] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   if (values === null) {
-    return <p class="nothing">The file is not valid YAML. Correct it in the tab File.</p>;
+    return <p class="nothing">The file is not valid YAML. Fix it in the File tab.</p>;
   }
-  // An edit counts for the text of the file that it was made from.
+  // Edits apply only to the version of the file they are based on.
   const ofThis = (one: Edited | undefined): unknown => (one?.print === print ? one.values : values);
   const draft = ofThis(edited);
   const changes = changesToWrite(values, draft, schema);
@@ -68,7 +68,7 @@ export function SettingsForm(props: FormProps): VNode {
         onChoose={() => {
           setQuery('');
           setChangedOnly(false);
-          // Another group begins at its start.
+          // A newly selected group is shown from its beginning.
           box.current?.scrollIntoView({ block: 'start' });
         }}
       />
@@ -129,7 +129,7 @@ interface GroupsProps {
   readonly onChoose: () => void;
 }
 
-/** The groups, with how much of each was changed and whether something in it is wrong. */
+/** The groups, each with its number of changed settings and a mark if something in it is wrong. */
 function Groups({ form, schema, chosen, onChoose }: GroupsProps): VNode {
   return (
     <nav class="settings-groups" aria-label="Groups of settings">
@@ -164,7 +164,10 @@ interface HitsProps {
   readonly groups: readonly SettingsGroup[];
 }
 
-/** The settings of groups; of several groups those that have any. */
+/**
+ * The settings of the given groups; groups without matching settings are left out when there are
+ * several.
+ */
 function Hits({ form, schema, groups }: HitsProps): VNode {
   const shown = groups.flatMap((group) => {
     const parts = group.parts
@@ -192,5 +195,5 @@ function settingOf(part: string, schema: Schema) {
   return { name: path.at(-1) ?? part, path, schema: schemaAt(schema, path) };
 }
 
-/** The keys of a path as problems name it. */
+/** The keys of a path in the notation of problems. */
 const keysIn = (path: string): Path => path.split(/[.[\]]+/).filter((key) => key !== '');

@@ -11,7 +11,10 @@ import type { Save } from './draft.ts';
 import { SettingsFile } from './settings-file.tsx';
 import { type Edited, SettingsForm } from './settings-form.tsx';
 
-/** The settings: a form made from their schema, or the file itself (U03, D12). Both refuse what would not start. */
+/**
+ * The settings: a form generated from their schema, or the file itself (U03, D12). Both refuse
+ * settings with which Parley could not start.
+ */
 export function SettingsView({ args: [part = 'agent'] }: Route): VNode {
   const settings = useOperation('settings/show', {});
   const schema = useOperation('settings/schema', {});
@@ -90,17 +93,17 @@ const OUTCOMES: Outcomes = {
   written: { text: 'Saved. A copy of the previous file was kept.', isTrouble: false },
   unchanged: { text: 'Nothing to save: the file already says this.', isTrouble: false },
   refused: failed('Nothing was saved: Parley could not use these settings.'),
-  outdated: failed('Not saved: the file changed in the meantime. Look at it again.'),
+  outdated: failed('Not saved: the file changed in the meantime. Check it and try again.'),
 };
 
 const UNDONE: Outcomes = {
   written: { text: 'The last change was undone. Undo again to restore it.', isTrouble: false },
   unchanged: { text: 'Nothing to undo: the copy is the same as the file.', isTrouble: false },
   refused: failed('Nothing was undone: Parley could not use the settings as they were.'),
-  outdated: failed('Not undone: the file changed in the meantime. Look at it again.'),
+  outdated: failed('Not undone: the file changed in the meantime. Check it and try again.'),
 };
 
-/** The way back to the file as it was before the last change that was saved here or in a chat. */
+/** Restores the file as it was before the last change saved here or in a chat. */
 function Undo({
   settings: { savedAt },
   onUndo,
@@ -127,11 +130,14 @@ interface StateProps {
   readonly work: Work;
 }
 
-/** The outcome of the last change, the problems of the file, and the settings that wait for a start. */
+/**
+ * The outcome of the last change, the problems of the file, and the settings that take effect after
+ * a restart.
+ */
 function State({ settings, refused, work }: StateProps): VNode {
   const { file, problems, state } = settings;
   const shown = refused.length > 0 ? refused : problems;
-  const restart = () => order('gateway/restart', {}, () => 'Parley starts again.');
+  const restart = () => order('gateway/restart', {}, () => 'Parley is restarting.');
   return (
     <>
       <OutcomeNote outcome={work.outcome} />
@@ -142,16 +148,16 @@ function State({ settings, refused, work }: StateProps): VNode {
         </Said>
       ))}
       {state.afterRestart.length > 0 && (
-        <section class="card" aria-label="Waits for a start">
+        <section class="card" aria-label="Takes effect after a restart">
           <p>
-            Saved, but used after the next start: {state.afterRestart.join(', ')}. Everything else
+            Saved, takes effect after a restart: {state.afterRestart.join(', ')}. Everything else
             already applies.
           </p>
           <div class="actions">
             <ConfirmButton
-              label="Start again"
-              confirm="Start again"
-              question="Turns in progress start over afterwards. Start again now?"
+              label="Restart"
+              confirm="Restart"
+              question="Turns in progress start over afterwards. Restart now?"
               onPress={() => work.run(restart)}
             />
           </div>

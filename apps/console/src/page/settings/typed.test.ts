@@ -57,7 +57,7 @@ describe('a typed setting', () => {
     '1.50',
   );
 
-  it('[D12] is read as the value that it was written for', () => {
+  it('[D12] is read back as the value from which it was written', () => {
     const text = fc.oneof(fc.string({ unit: 'grapheme' }), odd);
     const finite = fc
       .double({ noNaN: true, noDefaultInfinity: true })

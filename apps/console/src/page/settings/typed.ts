@@ -1,11 +1,11 @@
 import { isBlock, type TextField, type ValueField } from './fields.ts';
 
-/** A list without entries, which is not the same as no list: `allow: []` allows nothing. */
+/** An empty list, which differs from an absent one: `allow: []` allows nothing. */
 const EMPTY_LIST = '[]';
 
 /**
- * Reads a typed text as a value of the settings; undefined: the default applies. As in the file, a text in double
- * quotes is that text, whatever is in it: "5" is no number, "" is empty.
+ * Parses typed text as a settings value; undefined applies the default. As in the file, double
+ * quotes make it a string: "5" is not a number, and "" is an empty text.
  */
 export function readTyped(field: ValueField, typed: string): unknown {
   if (typed.trim() === '') return undefined;
@@ -42,7 +42,7 @@ function readText({ numbers, flags }: TextField, typed: string): unknown {
   return numbers ? numberOr(word) : typed;
 }
 
-/** The text in double quotes; undefined where there are none, or it is no JSON text. */
+/** The text in double quotes; undefined when it is not a valid JSON string. */
 function quotedText(typed: string): string | undefined {
   const text = typed.trim();
   if (!/^".*"$/s.test(text)) return undefined;
@@ -50,14 +50,14 @@ function quotedText(typed: string): string | undefined {
   return typeof value === 'string' && value !== text ? value : undefined;
 }
 
-/** A word or a reference stays what it is, as does a number that a computer would round. */
+/** Words and references stay text, as do numbers that would lose precision. */
 function numberOr(typed: string): string | number {
   const isNumber = /^-?(0|[1-9]\d*)(\.\d+)?$/.test(typed) && String(Number(typed)) === typed;
   const isRounded = /^-?\d*\.\d*0+$/.test(typed) && Number.isFinite(Number(typed));
   return isNumber || isRounded ? Number(typed) : typed;
 }
 
-/** Text that is no JSON is that text. */
+/** Text that is not valid JSON is kept as a string. */
 function jsonOr(typed: string): unknown {
   try {
     return JSON.parse(typed);
@@ -66,7 +66,7 @@ function jsonOr(typed: string): unknown {
   }
 }
 
-/** A value of the settings as it stands in a field; `readTyped` reads the same value from it. */
+/** A settings value as text for a field; `readTyped` returns the same value. */
 export function writeTyped(field: ValueField, value: unknown): string {
   if (value === undefined || value === null) return '';
   if (Array.isArray(value) && field.kind === 'list') {

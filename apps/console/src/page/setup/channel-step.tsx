@@ -15,7 +15,10 @@ interface ChannelProps {
   readonly onSaved: () => void;
 }
 
-/** A channel: its token is tried, and the bot’s name and picture shown, before it is saved. */
+/**
+ * Connects a channel: its token is tested and the bot's name and picture are shown before it is
+ * saved.
+ */
 export function ChannelStep({ state, accounts, place, onSaved }: ChannelProps): VNode {
   const { channels, platforms } = state;
   const [id, setId] = useState('');
@@ -26,7 +29,7 @@ export function ChannelStep({ state, accounts, place, onSaved }: ChannelProps): 
   const hasToken = chosen?.asks === 'token';
   const { answer, isBusy, take, forget } = useStep(() => {
     setToken('');
-    // The code of a phone is shown in this step.
+    // The step stays open to show the code for a phone.
     if (hasToken) onSaved();
   });
   const tried = (answer?.kind === 'works' && answer.bot) || null;
@@ -99,7 +102,7 @@ export function ChannelStep({ state, accounts, place, onSaved }: ChannelProps): 
   );
 }
 
-/** The platform that is configured and waits for its phone, else the first one. */
+/** The configured platform that is waiting for its phone, otherwise the first one. */
 function firstUnlinked(
   platforms: readonly SetupPlatform[],
   accounts: ShownAccounts,
@@ -108,7 +111,7 @@ function firstUnlinked(
   return platforms.find(({ id }) => waits?.id.startsWith(`${id}/`)) ?? platforms[0];
 }
 
-/** `Connected as @bot`, for each account that is; null: none is. */
+/** `Connected as @bot` for each connected account; null when there is none. */
 function connectedAs(accounts: ShownAccounts, bot: SetupBot | null): VNode | null {
   const names = accounts.flatMap(({ channel, state }) => {
     if (state.kind !== 'connected' && state.kind !== 'standby') return [];
@@ -136,7 +139,7 @@ function Invitation({ address }: { readonly address: string }): VNode {
   );
 }
 
-/** The bot whose token was tried. Its name and picture are its owner’s choice. */
+/** The bot whose token was tested. Its owner chose the name and picture. */
 function BotCard({ name, picture, invitation }: SetupBot): VNode {
   const address = usePictureOf(picture);
   return (
@@ -154,7 +157,7 @@ function BotCard({ name, picture, invitation }: SetupBot): VNode {
   );
 }
 
-/** An address in memory: the browser finds out by the bytes what kind of picture they are. */
+/** An object URL for a picture; the browser detects the picture's type from its bytes. */
 function usePictureOf(base64: string | null): string {
   const [address, setAddress] = useState('');
   useEffect(() => {
@@ -172,7 +175,7 @@ interface LinkProps {
   readonly channel: string;
 }
 
-/** The code of an account that waits for its phone, and then whose phone it is. */
+/** The code of an account waiting for its phone, and later the number it is linked to. */
 function LinkPhone({ accounts, channel }: LinkProps): VNode {
   const own = accounts.filter((one) => one.channel === channel);
   const { unlinked } = pairingOf(own);

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { ActionButton } from '../ui/widgets.tsx';
 import { AnswerNote, Chooser, Field, Step, type StepPlace, useStep } from './step.tsx';
 
-/** More of a list are only in the suggestions of the field. */
+/** How many models are listed by name; all others are only suggestions of the field. */
 const NAMED_MODELS = 8;
 const NOTHING = { baseUrl: '', apiKey: '', model: '' };
 
@@ -14,7 +14,10 @@ interface ModelProps {
   readonly onSaved: () => void;
 }
 
-/** The model: a server that was found, or a service, whose key is tried before it is saved. */
+/**
+ * Selects the model: a server found on this machine, or a service whose key is tested before it is
+ * saved.
+ */
 export function ModelStep({ state, place, onSaved }: ModelProps): VNode {
   const { model, isOffline, providers } = state;
   const [name, setName] = useState<string | null>(null);
@@ -99,7 +102,7 @@ interface FoundProps {
   readonly onChoose: (name: string) => void;
 }
 
-/** Several servers answer on this machine: each is one press away. */
+/** Model servers found on this machine, each selectable with one click. */
 function FoundServers({ found, chosen, onChoose }: FoundProps): VNode {
   return (
     <div class="actions" role="group" aria-label="Servers on this machine">

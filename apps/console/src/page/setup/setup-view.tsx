@@ -9,10 +9,10 @@ import { ChannelStep, type ShownAccounts } from './channel-step.tsx';
 import { ModelStep } from './model-step.tsx';
 import { AnswerNote, Step, type StepPlace, useStep } from './step.tsx';
 
-/** The interval at which the page checks whether the settings of a step are in use, in ms. */
+/** How often the page checks whether the settings of a step are in use, in ms. */
 const POLL_INTERVAL_MS = 3_000;
 
-/** From nothing to a bot that answers: a model, a channel, and who owns it (U02). */
+/** From nothing to a bot that answers: a model, a channel, and an owner (U02). */
 export function SetupView(): VNode {
   const setup = useOperation('setup/state', {}, POLL_INTERVAL_MS);
   const report = useOperation('channels/report', {}, POLL_INTERVAL_MS).value;
@@ -25,7 +25,7 @@ export function SetupView(): VNode {
   );
 }
 
-/** Those of platforms: the page and the terminal need no setup. */
+/** The accounts on messaging platforms: the page and the terminal need no setup. */
 function ownAccounts(accounts: ShownAccounts): ShownAccounts {
   return accounts.filter(({ channel }) => channel !== 'web' && channel !== 'terminal');
 }
@@ -35,7 +35,7 @@ interface StepsProps {
   readonly accounts: ShownAccounts;
 }
 
-/** The first unfinished step is open, unless a person has opened another one. */
+/** The first unfinished step is open unless a person has opened another one. */
 function Steps({ state, accounts }: StepsProps): VNode {
   const [chosen, choose] = useState<number | null>(null);
   const isDone = [
@@ -55,7 +55,7 @@ function Steps({ state, accounts }: StepsProps): VNode {
       <p>
         {next === 0
           ? 'Everything is set up. Write to your bot, or here: '
-          : 'Three steps, each of which can wait. The chat works already: '}
+          : 'Three optional steps. The chat already works: '}
         <a href={hrefOf('chat')}>write to the agent</a>.
       </p>
       <ModelStep state={state} place={placeOf(1)} onSaved={goOn} />
@@ -70,15 +70,15 @@ interface OwnerProps extends Pick<SetupState, 'owners' | 'waiting'> {
   readonly onSaved: () => void;
 }
 
-/** The step that names the owner: a person who has written to the bot presses one button. */
+/** Sets the owner: a person who has written to the bot clicks one button. */
 function OwnerStep({ owners, waiting, place, onSaved }: OwnerProps): VNode {
   const { answer, isBusy, take } = useStep(onSaved);
   const done = owners.length === 0 ? null : `Owned by ${owners.join(', ')}`;
   return (
     <Step place={place} title="Make it yours" done={done}>
       <p>
-        Write anything to your bot from your own account. You appear here within seconds; press
-        &ldquo;That is me&rdquo;, and it obeys you. Make sure that it is you: an owner may do
+        Write anything to your bot from your own account. When you appear here, within seconds,
+        click &ldquo;That is me&rdquo; to become the owner. Check the name first: owners can do
         everything.
       </p>
       {waiting.length === 0 && <p class="facts">Waiting for a message …</p>}

@@ -7,7 +7,10 @@ import { useScope } from '../ui/data.tsx';
 
 type StepName = `setup/${'try' | 'save'}-${'model' | 'channel'}` | 'setup/add-owner';
 
-/** Asks the gateway to try or to save something, and keeps the answer. `onSaved`: something was written. */
+/**
+ * Asks the gateway to test or save something and keeps its answer. `onSaved` is called after
+ * something was saved.
+ */
 export function useStep(onSaved?: () => void) {
   const [answer, setAnswer] = useState<SetupAnswer | undefined>();
   const [isBusy, setBusy] = useState(false);
@@ -19,7 +22,7 @@ export function useStep(onSaved?: () => void) {
     setAnswer(
       outcome.kind === 'here'
         ? outcome.value
-        : { kind: 'problem', reason: outcome.reason, fix: 'Try it again.', models: null },
+        : { kind: 'problem', reason: outcome.reason, fix: 'Try again.', models: null },
     );
     if (outcome.kind === 'here' && outcome.value.kind === 'done') onSaved?.();
     refreshAll();
@@ -37,30 +40,30 @@ export function AnswerNote({ answer }: { readonly answer: SetupAnswer | undefine
   );
 }
 
-/** The place of a step among the others. */
+/** The position of a step among the others. */
 export interface StepPlace {
   readonly number: number;
   readonly isOpen: boolean;
-  /** Opens it, or folds it where it is open by choice. */
+  /** Opens the step, or closes it if a person opened it. */
   readonly onToggle: () => void;
 }
 
 interface StepProps {
   readonly place: StepPlace;
   readonly title: string;
-  /** The result of the step; null: there is none yet. */
+  /** The result of the step; null while there is none. */
   readonly done: ComponentChildren | null;
   readonly children: ComponentChildren;
 }
 
-/** One step, which is a single line while another one is open. */
+/** One step, collapsed to a single line while another one is open. */
 export function Step({ place, title, done, children }: StepProps): VNode {
   const { number, isOpen, onToggle } = place;
   const heading = useRef<HTMLHeadingElement>(null);
   const isDone = done !== null;
   const press = isOpen ? 'Close' : isDone ? 'Change' : 'Open';
   useEffect(() => {
-    // The button that finished the step before is gone, and the focus with it.
+    // The button that completed the previous step is gone, and the focus with it.
     if (isOpen && document.activeElement === document.body) heading.current?.focus();
   }, [isOpen]);
   return (
@@ -92,7 +95,7 @@ export function Step({ place, title, done, children }: StepProps): VNode {
 
 interface ChooserProps {
   readonly label: string;
-  /** Each by its id and its name. */
+  /** Pairs of an id and a name. */
   readonly options: readonly (readonly [string, string])[];
   readonly value: string;
   readonly onChoose: (id: string) => void;

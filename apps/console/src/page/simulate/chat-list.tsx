@@ -13,7 +13,7 @@ const HEADINGS = [
   ['direct', 'Direct chats'],
 ] as const;
 
-/** All chats, and what makes more of them. */
+/** All chats, and a form to create more. */
 export function ChatList({ state, play }: Props): VNode {
   const { chats } = play.world;
   return (
@@ -51,14 +51,14 @@ function ChatEntry({ chat, state, play }: Props & { readonly chat: SimulatedChat
         <b class="clip">{chat.kind === 'thread' ? `# ${chat.title}` : chat.title}</b>
         <small class="clip">
           {chat.isTyping ? 'the bot is typing…' : last && `${name}${last.text || 'a file'}`}
-          {!chat.isBotIn && ' (the bot is out)'}
+          {!chat.isBotIn && ' (bot absent)'}
         </small>
       </button>
     </li>
   );
 }
 
-/** A round sign with the first letter, in a color of its own. */
+/** A round avatar with the first letter, in a color derived from the name. */
 export function Face({ name, of }: { readonly name: string; readonly of: string }): VNode {
   const sum = [...of].reduce((all, letter) => all + (letter.codePointAt(0) ?? 0), 0);
   const letter = [...name.replace(/^[@#]/, '')][0]?.toUpperCase() ?? '?';

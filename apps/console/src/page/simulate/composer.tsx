@@ -8,12 +8,12 @@ interface Props {
   readonly play: Play;
 }
 
-/** Larger files are refused by the platforms' bots, too. */
+/** The maximum size of a file, in bytes: the platforms' bots refuse larger ones, too. */
 const LARGEST_FILE = 20_000_000;
 
 type Attached = Extract<Act, { kind: 'say' }>['file'];
 
-/** Writes as any member of the chat. */
+/** Writes a message as any member of the chat. */
 export function Composer({ state, play }: Props): VNode {
   const { world, chat, speaker } = play;
   const [text, setText] = useState('');
@@ -117,7 +117,7 @@ function actOf({ chat, speaker }: Play, { text, file, edit, reply }: Draft): Act
   };
 }
 
-/** The commands that the bot has registered and that begin like the text. */
+/** The bot's registered commands that start with the typed text. */
 function Menu(props: {
   readonly text: string;
   readonly play: Play;
@@ -140,7 +140,7 @@ function Menu(props: {
   );
 }
 
-/** The strip about the message that the next one answers or changes, and its files. */
+/** A strip that shows the message being answered or edited, and attached files. */
 function Strip(
   props: Props & { readonly file: Attached; readonly clear: () => void },
 ): VNode | null {
@@ -150,10 +150,10 @@ function Strip(
   if (about === undefined && file === undefined) return null;
   return (
     <p class="said">
-      {about && `${edit.value === null ? 'Answers' : 'Changes'}: ${about.text.slice(0, 60)} `}
-      {file && `Brings ${file.name} `}
+      {about && `${edit.value === null ? 'Replying to' : 'Editing'}: ${about.text.slice(0, 60)} `}
+      {file && `Attached: ${file.name} `}
       <button type="button" onClick={clear}>
-        Drop it
+        Discard
       </button>
     </p>
   );

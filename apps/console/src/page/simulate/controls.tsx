@@ -12,18 +12,18 @@ interface Props {
 /** The label of each fault, and its effect on the bot. */
 const FAULTS: Readonly<Record<FaultName, readonly [label: string, what: string]>> = {
   'rate-limit': ['Rate limit', 'The next message is refused with 429 and a time to wait'],
-  'server-error': ['Server error', 'The next message is answered with an error of the servers'],
+  'server-error': ['Server error', 'The next message is answered with a server error'],
   'format-refused': ['Format refused', 'The markup of the next message is refused'],
   'reset-before': ['Lost before', 'The connection breaks before the next message arrives'],
   'reset-after': ['Lost after', 'The next message arrives, but the bot gets no confirmation'],
   hang: ['No answer', 'The next message is never answered'],
-  duplicate: ['Twice', 'The next event comes twice'],
-  silence: ['Silence', 'The connection stays open and nothing comes any more'],
+  duplicate: ['Twice', 'The next event arrives twice'],
+  silence: ['Silence', 'The connection stays open, but nothing arrives any more'],
   drop: ['Drop', 'The connection drops'],
   'session-lost': ['Session ends', 'Another login, or a restart of the servers'],
 };
 
-/** The world at the player's hand. */
+/** The controls of the simulated world. */
 export function Controls({ state, play }: Props): VNode {
   return (
     <aside class="controls" aria-label="The world">
@@ -33,7 +33,7 @@ export function Controls({ state, play }: Props): VNode {
       <Flood state={state} play={play} />
       <Clock state={state} play={play} />
       <button type="button" onClick={() => void download('/api/scene', 'scene.jsonl')}>
-        Save what was played as a scene
+        Save as a scene
       </button>
     </aside>
   );
@@ -44,7 +44,7 @@ function BotControls({ state, play: { chat, world } }: Props): VNode | null {
   if (chat.kind === 'thread' || (isDirect && !world.can.block)) return null;
   const label = isDirect
     ? `${chat.isBotIn ? 'Block' : 'Unblock'} the bot as ${chat.title}`
-    : `${chat.isBotIn ? 'Take the bot out of' : 'Add the bot to'} ${chat.title}`;
+    : `${chat.isBotIn ? 'Kick the bot out of' : 'Add the bot to'} ${chat.title}`;
   const change = () => state.act({ kind: 'bot', chat: chat.key, isIn: !chat.isBotIn });
   return (
     <section class="row" aria-label="The bot here">
@@ -82,7 +82,7 @@ function Faults({ state, play: { chat, world } }: Props): VNode {
         only in {chat.title}
       </label>
       <label class="row facts">
-        A rate limit asks to wait, in seconds
+        A rate limit's wait time, in seconds
         <input
           type="number"
           min={1}
@@ -92,7 +92,7 @@ function Faults({ state, play: { chat, world } }: Props): VNode {
         />
       </label>
       <button type="button" onClick={() => state.act({ kind: 'clear-faults' })}>
-        Clear what has not happened yet
+        Clear pending faults
       </button>
     </section>
   );
@@ -109,7 +109,7 @@ function Flood({ state, play: { chat, speaker } }: Props): VNode {
     <section class="row" aria-label="Flood">
       <h3>Flood</h3>
       <label class="row facts">
-        Messages of {speaker.name}
+        Messages from {speaker.name}
         <input
           type="number"
           min={1}
@@ -147,7 +147,7 @@ function Clock({ state, play: { world } }: Props): VNode {
         </button>
       ))}
       <p class="hint">
-        The clock of the platform and of this Parley. What it has planned is noticed within half a
+        The clock of the platform and of this Parley. Scheduled tasks notice a change within half a
         minute.
       </p>
     </section>
@@ -156,9 +156,9 @@ function Clock({ state, play: { world } }: Props): VNode {
 
 function Calls({ play: { world } }: Pick<Props, 'play'>): VNode {
   return (
-    <section class="calls row" aria-label="Calls of the bot">
-      <h3>Calls of the bot</h3>
-      <ol class="layer-text" tabIndex={0} aria-label="The newest first">
+    <section class="calls row" aria-label="The bot's calls">
+      <h3>The bot's calls</h3>
+      <ol class="layer-text" tabIndex={0} aria-label="Newest first">
         {[...world.calls].reverse().map(({ at, call, outcome, isTrouble }, index) => (
           <li key={`${at} ${index}`} class={isTrouble ? 'tone is-failed' : ''}>
             <code>{call}</code> <span>{outcome}</span>

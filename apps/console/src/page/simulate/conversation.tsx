@@ -11,7 +11,7 @@ interface Props {
 }
 type MessageProps = Props & { readonly message: SimulatedMessage };
 
-/** So far from the end, in pixels, a person reads something older. */
+/** Beyond this distance from the end, in pixels, the person is reading older messages. */
 const NEAR = 120;
 const EMOJIS = ['👍', '❤', '🔥', '😁'] as const;
 
@@ -29,7 +29,7 @@ export function Conversation({ state, play }: Props): VNode {
     if (current !== null && isAtEnd.current) current.scrollTop = current.scrollHeight;
   }, [end]);
   useEffect(() => {
-    // The menu of commands takes its room from the messages.
+    // The command menu takes space away from the messages.
     const observer = new ResizeObserver(() => {
       if (box.current && isAtEnd.current) box.current.scrollTop = box.current.scrollHeight;
     });
@@ -49,7 +49,7 @@ export function Conversation({ state, play }: Props): VNode {
         <h2>{chat.title}</h2>
         <small>
           {chat.kind === 'direct' ? `with ${world.bot}` : `${members}, ${world.bot}`}
-          {!chat.isBotIn && ': the bot is out'}
+          {!chat.isBotIn && ' (bot absent)'}
         </small>
       </header>
       <div
@@ -71,7 +71,7 @@ export function Conversation({ state, play }: Props): VNode {
   );
 }
 
-/** Telegram shows it over the chat for a moment. In ms. */
+/** Telegram shows this notice over the chat for a moment. In ms. */
 const NOTICE_MS = 10_000;
 
 function Notice({ play: { chat, speaker, world } }: Pick<Props, 'play'>): VNode | null {
@@ -118,7 +118,7 @@ function Message({ message, state, play }: MessageProps): VNode {
       <Reactions {...{ message, state, play }} />
       {message.violations.length > 0 && (
         <p class="trouble violation">
-          Not as the platform wants it: {message.violations.join('; ')}
+          Violates the platform's rules: {message.violations.join('; ')}
         </p>
       )}
       {!message.isGrowing && !message.isDeleted && <Actions {...{ message, state, play }} />}
@@ -142,7 +142,10 @@ function fileQuery(chat: string, message: string, index: number): string {
   return String(new URLSearchParams({ chat, message, index: String(index) }));
 }
 
-/** The simulator's drawing; it escapes all text, and the page runs no script that is written into it. */
+/**
+ * Markup rendered by the simulator. It escapes all text, and the page's policy blocks inline
+ * scripts.
+ */
 function Drawn({ html }: { readonly html: string }): VNode {
   const box = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
@@ -161,7 +164,7 @@ function Footer({ message: { at, isEdited, onlyFor } }: Pick<MessageProps, 'mess
   );
 }
 
-/** A picture is shown, any other file can be saved. */
+/** Pictures are shown; all other files can be downloaded. */
 function FileBox(props: {
   readonly name: string;
   readonly type: string;
@@ -234,7 +237,7 @@ function Reactions({ message, state, play }: MessageProps): VNode | null {
   );
 }
 
-/** The actions of the speaker on a message; shown when it is pointed at or focused. */
+/** The speaker's actions on a message, shown when it is hovered or focused. */
 function Actions({ message, state, play: { chat, speaker, world } }: MessageProps): VNode {
   const place = { chat: chat.key, message: message.key };
   const isMine = message.from === speaker.key;

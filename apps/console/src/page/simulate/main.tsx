@@ -7,7 +7,7 @@ import { createPlayState, type PlayState, playOf, watchWorld } from './play.ts';
 
 const NAMES = { telegram: 'Telegram', discord: 'Discord', whatsapp: 'WhatsApp' } as const;
 
-/** Chats at the left, the conversation in the middle, the world at the right. */
+/** Chats on the left, the conversation in the middle, the world on the right. */
 function Page({ state }: { readonly state: PlayState }): VNode {
   const play = playOf(state);
   const trouble = state.trouble.value;
@@ -19,11 +19,11 @@ function Page({ state }: { readonly state: PlayState }): VNode {
         <h1>{NAMES[world.platform]}, simulated</h1>
         <p class="grow">
           {state.link.value === 'lost'
-            ? 'The play has ended, or does not answer.'
-            : 'On this machine alone; the bot is a Parley with your settings.'}
+            ? 'The simulation has ended or does not answer.'
+            : 'Runs on this machine only. The bot is a Parley with your settings.'}
         </p>
         <a href={world.console} target="_blank" rel="noreferrer">
-          Look into this Parley
+          Open this Parley's page
         </a>
       </header>
       <ChatList state={state} play={play} />

@@ -2,19 +2,19 @@ import type { Act, SimulatedChat, SimulatedPerson, SimulatedWorld } from '@parle
 import { signal } from '@preact/signals';
 import { ask, request, signIn, takeToken } from '../gateway.ts';
 
-/** A world as the command sends it; `console` is the page of the Parley that is played. */
+/** A world as the command sends it; `console` is the address of the simulated Parley's page. */
 export type World = SimulatedWorld & { readonly console: string };
 
 /** The state of the player: the chat in view and the next act. */
 export interface Play {
   readonly world: World;
   readonly chat: SimulatedChat;
-  /** The person whom the player speaks for. */
+  /** The person for whom the player speaks. */
   readonly speaker: SimulatedPerson;
   readonly people: ReadonlyMap<string, string>;
 }
 
-/** The state of the page; `act` does what the player wants and keeps why it did not work. */
+/** The state of the page; `act` performs an action and keeps the reason if it fails. */
 export type PlayState = ReturnType<typeof createPlayState>;
 
 const RETRY_MS = 1_000;
@@ -45,7 +45,7 @@ export function createPlayState() {
   return { world, trouble, link, chat, speaker, reply, edit, act, open };
 }
 
-/** The current play; null until the first world has come. */
+/** The current play; null until the first world has arrived. */
 export function playOf({ world, chat, speaker }: PlayState): Play | null {
   const now = world.value;
   if (now === null) return null;
@@ -57,7 +57,7 @@ export function playOf({ world, chat, speaker }: PlayState): Play | null {
   return { world: now, chat: here, speaker: who, people: people.set('bot', now.bot) };
 }
 
-/** Signs in by the address, then keeps the newest world until the page is closed. */
+/** Signs in with the address, then keeps the world up to date until the page is closed. */
 export async function watchWorld(state: PlayState): Promise<never> {
   const token = takeToken();
   if (token !== null) state.trouble.value = await signIn(token);
@@ -71,7 +71,7 @@ export async function watchWorld(state: PlayState): Promise<never> {
 async function readWorlds({ world, trouble, link }: PlayState): Promise<void> {
   const response = await request('/api/world');
   if (response.status === 401) {
-    trouble.value = 'Open the address that "parley simulate" has printed.';
+    trouble.value = 'Open the address printed by "parley simulate".';
     return;
   }
   if (response.body === null) return;
@@ -86,7 +86,7 @@ async function readWorlds({ world, trouble, link }: PlayState): Promise<void> {
   }
 }
 
-/** Not every browser reads a stream in a loop. */
+/** Not every browser can iterate over a stream. */
 async function* readTexts(body: ReadableStream<Uint8Array>): AsyncIterable<string> {
   const decoder = new TextDecoder();
   const reader = body.getReader();

@@ -10,10 +10,10 @@ import { DayChart } from '../usage/day-charts.tsx';
 import { latencyText } from '../usage/figures.ts';
 import { useMayRead } from '../who.ts';
 
-/** Figures of hours and errors change slowly; they are asked for this often, in ms. */
+/** How often hourly figures and errors are requested, in ms: they change slowly. */
 export const SLOW_POLL_MS = 60_000;
 
-/** Answers and latency by hour. A screen reader has the same figures as one sentence. */
+/** Answers and latency by hour. For screen readers, the figures are summed up in one sentence. */
 export function HoursSection(): VNode | null {
   const hours = useOperation('usage/hours', {}, SLOW_POLL_MS).value;
   if (hours === undefined) return null;
@@ -54,11 +54,11 @@ export function HoursSection(): VNode | null {
 
 interface ChannelsProps {
   readonly channels: GatewayStatus['channels'];
-  /** The activity of each channel today, by its id; absent while it is not known. */
+  /** The activity of each channel today, by its id; absent while unknown. */
   readonly used: OutputOf<'usage/report'>['rows'] | undefined;
 }
 
-/** Each account with its state, and what its channel did today. */
+/** Each account with its state and its channel's activity today. */
 export function ChannelsSection({ channels, used }: ChannelsProps): VNode {
   return (
     <Section title="Channels">
@@ -104,7 +104,7 @@ function didText(used: Pick<UsageFigures, 'turns' | 'failed'> | undefined): stri
 
 const SHOWN_ERRORS = 5;
 
-/** The last errors of the log, for those who may read it. */
+/** The latest errors in the log, for people who may read it. */
 export function ErrorsSection(): VNode | null {
   const mayRead = useMayRead('logs/read');
   const query = { level: 'error', limit: SHOWN_ERRORS } as const;

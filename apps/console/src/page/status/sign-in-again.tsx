@@ -5,7 +5,7 @@ import type { Work } from '../ui/data.tsx';
 import { ActionButton } from '../ui/widgets.tsx';
 import { Who } from '../who.ts';
 
-/** Sends this browser to where an owner signs in at a tool server. */
+/** A button that opens the page where an owner signs in at a tool server. */
 export function SignIn({
   server,
   run,
@@ -24,7 +24,7 @@ export function SignIn({
   return <ActionButton label="Sign in" name={`Sign in at ${server}`} onPress={() => run(begin)} />;
 }
 
-/** `search`: what the address was sent back with. */
+/** Completes a sign-in; `search` is the query string that the tool server's redirect added. */
 export function endSignIn(search: string): Promise<Outcome | undefined> {
   const query = new URLSearchParams(search);
   const given = (name: string) => query.get(name) ?? undefined;

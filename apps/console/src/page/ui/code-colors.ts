@@ -1,6 +1,6 @@
 import { common, createLowlight } from 'lowlight';
 
-/** The colors of parts of a program; all else has that of text. */
+/** Colors for the parts of a program; everything else has the color of text. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   keyword: ['keyword', 'literal', 'built_in', 'selector-tag', 'name', 'tag'],
   string: ['string', 'regexp', 'addition', 'char', 'link'],
@@ -9,7 +9,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   comment: ['comment', 'quote', 'deletion', 'doctag'],
 };
 
-/** Longer code is not colored, in characters: it would hold up the page. */
+/** Longer code is not colored because it would block the page; in characters. */
 const MAX_CHARACTERS = 50_000;
 
 interface Token {
@@ -24,7 +24,7 @@ const colored = new WeakMap<
   readonly { readonly group: string; readonly range: Range }[]
 >();
 
-/** Colors the code below `box`; the elements stay as they are, so a selection survives. */
+/** Colors the code inside `box` without changing its elements, so that selections survive. */
 export function colorCode(box: Element): void {
   clearColors(box);
   const ranges = [...box.querySelectorAll('pre > code[class^="language-"]')].flatMap(rangesOf);
@@ -32,7 +32,7 @@ export function colorCode(box: Element): void {
   colored.set(box, ranges);
 }
 
-/** The colors of elements that are replaced or gone. */
+/** Removes the colors of elements about to be replaced or removed. */
 export function clearColors(box: Element): void {
   for (const { group, range } of colored.get(box) ?? []) highlightOf(group).delete(range);
   colored.delete(box);
@@ -62,7 +62,7 @@ function rangesOf(code: Element): readonly { readonly group: string; readonly ra
 
 type Root = ReturnType<typeof lowlight.highlight>;
 
-/** The innermost kind of each piece counts. */
+/** The innermost kind of each piece decides. */
 function toTokens(root: Root): readonly Token[] {
   const tokens: Token[] = [];
   let at = 0;

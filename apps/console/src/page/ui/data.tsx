@@ -7,40 +7,49 @@ import { LiveChanges } from './live.ts';
 
 /** The gateway's answer for a path, kept up to date while it is shown. */
 export interface Data<Value> {
-  /** The last answer; it stays while it is loaded again, also in vain. */
+  /** The last answer; it is kept while loading again, even if that fails. */
   readonly value: Value | undefined;
   readonly failure: Failure | null;
   readonly isLoading: boolean;
 }
 
 interface Scope {
-  /** Counts the refreshes of a view: all its data is loaded again when it changes. */
+  /** Counts the refreshes of a view; all its data is reloaded when it changes. */
   readonly round: Signal<number>;
-  /** Something is done in the view; its buttons wait. */
+  /** Whether an action is running in the view; its buttons are disabled meanwhile. */
   readonly isBusy: Signal<boolean>;
-  /** The frame around the view, which is refreshed with it. */
+  /** The frame around the view, which is refreshed together with it. */
   readonly frame: Scope | null;
 }
 
 const Scope = createContext<Scope | null>(null);
 
-/** One view: its refresh button and its actions refresh all data in it, one action at a time. */
+/**
+ * One view. Its refresh button and its actions refresh all data in it, and only one action runs at
+ * a time.
+ */
 export function DataScope({ children }: { readonly children: ComponentChildren }): VNode {
   const scope = { round: useSignal(0), isBusy: useSignal(false), frame: useContext(Scope) };
   return <Scope.Provider value={useState(scope)[0]}>{children}</Scope.Provider>;
 }
 
-/** A changed settings file is in use, or reported, after the first of these as a rule, and after the last at the latest. In ms. */
+/**
+ * How long after a change of the settings file the view is refreshed, in ms: the new settings are
+ * usually in use, or reported as wrong, after the first delay, and at the latest after the second.
+ */
 const TAKEN_OVER_MS = [1_500, 4_000];
 
-/** The view around a component; outside of one, the component itself. */
+/** The view around a component; without one, the component itself. */
 export function useScope() {
   const own = { round: useSignal(0), isBusy: useSignal(false), frame: null };
   const { round, isBusy, frame } = useContext(Scope) ?? own;
   const refresh = (): void => {
     round.value += 1;
   };
-  /** After what a person did: the frame shows some of it, too, and some of it only once settings are taken over. */
+  /**
+   * Runs after a person's action. It refreshes the frame as well, and again later, when changed
+   * settings are in use.
+   */
   const refreshAll = (): void => {
     refresh();
     if (frame === null) return;
@@ -55,21 +64,21 @@ export function useScope() {
 }
 
 const LOADING = { value: undefined, failure: null, isLoading: true } as const;
-/** After a failure that may pass it is loaded again after so many ms. */
+/** The delay before retrying after a temporary failure, in ms. */
 const RETRY_MS = 5_000;
 
-/** What has no event, such as the end of a time that was set, is seen after so many ms. */
+/** The interval for changes without an event, such as an expired time limit, in ms. */
 const RESYNC_MS = 60_000;
-/** Without events it is loaded again after so many ms. */
+/** The reload interval for people who receive no events, in ms. */
 const WITHOUT_EVENTS_MS = 10_000;
 
 /**
- * The times at which data is loaded again by itself, while the window is visible: after so many ms, or `live`: after
- * changes that the gateway reports.
+ * When data is reloaded automatically while the window is visible: after a number of ms, or with
+ * `live` after changes reported by the gateway.
  */
 export type Again<Value> = number | 'live' | ((value: Value | undefined) => number | undefined);
 
-/** The pause before data is loaded again; undefined: it is not. */
+/** The delay until data is reloaded; undefined to wait for a refresh. */
 function pauseOf<Value>(
   again: Again<Value> | undefined,
   value: Value | undefined,
@@ -80,15 +89,15 @@ function pauseOf<Value>(
 }
 
 /**
- * Loads `path` when it changes and when the view is refreshed, which it does itself when the window gets the
- * focus, and as `again` says. Null loads nothing and keeps what there is. `Value` is the type that the gateway declares
- * for the path.
+ * Loads `path` when it changes, when the view is refreshed, when the window gets the focus, and as
+ * `again` says. Null loads nothing and keeps the current data. `Value` is the type that the gateway
+ * declares for the path.
  */
 export function useData<Value>(path: string | null, again?: Again<Value>): Data<Value> {
   const { refresh, round } = useScope();
   const live = useContext(LiveChanges);
   const changes = again === 'live' ? live.value : null;
-  // Answers of later requests are not replaced by those of earlier ones.
+  // Prevents the answer of an earlier request from replacing that of a later one.
   const requests = useRef<Requests>({ path, last: 0, shown: 0 });
   const state = useSignal<Data<Value> & { readonly path: string | null }>({ path, ...LOADING });
   const isOwn = path === null || state.value.path === path;
@@ -125,7 +134,7 @@ export function useData<Value>(path: string | null, again?: Again<Value>): Data<
   return { value, failure, isLoading };
 }
 
-/** The requests of one path: how many were made, and whose answer is shown. */
+/** The requests for one path: how many were sent, and whose answer is shown. */
 interface Requests {
   readonly path: string | null;
   last: number;
@@ -133,7 +142,7 @@ interface Requests {
 }
 
 /**
- * Loads what an operation that reads answers, like `useData`; a null input loads nothing.
+ * Loads the result of a read operation, like `useData`; a null input loads nothing.
  *
  * @example
  * const audit = useOperation('audit/report', {});
@@ -147,7 +156,10 @@ export function useOperation<Name extends OperationName>(
   return useData(input && readPath(name, input), again);
 }
 
-/** Calls once: after `ms`, but not while the window is hidden; or when it gets the focus. */
+/**
+ * Calls `task` once: after `ms`, or later if the window is still hidden then, or as soon as the
+ * window gets the focus.
+ */
 function whenDue(ms: number | undefined, task: () => void): () => void {
   const over = new AbortController();
   const once = { once: true, signal: over.signal };
@@ -163,23 +175,25 @@ function whenDue(ms: number | undefined, task: () => void): () => void {
   };
 }
 
-/** Pages that were added to the first one, and the cursor that it ended with. */
+/**
+ * Pages added to the first one, and the cursor at the end of the first one when they were added.
+ */
 interface Added<Page> {
   readonly after: string | number | null | undefined;
   readonly pages: readonly Page[];
   readonly failure: Failure | null;
 }
 
-/** A list that the gateway answers page by page. */
+/** A list that the gateway returns page by page. */
 export interface Pages<Item> extends Data<readonly Item[]> {
-  /** Loads the page after those that are here; null: there is none. */
+  /** Loads the next page; null when there is none. */
   readonly more: (() => void) | null;
 }
 
 /**
- * Loads the first page of an operation like `useOperation`, and more pages on request; when something new came, a
- * refresh leaves the first one alone.
- * `read` finds the items of a page, and what asks for the page after it (`before`).
+ * Loads the first page of an operation like `useOperation`, and further pages on request. When the
+ * list has new entries, a refresh keeps only the first page. `read` extracts the items of a page
+ * and the cursor (`before`) of the next one.
  */
 export function usePages<Name extends OperationName, Item>(
   name: Name,
@@ -213,11 +227,11 @@ export function usePages<Name extends OperationName, Item>(
   };
 }
 
-/** An action of a person in a view; all its buttons wait meanwhile. */
+/** Runs the actions of a person in a view; all its buttons are disabled meanwhile. */
 export interface Work {
   /** The outcome of the last one, for `OutcomeNote`. */
   readonly outcome: Outcome | undefined;
-  /** Does it, and refreshes the view. */
+  /** Runs an action, then refreshes the view. */
   run(work: () => Promise<Outcome | undefined>): void;
 }
 

@@ -4,10 +4,10 @@ import { EditorState, type Extension } from '@codemirror/state';
 import { drawSelection, EditorView, type KeyBinding, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 
-/** An editor of a text in the page. */
+/** A text editor in the page. */
 export interface Editor {
   text(): string;
-  /** Puts another text in the place of all; one step back brings the first again. */
+  /** Replaces the whole text; a single undo restores it. */
   replace(text: string): void;
   close(): void;
 }
@@ -16,15 +16,15 @@ export interface EditorOptions {
   readonly text: string;
   /** The name of the editor for screen readers. */
   readonly label: string;
-  /** The language of the text, and what else there is to it. */
+  /** The language of the text, and other extensions. */
   readonly extensions: Extension;
-  /** Before those of every editor. */
+  /** Key bindings that take precedence over the standard ones. */
   readonly keys?: readonly KeyBinding[];
   readonly onChange: (text: string) => void;
   readonly onSave: () => void;
 }
 
-/** Colours are those of the page, light and dark. */
+/** Uses the colors of the page, light and dark. */
 const COLOURS = HighlightStyle.define([
   { tag: [tags.comment, tags.meta], color: 'var(--soft)' },
   {
@@ -63,8 +63,8 @@ const LOOK = EditorView.theme({
 });
 
 /**
- * Opens an editor inside of `parent`, which it fills. Its styles are made by script, which the content security
- * policy allows inside of a shadow root alone.
+ * Opens an editor that fills `parent`. Its styles are created by script, which the content security
+ * policy allows only inside a shadow root.
  */
 export function openEditor(
   parent: HTMLElement,
@@ -95,7 +95,8 @@ export function openEditor(
           ...defaultKeymap,
           indentWithTab,
         ]),
-        // What scrolls must be reached by keyboard; that it can be edited is not enough for all tools.
+        // Scrollable content must be reachable by keyboard; some tools do not accept that it is
+        // editable.
         EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
         EditorView.updateListener.of((update) => {
           if (update.docChanged) onChange(update.state.doc.toString());

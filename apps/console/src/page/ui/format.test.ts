@@ -10,11 +10,11 @@ describe('figures for people', () => {
     [180_000, '3 min'],
     [18_000_000, '5 h'],
     [172_800_000, '2 d'],
-  ])('[U03] says %i ms as %s', (ms, text) => {
+  ])('[U03] shows %i ms as %s', (ms, text) => {
     expect(spanOf(ms)).toBe(text);
   });
 
-  it('[P17] says 100 % only of the whole', () => {
+  it('[P17] shows 100 % only for the whole', () => {
     expect(percent(0.9999)).toBe('99.9 %');
     expect(percent(1)).toBe('100 %');
   });

@@ -1,4 +1,4 @@
-/** A number as the reader writes it, `1,051` or `1.051`. */
+/** A number in the reader's locale, `1,051` or `1.051`. */
 export function amount(number: number): string {
   return number.toLocaleString();
 }
@@ -8,7 +8,7 @@ export function counted(number: number, noun: string, nouns = `${noun}s`): strin
   return `${amount(number)} ${number === 1 ? noun : nouns}`;
 }
 
-/** A text as the beginning of a sentence. */
+/** Capitalizes the first letter of a text. */
 export function capitalized(text: string): string {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }
@@ -29,7 +29,7 @@ export function spanOf(ms: number): string {
   return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} d`;
 }
 
-/** The time of day in the reader's own way of writing it, `14:03` or `2:03 PM`. */
+/** The time of day in the reader's locale, `14:03` or `2:03 PM`. */
 export function timeOfDay(at: number): string {
   return new Date(at).toLocaleTimeString([], { hour: 'numeric', minute: '2-digit' });
 }
@@ -39,7 +39,7 @@ export function momentOf(at: number): string {
   return `${dayOf(at, Date.now())}, ${timeOfDay(at)}`;
 }
 
-/** The day for people: `Today`, `Yesterday`, else the date. Both times in ms. */
+/** The day for people: `Today`, `Yesterday`, otherwise the date. Both times are in ms. */
 export function dayOf(at: number, now: number): string {
   const days = Math.round((startOfDay(now) - startOfDay(at)) / 86_400_000);
   if (days === 0) return 'Today';

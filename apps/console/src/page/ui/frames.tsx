@@ -6,14 +6,14 @@ import { momentOf } from './format.ts';
 import { Icon } from './icon.tsx';
 
 interface FrameProps {
-  /** For the style sheet. */
+  /** The CSS class. */
   readonly name: string;
   readonly title: string;
-  /** The label of the button that asks the gateway again; absent: a drawing alone. */
+  /** The label of the refresh button; when absent, only its icon is shown. */
   readonly refreshLabel?: string;
 }
 
-/** A view of one column: its title, and what it shows. */
+/** A single-column view with a title and its content. */
 export function ColumnView(props: FrameProps & { children: ComponentChildren }): VNode {
   const { name, children, ...head } = props;
   return (
@@ -26,7 +26,7 @@ export function ColumnView(props: FrameProps & { children: ComponentChildren }):
   );
 }
 
-/** The title of a view, and a button that asks the gateway again. */
+/** The title of a view, and its refresh button. */
 function ViewHead({ title, refreshLabel }: Omit<FrameProps, 'name'>): VNode {
   const { inTitles } = useContext(AgentsHere);
   return (
@@ -46,18 +46,20 @@ function ViewHead({ title, refreshLabel }: Omit<FrameProps, 'name'>): VNode {
 }
 
 interface SplitViewProps extends FrameProps {
-  /** The name of the list's entries, `Turns`. */
+  /** The name of the list's entries, such as `Turns`. */
   readonly label: string;
-  /** A narrow window shows the list alone; else the sheet with a way back. */
+  /**
+   * In a narrow window, whether to show the list; otherwise the sheet with a link back is shown.
+   */
   readonly showsList: boolean;
   readonly list: ComponentChildren;
   /** The address of the list. */
   readonly back: string;
-  /** The chosen entry. */
+  /** The selected entry. */
   readonly children: ComponentChildren;
 }
 
-/** A view of a list and, beside it, one of its entries. */
+/** A view with a list and, beside it, one of its entries. */
 export function SplitView(props: SplitViewProps): VNode {
   const { name, label, showsList, list, back, children, ...head } = props;
   return (
@@ -82,7 +84,7 @@ interface EntryLinkProps {
   readonly title: ComponentChildren;
   /** In ms. */
   readonly at: number;
-  /** `momentOf(at)` when absent. */
+  /** Defaults to `momentOf(at)`. */
   readonly time?: string;
   readonly facts: string;
   readonly isChosen: boolean;
@@ -90,7 +92,7 @@ interface EntryLinkProps {
   readonly children?: ComponentChildren;
 }
 
-/** One entry of the list of a split view. */
+/** One entry in the list of a split view. */
 export function EntryLink(props: EntryLinkProps): VNode {
   const { href, title, at, time = momentOf(at), facts, isChosen, look = '', children } = props;
   return (

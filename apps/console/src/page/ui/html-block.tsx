@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 
-/** Shows an answer that the gateway printed. While it grows, only the blocks that changed are replaced. */
+/** Shows an answer rendered by the gateway. While it grows, only changed blocks are replaced. */
 export function HtmlBlock({ html }: { readonly html: string }): VNode {
   const box = useRef<HTMLDivElement>(null);
   const maths = useRef<Maths | null>(null);
@@ -20,7 +20,10 @@ export function HtmlBlock({ html }: { readonly html: string }): VNode {
 
 type Maths = typeof import('./maths.ts');
 
-/** The library of formulas is loaded with the first one of an answer; as it grows, the next ones are drawn at once. */
+/**
+ * Loads the formula library with the first formula of an answer; later formulas of the same answer
+ * are drawn immediately.
+ */
 function drawMaths(
   box: Element | null,
   maths: { current: Maths | null },
@@ -34,7 +37,7 @@ function drawMaths(
     maths.current.drawFormulas(box);
     end = maths.current.fitFormulas(box);
   };
-  // The file may be gone when the gateway was updated: the source can be read.
+  // The file may be gone after an update of the gateway; the formula's source stays readable.
   load().catch(() => undefined);
   return () => {
     isOver = true;
@@ -46,7 +49,8 @@ function drawMaths(
 export function proseText(prose: HTMLElement): string {
   const spans = [...prose.querySelectorAll<HTMLElement>('.math[data-source]')];
   const drawn = spans.map((span) => [...span.childNodes]);
-  // Nothing is painted in between, and only what is shown has an `innerText`.
+  // The swap happens between two paints; it is needed because only displayed elements have an
+  // `innerText`.
   for (const span of spans) {
     const lines = (span.dataset.source ?? '').split('\n');
     span.replaceChildren(...lines.flatMap((line, nth) => (nth === 0 ? [line] : [lineEnd(), line])));
@@ -60,10 +64,10 @@ function lineEnd(): HTMLElement {
   return document.createElement('br');
 }
 
-/** While an answer grows its code is not read again with every piece. In ms. */
+/** How long a growing answer must pause before its code is colored again, in ms. */
 const QUIET_MS = 200;
 
-/** The library of code colors is loaded with the first block of code whose language is named. */
+/** Loads the library for code colors with the first code block that names its language. */
 function colorWhenQuiet(box: Element | null): (() => void) | undefined {
   if (!box?.querySelector('code[class^="language-"]') || !('highlights' in CSS)) return undefined;
   let clear: (() => void) | undefined;
@@ -81,7 +85,10 @@ function colorWhenQuiet(box: Element | null): (() => void) | undefined {
   };
 }
 
-/** So that a selection, or a scrolled block of code, survives the next piece of the answer. */
+/**
+ * Replaces only changed blocks, so that a selection or a scrolled code block survives the next
+ * piece of the answer.
+ */
 function replaceChanged(box: Element, fragment: DocumentFragment): void {
   const next = [...fragment.childNodes];
   const old = [...box.childNodes];
@@ -121,7 +128,7 @@ function codeBox(pre: HTMLPreElement): HTMLElement {
   return box;
 }
 
-/** Content that is too wide scrolls in a box of its own, by keyboard too. */
+/** A scrollable box for content that is too wide, reachable by keyboard. */
 function scrollBox(className: string, ariaLabel: string): HTMLElement {
   const facts = { className, tabIndex: 0, role: 'group', ariaLabel };
   return Object.assign(document.createElement('div'), facts);
@@ -141,7 +148,7 @@ async function copyText(pre: HTMLPreElement, button: HTMLButtonElement): Promise
     await navigator.clipboard.writeText(pre.textContent ?? '');
     button.textContent = 'Copied';
   } catch {
-    // Without HTTPS a browser keeps the clipboard to itself beyond this machine.
+    // Without HTTPS, browsers block the clipboard except on localhost.
     getSelection()?.selectAllChildren(pre);
     button.textContent = 'Selected: press Ctrl+C';
   }
@@ -151,8 +158,9 @@ async function copyText(pre: HTMLPreElement, button: HTMLButtonElement): Promise
 }
 
 /**
- * Elements that the gateway's printer of Markdown makes, with the attributes each may have. The
- * printer escapes everything; this is the second lock, for a page that shows what strangers wrote.
+ * The elements that the gateway's Markdown printer creates, with the attributes allowed on each.
+ * The printer already escapes everything; this is a second line of defense for a page that shows
+ * text by strangers.
  */
 const PLAIN = 'blockquote br del em h1 h2 h3 h4 h5 h6 hr ol p pre strong table tbody thead tr u ul';
 const ALLOWED: ReadonlyMap<string, readonly string[]> = new Map([
@@ -168,7 +176,7 @@ const ALLOWED: ReadonlyMap<string, readonly string[]> = new Map([
 
 const SCHEMES = new Set(['http:', 'https:', 'mailto:']);
 
-/** Parses an answer where nothing runs or loads, and removes everything that is not on the list. */
+/** Parses an answer in an inert document and removes everything that is not on the list. */
 function safeFragment(html: string): DocumentFragment {
   const template = document.createElement('template');
   template.innerHTML = html;
@@ -195,7 +203,7 @@ function cleanLink(link: HTMLAnchorElement): void {
     link.removeAttribute('href');
     return;
   }
-  // A page of its own, that cannot reach back to this one.
+  // Opens in a separate page that cannot access this one.
   link.target = '_blank';
   link.rel = 'noopener noreferrer nofollow';
 }

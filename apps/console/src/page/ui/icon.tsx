@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 
-/** In a box of 24 by 24. */
+/** Paths in a box of 24 by 24. */
 const PATHS = {
   send: 'M12 19V5.500M5.500 11.500 12 5l6.500 6.500',
   attach:
@@ -45,10 +45,13 @@ const PATHS = {
   back: 'M14.500 5.500 8 12l6.500 6.500',
 } as const;
 
-/** A drawing of `Icon`. */
+/** The name of an icon. */
 export type IconName = keyof typeof PATHS;
 
-/** A line drawing in the colour of its text; says nothing to a screen reader, its button does. */
+/**
+ * A line drawing in the color of the surrounding text, hidden from screen readers because its
+ * button has a label.
+ */
 export function Icon({ name }: { readonly name: IconName }): VNode {
   return (
     <svg class={`icon icon-${name}`} viewBox="0 0 24 24" aria-hidden="true">

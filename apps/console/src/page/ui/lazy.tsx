@@ -5,11 +5,11 @@ import { useEffect } from 'preact/hooks';
 interface LazyProps<Props extends object> {
   readonly load: () => Promise<ComponentType<Props>>;
   readonly props: Props;
-  /** Shown until the file is there. */
+  /** Shown until the file is loaded. */
   readonly before?: VNode;
 }
 
-/** A part of the frame whose file is loaded after the first view is there. */
+/** A part of the frame whose file is loaded after the first view. */
 export function Lazy<Props extends object>({
   load,
   props,
@@ -17,7 +17,7 @@ export function Lazy<Props extends object>({
 }: LazyProps<Props>): VNode | null {
   const loaded = useSignal<ComponentType<Props> | null>(null);
   useEffect(() => {
-    // The file may be gone when the gateway was updated: the views say so.
+    // The file may be gone after an update of the gateway; the views report that.
     load().then(
       (found) => {
         loaded.value = found;

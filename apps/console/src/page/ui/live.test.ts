@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createLiveChanges } from './live.ts';
 
-describe('changes that the gateway reports', () => {
+describe('changes reported by the gateway', () => {
   function scene() {
     const timers: (() => void)[] = [];
     const page = { hidden: false, look: () => {} };
@@ -15,7 +15,7 @@ describe('changes that the gateway reports', () => {
     return { live, page, timers, next: () => timers.shift()?.() };
   }
 
-  it('[U12] load what is shown at once, and a burst of them only once more', () => {
+  it('[U12] reload visible data immediately, and only once more after a burst', () => {
     const { live, timers, next } = scene();
     expect(live.count.value).toBeNull();
     for (let times = 0; times < 5; times += 1) live.note();
@@ -26,7 +26,7 @@ describe('changes that the gateway reports', () => {
     expect([live.count.value, timers.length]).toEqual([2, 0]);
   });
 
-  it('[U12] wait while the page is hidden, and are not lost', () => {
+  it('[U12] wait while the page is hidden and are not lost', () => {
     const { live, page } = scene();
     page.hidden = true;
     live.note();
@@ -36,7 +36,7 @@ describe('changes that the gateway reports', () => {
     expect(live.count.value).toBe(1);
   });
 
-  it('[U12] end for a person who gets no events', () => {
+  it('[U12] end for a person who receives no events', () => {
     const { live, next } = scene();
     live.note();
     live.note();
@@ -45,7 +45,7 @@ describe('changes that the gateway reports', () => {
     expect(live.count.value).toBeNull();
   });
 
-  it('[U12] are looked for after each connection, since events may have been missed', () => {
+  it('[U12] are assumed after each reconnection, since events may have been missed', () => {
     const { live } = scene();
     live.follow(true);
     expect(live.count.value).toBe(1);

@@ -1,22 +1,28 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import { createContext } from 'preact';
 
-/** Counts changes that the gateway has reported; null: this person gets no events, so views ask in intervals. */
+/**
+ * Counts changes reported by the gateway; null when this person receives no events, so that views
+ * poll instead.
+ */
 export const LiveChanges = createContext<ReadonlySignal<number | null>>(signal(null));
 
-/** The edges of a page that is seen or hidden. */
+/** Access to the page's visibility and to timers. */
 export interface Visibility {
   isHidden(): boolean;
-  /** Calls back whenever that may have changed. */
+  /** Calls back whenever the visibility may have changed. */
   onChange(listener: () => void): void;
-  /** Calls back once, after so many ms. */
+  /** Calls `task` once after `ms`. */
   later(task: () => void, ms: number): void;
 }
 
-/** However many changes are reported, what is shown is loaded again after this at the earliest, in ms. */
+/** The minimum interval between reloads, however many changes are reported, in ms. */
 const PAUSE_MS = 1_000;
 
-/** Joins reported changes: at once, then once in a while, and not while the page is hidden. */
+/**
+ * Combines reported changes: the first triggers a reload immediately, further ones after a pause.
+ * Nothing is reloaded while the page is hidden.
+ */
 export function createLiveChanges({ isHidden, onChange, later }: Visibility) {
   const count = signal<number | null>(null);
   let isDue = false;
@@ -38,9 +44,9 @@ export function createLiveChanges({ isHidden, onChange, later }: Visibility) {
   onChange(look);
   return {
     count,
-    /** Something changed. */
+    /** Reports a change. */
     note,
-    /** There is a new connection, with events or without: what changed before it was missed. */
+    /** Reports a new connection, with or without events. Earlier changes may have been missed. */
     follow(hasEvents: boolean): void {
       if (hasEvents) note();
       else {

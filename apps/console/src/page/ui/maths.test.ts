@@ -9,11 +9,14 @@ describe('formulas', () => {
     ['$$\nx\n$$', '\nx\n', true],
     ['\\[ x \\]', ' x ', true],
     ['$a\\$b$', 'a\\$b', false],
-  ])('[U08] %j is read without the signs around it', (source, tex, isDisplay) => {
+  ])('[U08] %j is read without its delimiters', (source, tex, isDisplay) => {
     expect(readFormula(source)).toEqual({ tex, isDisplay });
   });
 
-  it.each(['', '$', '$$', 'x^2', '$x', '\\(x\\]', '\\[x'])('[U08] %j is no formula', (source) => {
-    expect(readFormula(source)).toBeNull();
-  });
+  it.each(['', '$', '$$', 'x^2', '$x', '\\(x\\]', '\\[x'])(
+    '[U08] %j is not a formula',
+    (source) => {
+      expect(readFormula(source)).toBeNull();
+    },
+  );
 });

@@ -1,13 +1,22 @@
 import temml from 'temml';
 
-/** A longer formula, and what follows after so much of one answer, stays source: drawing it would hold up the page. In characters. */
+/**
+ * Longer formulas, and all formulas of an answer beyond this total, stay source text because
+ * drawing them would block the page. In characters.
+ */
 const MAX_FORMULA = 4_000;
 const MAX_ANSWER = 40_000;
 
-/** Elements within each other; a browser lays them out by recursion, and more could end the tab. */
+/**
+ * The maximum nesting of elements. Browsers lay them out recursively, and deeper nesting could
+ * crash the tab.
+ */
 const MAX_DEPTH = 60;
 
-/** The elements of MathML Core; what needs others, such as a struck-out term, stays source. */
+/**
+ * The elements of MathML Core. A formula that needs others, such as a struck-out term, stays source
+ * text.
+ */
 const ELEMENTS = new Set(
   [
     'math mrow mi mn mo ms mtext mspace mfrac msqrt mroot mstyle mpadded mphantom',
@@ -16,7 +25,10 @@ const ELEMENTS = new Set(
   ].flatMap((names) => names.split(' ')),
 );
 
-/** No address, no id, no style as text, which the content policy stops, and no color, which would be unreadable in light or dark. */
+/**
+ * No links, ids, style strings (which the content policy blocks) or colors (which would be
+ * unreadable in light or dark mode).
+ */
 const ATTRIBUTES = new Set(
   [
     'accent accentunder columnalign depth display displaystyle fence form height largeop linethickness lspace mathsize',
@@ -27,12 +39,12 @@ const ATTRIBUTES = new Set(
 const OPTIONS = {
   throwOnError: true,
   trust: false,
-  // In em and points: no space or line is larger than a screen.
+  // In em and points, so that no space or line is larger than a screen.
   maxSize: [40, 400],
   maxExpand: 500,
 } satisfies Parameters<typeof temml.render>[2];
 
-/** A piece of a drawn formula, as the library makes it before there is an element. */
+/** A node of a drawn formula, as the library creates it before there is an element. */
 interface Drawn {
   /** The name of the element; absent on text. */
   readonly type?: string;
@@ -42,21 +54,21 @@ interface Drawn {
   toNode(): Node;
 }
 
-/** The types of the library have its parts under other names. */
+/** The library's types declare these functions under other names. */
 const { __renderToMathMLTree: render } = temml as unknown as {
   __renderToMathMLTree(tex: string, options: Parameters<typeof temml.render>[2]): Drawn;
 };
 
 interface Formula {
   readonly tex: string;
-  /** It stands on a line of its own. */
+  /** Whether it stands on a line of its own. */
   readonly isDisplay: boolean;
 }
 
 const DISPLAY = /^(?:\$\$([\s\S]+)\$\$|\\\[([\s\S]+)\\\])$/;
 const INLINE = /^(?:\$([\s\S]+)\$|\\\(([\s\S]+)\\\))$/;
 
-/** Reads a formula with the signs around it; null when it has none. */
+/** Parses a formula with its delimiters; null when there are none. */
 export function readFormula(source: string): Formula | null {
   const [, ...display] = DISPLAY.exec(source) ?? [];
   const [, ...inline] = INLINE.exec(source) ?? [];
@@ -64,7 +76,10 @@ export function readFormula(source: string): Formula | null {
   return tex === undefined ? null : { tex, isDisplay: display.length > 0 };
 }
 
-/** Draws the formulas below `box` as MathML. One that is too long, or has a mistake, stays source. */
+/**
+ * Draws the formulas inside `box` as MathML. A formula that is too long or contains an error stays
+ * source text.
+ */
 export function drawFormulas(box: ParentNode): void {
   let left = MAX_ANSWER;
   for (const span of box.querySelectorAll<HTMLElement>('.math:not([data-source])')) {
@@ -80,7 +95,7 @@ export function drawFormulas(box: ParentNode): void {
   }
 }
 
-/** The printer writes a line end as an element. */
+/** The Markdown printer writes line ends as elements. */
 function sourceOf(span: HTMLElement): string {
   return [...span.childNodes].map((node) => node.textContent || '\n').join('');
 }
@@ -91,12 +106,15 @@ function draw({ tex, isDisplay }: Formula): Node | null {
     const drawn = render(tex, options);
     return isPlain(drawn) ? drawn.toNode() : null;
   } catch {
-    // A mistake in the source, or more nesting than the library can follow.
+    // The source has an error, or is nested too deeply for the library.
     return null;
   }
 }
 
-/** Takes out what a formula may not have; false: it has an element that cannot be shown, or too many within each other. */
+/**
+ * Removes disallowed attributes. Returns false if the formula contains an unsupported element or is
+ * nested too deeply.
+ */
 function isPlain(drawn: Drawn, depth = 0): boolean {
   const { type, attributes = {}, style = {}, children = [] } = drawn;
   if ((type !== undefined && !ELEMENTS.has(type)) || depth > MAX_DEPTH) return false;
@@ -107,7 +125,10 @@ function isPlain(drawn: Drawn, depth = 0): boolean {
   return children.every((child) => isPlain(child, depth + 1));
 }
 
-/** Gives formulas that are wider than their line a box to scroll in, by keyboard, too. Returns the function that ends it. */
+/**
+ * Puts formulas wider than their line into boxes that scroll, also by keyboard. Returns a function
+ * that stops this.
+ */
 export function fitFormulas(box: Element): () => void {
   const fit = (): void => {
     const spans = [...box.querySelectorAll<HTMLElement>('.math[data-source]')];

@@ -1,12 +1,13 @@
 import type { RefObject } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-/** This near the end counts as being there, in CSS pixels. */
+/** The distance from the end that still counts as being there, in CSS pixels. */
 const NEAR = 48;
 
 /**
- * Keeps `scroller` at its end while `content` grows, unless the reader has scrolled up: then it
- * leaves the place alone until they come back down or ask for the end (`toEnd`). `stuck`: it is not left alone.
+ * Keeps `scroller` at its end while `content` grows. Once the reader scrolls up, the position is
+ * left alone until they scroll back down or ask for the end (`toEnd`). `stuck` tells whether it
+ * follows the end.
  */
 export function useStickToBottom(
   scroller: RefObject<HTMLElement>,
@@ -24,7 +25,7 @@ export function useStickToBottom(
     if (!box || !content.current) return;
     const onScroll = (): void => {
       const near = box.scrollHeight - box.scrollTop - box.clientHeight < NEAR;
-      // Growing content also moves the end away: only going up means to stay.
+      // Growing content also moves the end away, so only scrolling up counts as leaving it.
       if (near) follow.now = true;
       else if (box.scrollTop < follow.last) follow.now = false;
       follow.last = box.scrollTop;

@@ -7,20 +7,20 @@ import { Icon, type IconName } from './icon.tsx';
 interface ActionProps {
   readonly label: string;
   readonly onPress?: () => void;
-  /** The name for screen readers, where several buttons have the same label. */
+  /** The name for screen readers, when several buttons have the same label. */
   readonly name?: string | undefined;
-  /** `is-main`: what is meant to be pressed; `is-grave`: it cannot be undone. */
+  /** `is-main` for the primary action, `is-grave` for one that cannot be undone. */
   readonly look?: 'is-main' | 'is-grave' | '' | undefined;
-  /** It waits for more than the work of the view. */
+  /** Whether it is disabled for a reason other than the view's own work. */
   readonly isBusy?: boolean;
-  /** The state of a button that shows more. */
+  /** The state of a button that expands something. */
   readonly isExpanded?: boolean;
   readonly slot?: Ref<HTMLButtonElement>;
-  /** It sends the form that it is in. */
+  /** Whether it submits its form. */
   readonly isSubmit?: boolean;
 }
 
-/** A button for what can be done with one thing of a view. */
+/** A button for an action on one item of a view. */
 export function ActionButton(props: ActionProps): VNode {
   const { label, onPress, name, look = '', isBusy = false, isExpanded, slot, isSubmit } = props;
   const scope = useScope();
@@ -39,7 +39,7 @@ export function ActionButton(props: ActionProps): VNode {
   );
 }
 
-/** A button that looks like a part of the text around it. */
+/** A button that looks like part of the text around it. */
 export function TextButton(
   props: Pick<ActionProps, 'label' | 'name' | 'onPress' | 'isExpanded'>,
 ): VNode {
@@ -59,12 +59,12 @@ export function TextButton(
 
 interface IconButtonProps {
   readonly icon: IconName;
-  /** Its name for a screen reader, and what is shown when the pointer rests on it. */
+  /** Its name for screen readers, also shown as a tooltip. */
   readonly label: string;
   readonly onPress: () => void;
 }
 
-/** A drawing to press; its label is for a screen reader and the pointer. */
+/** A button with an icon; its label is read by screen readers and shown as a tooltip. */
 export function IconButton({ icon, label, onPress }: IconButtonProps): VNode {
   return (
     <button type="button" class="icon-button" aria-label={label} title={label} onClick={onPress}>
@@ -74,12 +74,12 @@ export function IconButton({ icon, label, onPress }: IconButtonProps): VNode {
 }
 
 interface ConfirmButtonProps extends ActionProps {
-  /** The risk; absent: it is done at once. */
+  /** Explains the risk; when absent, the action runs without confirmation. */
   readonly question?: string | undefined;
   readonly confirm: string;
 }
 
-/** A button that asks for confirmation before it does what cannot be undone. */
+/** A button that asks for confirmation before an action that cannot be undone. */
 export function ConfirmButton({ question, confirm, ...action }: ConfirmButtonProps): VNode {
   const { look, onPress } = action;
   const [isAsked, setAsked] = useState(false);
@@ -87,7 +87,7 @@ export function ConfirmButton({ question, confirm, ...action }: ConfirmButtonPro
   const cancel = useRef<HTMLButtonElement>(null);
   const wasAsked = useRef(false);
   useEffect(() => {
-    // The keyboard focus stays on this button or its question.
+    // Keeps the keyboard focus on this button or its question.
     if (wasAsked.current !== isAsked) (isAsked ? cancel : start).current?.focus();
     wasAsked.current = isAsked;
   }, [isAsked]);
@@ -113,11 +113,11 @@ export function ConfirmButton({ question, confirm, ...action }: ConfirmButtonPro
 
 interface TroubleProps {
   readonly reason: string | null;
-  /** The action of a button that tries it again. */
+  /** The action of the retry button. */
   readonly again?: (() => void) | false;
 }
 
-/** A problem, for people; nothing when null. */
+/** A problem, for people; renders nothing when it is null. */
 export function Trouble({ reason, again }: TroubleProps): VNode | null {
   if (reason === null) return null;
   return (
@@ -127,7 +127,9 @@ export function Trouble({ reason, again }: TroubleProps): VNode | null {
   );
 }
 
-/** The data once it is here; until then that it is loading, or why there is none and what to do. */
+/**
+ * Shows data once it is loaded; until then, that it is loading, or why it failed and what to do.
+ */
 export function Show<Value>(props: {
   readonly data: Data<Value>;
   readonly children: (value: Value) => ComponentChildren;
@@ -147,7 +149,7 @@ export function Show<Value>(props: {
   );
 }
 
-/** Says how an action ended; a screen reader reads it out. */
+/** Reports the outcome of an action and has screen readers announce it. */
 export function OutcomeNote({ outcome }: { readonly outcome: Outcome | undefined }): VNode {
   return (
     <p class={outcome?.isTrouble ? 'trouble' : 'outcome'} role="status" hidden={!outcome}>
@@ -156,7 +158,10 @@ export function OutcomeNote({ outcome }: { readonly outcome: Outcome | undefined
   );
 }
 
-/** A paragraph that a person or a model wrote, or a `blockquote` or `pre`: shown as text, in the direction of its script. */
+/**
+ * A paragraph, `blockquote` or `pre` written by a person or a model, shown as plain text in the
+ * direction of its script.
+ */
 export function Said(props: {
   readonly as?: 'p' | 'blockquote' | 'pre';
   readonly look?: string;
@@ -164,7 +169,7 @@ export function Said(props: {
 }): VNode {
   const { as: Element = 'p', look, children } = props;
   return (
-    // A long `pre` scrolls, by keyboard too.
+    // A long `pre` scrolls, also by keyboard.
     <Element class={look} dir="auto" {...(Element === 'pre' && { tabIndex: 0 })}>
       {children}
     </Element>
@@ -184,9 +189,9 @@ export function Diff({ lines }: { readonly lines: string }): VNode {
   );
 }
 
-/** A list of what `show` draws, whose keys are those of the list. */
+/** A list of elements created by `show`, which must have keys. */
 export function List<Item>(props: {
-  /** A class of the style sheet. */
+  /** A CSS class. */
   readonly look?: string;
   readonly of: readonly Item[];
   readonly children: (item: Item) => VNode;
@@ -201,7 +206,7 @@ export function List<Item>(props: {
   );
 }
 
-/** A section with its title, which also names it for a screen reader. */
+/** A section with its title, which is also its name for screen readers. */
 export function Section(props: {
   readonly title: string;
   readonly look?: string;
@@ -215,7 +220,7 @@ export function Section(props: {
   );
 }
 
-/** A field of a form with what it is called; `id` is that of the field. */
+/** A form field with its label; `id` is the field's. */
 export function Labelled(props: {
   readonly label: string;
   readonly id: string;

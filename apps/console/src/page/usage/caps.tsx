@@ -14,16 +14,16 @@ const WHOSE: Readonly<Record<UsageCap['name'], string>> = {
   perStrangerDaily: 'One stranger',
 };
 
-/** Each bound of the settings, and how much of it is used up. */
+/** Each cap in the settings, and how much of it is used up. */
 export function Caps({ caps, today }: Pick<UsageReport, 'caps' | 'today'>): VNode {
   // The price of a model is known for everyone or for nobody.
   const { unpriced } = today;
   return (
-    <Section title="Caps of today" look="usage-caps">
+    <Section title="Today’s caps" look="usage-caps">
       {caps.length === 0 && (
         <p>
           No cap is set. Today: {amount(today.tokens)} tokens, {moneyText(today)}. The setting{' '}
-          <code>spend.totalDaily</code> bounds a day.
+          <code>spend.totalDaily</code> limits a day.
         </p>
       )}
       <List look="cards" of={caps}>
@@ -51,7 +51,7 @@ export function Caps({ caps, today }: Pick<UsageReport, 'caps' | 'today'>): VNod
   );
 }
 
-/** `used`: from 0, a share; null: not known. */
+/** `used` is the share used so far, which can exceed 1; null when it is unknown. */
 function Bound({ used, text }: { readonly used: number | null; readonly text: string }): VNode {
   return (
     <p class={`bound tone ${used !== null && used >= 1 ? 'is-full' : ''}`}>

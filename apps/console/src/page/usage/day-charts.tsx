@@ -4,8 +4,8 @@ import { amount } from '../ui/format.ts';
 import { latencyText, moneyText } from './figures.ts';
 
 /**
- * Four charts with a bar for each day. A screen reader is not told of them: the table below has the same
- * figures.
+ * Four charts with a bar for each day. They are hidden from screen readers, which find the same
+ * figures in the table below.
  */
 export function DayCharts({ days }: { readonly days: readonly UsageDay[] }): VNode {
   return (
@@ -49,19 +49,19 @@ interface DayChartProps {
   /** The names of the parts of a bar, from the bottom. */
   readonly parts: readonly string[];
   readonly days: readonly UsageDay[];
-  /** The heights of the parts of a bar, from the bottom, each above the one before. */
+  /** The heights of the parts of a bar, stacked from the bottom. */
   readonly valuesOf: (day: UsageDay) => readonly number[];
   readonly text: (value: number, day: UsageDay) => string;
-  /** The text of the highest bar, where it is not that of its value. */
+  /** The label of the highest bar, if it differs from its value. */
   readonly highest?: string;
-  /** The second part is what should not be. */
+  /** Whether the second part counts failures. */
   readonly alarm?: boolean;
 }
 
-/** The classes of the bars of a chart; the highest has the height 100. */
+/** The CSS classes of the parts of a bar. The highest bar has the height 100. */
 const LOOKS = ['bar-one', 'bar-two'];
 
-/** A chart with a bar for each day or another span of time, whose name is its `day`. */
+/** A chart with a bar for each day, or another period named by `day`. */
 export function DayChart({
   title,
   parts,
@@ -93,7 +93,7 @@ export function DayChart({
           return (
             <g key={day}>
               <title>{`${day}: ${values.map((_, nth) => text(sumValues(values.slice(0, nth + 1)), one)).join(', ')}`}</title>
-              {/* Also where nothing is: the pointer finds its day. */}
+              {/* Covers empty days as well, so that the pointer finds them. */}
               <rect x={at} width={1} height={100} fill="transparent" />
               {values.map((value, nth) => {
                 const height = most === 0 ? 0 : (100 * value) / most;
@@ -122,7 +122,7 @@ export function DayChart({
   );
 }
 
-/** A day whose price is not known may be the highest one. */
+/** The highest cost of a day, which is a lower bound when a price is unknown. */
 export function highestMoney(days: readonly Pick<UsageDay, 'costUsd' | 'unpriced'>[]): string {
   const costUsd = Math.max(...days.map((day) => day.costUsd), 0);
   const unpriced = days.reduce((sum, day) => sum + day.unpriced, 0);

@@ -1,14 +1,17 @@
 import type { UsageFigures } from '@parley/store';
 import { spanOf } from '../ui/format.ts';
 
-/** An amount of US dollars; of less than ten, parts of a cent are shown, too. */
+/** An amount in US dollars; amounts below ten show fractions of a cent, too. */
 export function formatMoney(usd: number): string {
   const digits = usd > 0 && usd < 10 ? 4 : 2;
   const currency = { style: 'currency', currency: 'USD', maximumFractionDigits: digits } as const;
   return usd.toLocaleString(undefined, currency);
 }
 
-/** Turns without a known price make a sum a lower bound; without any price it is unknown. */
+/**
+ * A sum of money. Turns without a known price make it a lower bound, or unknown if no price is
+ * known.
+ */
 export function moneyText({
   costUsd,
   unpriced,
@@ -17,7 +20,7 @@ export function moneyText({
   return costUsd === 0 ? 'unknown' : `over ${formatMoney(costUsd)}`;
 }
 
-/** The duration of answers, from ms; a dash where there were none. */
+/** The latency of answers, given in ms; a dash when there were none. */
 export function latencyText(ms: number | undefined): string {
   return ms === undefined ? '–' : spanOf(ms);
 }

@@ -9,7 +9,7 @@ type UsageReport = OutputOf<'usage/report'>;
 interface Line {
   readonly key: string;
   readonly name: string;
-  /** The title that people gave it. They wrote it, so it is shown as text. */
+  /** The title chosen by people, shown as plain text. */
   readonly title?: string | null;
   readonly figures: UsageFigures;
 }
@@ -17,7 +17,7 @@ interface Line {
 interface Column {
   readonly name: string;
   readonly text: (figures: UsageFigures) => string;
-  /** The length of the bar in the cell, beside those of other lines. */
+  /** The value that determines the length of the cell's bar. */
   readonly size?: (figures: UsageFigures) => number;
 }
 
@@ -44,7 +44,7 @@ const COLUMNS: readonly Column[] = [
   { name: '95th percentile', text: ({ latency }) => latencyText(latency?.p95) },
 ];
 
-/** One line for each group, with bars to compare them, and one for all. */
+/** One line per group, with bars for comparison, and a total. */
 export function UsageTable(props: {
   readonly report: UsageReport;
   /** The heading of the first column. */
@@ -52,12 +52,12 @@ export function UsageTable(props: {
 }): VNode {
   const { report, heading } = props;
   const lines = usageLines(report);
-  if (lines.length === 0) return <p>Nothing was used in this period.</p>;
+  if (lines.length === 0) return <p>No usage in this period.</p>;
   const most = COLUMNS.map(({ size }) =>
     size === undefined ? 0 : Math.max(...lines.map(({ figures }) => size(figures))),
   );
   return (
-    // It scrolls sideways in a narrow window; then the keyboard has to reach it.
+    // In a narrow window the table scrolls sideways, so it must be reachable by keyboard.
     <div class="table-box usage-table" role="group" aria-label="Usage" tabIndex={0}>
       <table>
         <thead>
@@ -98,7 +98,7 @@ export function UsageTable(props: {
 
 interface CellProps extends Column {
   readonly figures: UsageFigures;
-  /** The longest bar of the column; 0: there are none. */
+  /** The value of the longest bar in the column; 0 for no bars. */
   readonly most: number;
 }
 
@@ -115,7 +115,10 @@ function Cell({ text, size, figures, most }: CellProps): VNode {
   );
 }
 
-/** Days on which something was used, the newest first; else who used most first, then the rest. */
+/**
+ * Days with any usage, newest first. Otherwise the groups with the highest usage come first,
+ * followed by the rest.
+ */
 export function usageLines({ by, days, rows, other, outside }: UsageReport): readonly Line[] {
   if (by === 'day') {
     const used = days.filter(({ turns, inputTokens }) => turns + inputTokens > 0);

@@ -23,13 +23,13 @@ const GROUPINGS: Readonly<Record<UsageReport['by'], string>> = {
 };
 const PERIODS = [7, 30, 90, 400];
 
-/** The usage of models, and their speed (U07): `#/usage/GROUPING/DAYS`, `#/usage/GROUPING/DAYS/LAST_DAY`. */
+/** Model usage and latency (U07): `#/usage/GROUPING/DAYS`, `#/usage/GROUPING/DAYS/LAST_DAY`. */
 export function UsageView({ args }: Route): VNode {
   const [by = 'day', days = '30', until] = args;
-  // An address may name anything; the gateway says what there is.
+  // An address may contain anything; the gateway validates it.
   const query = { by, days, until } as InputOf<'usage/report'>;
   const data = useOperation('usage/report', query);
-  // Those of the role; they stay while others are loaded.
+  // The groupings allowed for the role; they stay visible while others are loaded.
   const groupings = useRef<UsageReport['groupings']>(['day']);
   if (data.value) groupings.current = data.value.groupings;
   const href = (grouping: string, period: string, last = until): string =>
@@ -85,7 +85,10 @@ interface ChoiceProps {
   }[];
 }
 
-/** One of several addresses: links, so that the browser can go back, and a bookmark keeps what was chosen. */
+/**
+ * A choice between several addresses. They are links, so that the browser can go back and a
+ * bookmark keeps the choice.
+ */
 function Choice({ label, of }: ChoiceProps): VNode {
   return (
     <nav class="row" aria-label={label}>

@@ -31,11 +31,11 @@ const REPORT: OutputOf<'usage/report'> = {
 };
 
 describe('usage on the page', () => {
-  it('[U07] lists the days on which something was used, the newest first', () => {
+  it('[U07] lists days with any usage, newest first', () => {
     expect(usageLines(REPORT).map(({ name }) => name)).toEqual(['2026-11-21', '2026-11-19']);
   });
 
-  it('[U07] lists groups, then the others, then what no turn has used', () => {
+  it('[U07] lists groups, then the others, then usage outside of turns', () => {
     const rows = [
       { name: 'web:ada', title: 'Ada', ...USED },
       { name: '', title: null, ...USED },
@@ -49,7 +49,7 @@ describe('usage on the page', () => {
     ]);
   });
 
-  it('[U07] says of money how much of it is known', () => {
+  it('[U07] shows how much of the cost is known', () => {
     expect([0, 0.0123, 9.5, 1_234.567].map(formatMoney)).toEqual([
       '$0.00',
       '$0.0123',
@@ -85,10 +85,7 @@ describe('usage on the page', () => {
       ],
       'over $2.00',
     ],
-  ])(
-    '[U03] [U07] the chart of money has the highest day, as far as it is known: %j',
-    (days, text) => {
-      expect(highestMoney(days)).toBe(text);
-    },
-  );
+  ])('[U03] [U07] shows the day with the highest cost, as far as it is known: %j', (days, text) => {
+    expect(highestMoney(days)).toBe(text);
+  });
 });
