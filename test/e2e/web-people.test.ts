@@ -294,7 +294,7 @@ describe('parley people', () => {
       expect(added.out).toMatch(/http:\/\/127\.0\.0\.1:\d+\/#token=parley_signin_[\w-]{43}\n/);
       expect((await people('list')).out).toMatch(/^Bo {2}viewer, never used, added /);
       expect((await people('add', 'bo', '--role', 'owner')).out).toContain('That name is taken');
-      expect((await people('add', 'owner', '--role', 'viewer')).out).toContain('needs a name');
+      expect((await people('add', 'owner', '--role', 'viewer')).err).toContain('needs a name');
       expect((await people('add', 'Ann')).code).not.toBe(0);
       expect((await people('add', 'Ann', '--role', 'king')).code).not.toBe(0);
       expect((await people('revoke', 'Bo')).out).toBe('Bo is revoked; 0 sessions ended.\n');
