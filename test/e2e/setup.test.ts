@@ -46,7 +46,7 @@ channels:
 
   /** Answers the questions from the first to the confirmation before writing. */
   async function answerAll(terminal: PseudoTerminal): Promise<void> {
-    await terminal.sees('Which model does it think with?');
+    await terminal.sees('Which model should the agent use?');
     await terminal.sees('Leave it as it is');
     terminal.type(KEYS.up + KEYS.up + KEYS.enter);
     await terminal.sees('Its address');
@@ -81,7 +81,7 @@ channels:
     '[U02] leaves the file untouched on Ctrl-C, even after everything was tried',
     async () => {
       const early = open();
-      await early.sees('Which model does it think with?');
+      await early.sees('Which model should the agent use?');
       early.type(KEYS.interrupt);
       expect(await early.ended).toBe(130);
       const late = open();

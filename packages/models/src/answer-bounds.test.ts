@@ -144,7 +144,7 @@ describe('[D07] an answer without end', () => {
   );
 
   it.each<Provider>(['openai-compatible', 'anthropic', 'openai'])(
-    'has its arguments replaced by a note why the call is not run (%s)',
+    'has its arguments replaced by a note on why the call is not run (%s)',
     async (provider) => {
       const { baseUrl, open } = await endlessProvider(ARGUMENTS[provider]);
       const { calls, finish } = await ask(baseUrl, provider);

@@ -187,7 +187,7 @@ describe('[W09] a shell command', () => {
     expect(existsSync(join(folder, '.parley/commands'))).toBe(false);
   });
 
-  it('of a living process is not taken for dead', async () => {
+  it('of a living process is not considered dead', async () => {
     await workspace.commands.run(RULES, async () => {
       const other = await open();
       put('late.md', 'canary');

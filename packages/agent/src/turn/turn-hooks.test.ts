@@ -157,7 +157,7 @@ describe('hooks after a turn', () => {
     expect(closings).toMatchObject([{ answer: '', outcome: 'failed' }]);
   });
 
-  it('[P16] are not told of a run that was not committed, and once of the one that was', async () => {
+  it('[P16] learn once of a run that was committed, and never of one that was not', async () => {
     await open({ hooks });
     await scene.write('hello');
     const { lanes } = scene.store;

@@ -37,7 +37,7 @@ export interface JobView extends Pick<CronJob, ShownOfJob> {
   readonly next: readonly number[];
   /** The timetable in the form in which a person would write it. */
   readonly written: Pick<CronFields, 'at' | 'every' | 'cron' | 'timeZone' | 'format'>;
-  /** The time zone of its times. */
+  /** The time zone in which its times are given. */
   readonly timeZone: string;
 }
 

@@ -103,7 +103,7 @@ async function askModel(
 ): Promise<StepAnswer> {
   const options = providers.map(({ name }) => ({ value: name, label: name }));
   const hint = isOffline ? 'no model is connected' : used;
-  const name = await askChoice(prompts, 'Which model does it think with?', [
+  const name = await askChoice(prompts, 'Which model should the agent use?', [
     ...(isOffline ? options : []),
     { ...LATER, hint },
     ...(isOffline ? [] : options),
