@@ -86,7 +86,7 @@ export function isHeld({ conversationId, epoch }: Lease, stored: number): boolea
   );
 }
 
-/** Whether a turn was not stopped and its session is still the current one. */
+/** Whether a turn is still running and belongs to the current session. */
 export async function isTurnRunning(sql: Sql, turnId: string): Promise<boolean> {
   return (await sql.get(RUNS_IN_SESSION, { turnId })) !== undefined;
 }

@@ -74,8 +74,10 @@ export type SqlValue = string | number | null | Uint8Array;
  * SQLite's dialect: additions for PostgreSQL go in `/*pg … *\/`, and what only SQLite accepts goes
  * in `/*sqlite … *\/`. A list is bound as JSON: `in (select value from json_each(:names))`, with
  * `cast(value as bigint)` for numbers.
- * @example const OWNER = statement('select owner from lease where name = :name').rows<{ owner:
- * string | null }>(); const row = await sql.get(OWNER, { name });
+ *
+ * @example
+ * const OWNER = statement('select owner from lease where name = :name').rows<{ owner: string | null }>();
+ * const row = await sql.get(OWNER, { name });
  */
 export interface Statement<Params = unknown, Row = unknown> {
   readonly text: string;
