@@ -1,7 +1,7 @@
 import { formatCount } from '@parley/core';
 /**
- * True when a Markdown text has no content yet: HTML comments, headings, rules and list items
- * without a value (`- **Name:**`) are an empty form. Such a file costs no tokens.
+ * True if a Markdown text has no content yet: HTML comments, headings, rules and list items without
+ * a value (`- **Name:**`) make up an empty form. Such a file costs no tokens.
  */
 export function isBlank(text: string): boolean {
   return withoutComments(text)
@@ -9,7 +9,10 @@ export function isBlank(text: string): boolean {
     .every((line) => EMPTY_LINE.test(line.trim()));
 }
 
-/** Nothing; a heading; a rule; a list item that is empty, or only a label with its colon. */
+/**
+ * Matches an empty line; a heading; a rule; a list item that is empty or only a label with its
+ * colon.
+ */
 const EMPTY_LINE = /^(?:|#{1,6}|#{1,6}\s.*|-{3,}|[-*+]|[-*+] [*_]{0,3}[^:*_`]{1,60}:[*_]{0,3})$/;
 
 /** A comment that is never closed is text. Not a regular expression: its time would grow with the square. */
