@@ -166,10 +166,10 @@ class Scene {
   }
 }
 
-/** Lost turns in a row after which the delay stops growing. */
+/** The number of consecutive lost turns after which the delay stops growing. */
 const MAX_LOST = 10;
 
-/** What the property checks: all answered messages, in the order of the commits. */
+/** What the property checks: all answered messages, in commit order. */
 async function answered(store: Store, chatId: string): Promise<readonly unknown[]> {
   return (await store.transcript.recent(`web:${chatId}`, 0, 1_000)).map((entry) => entry.content);
 }
