@@ -214,7 +214,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(await ask()).toMatchObject({ kind: 'held' });
       });
 
-      it('[D13] runs for its length from now when it is renewed after the clock was set back', async () => {
+      it('[D13] runs for its full duration from now when it is renewed after the clock was set back', async () => {
         database.setTime(3_600_000);
         const lease = await hold(store, 'web:c1', 'w1');
         database.setTime(0);

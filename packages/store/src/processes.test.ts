@@ -153,7 +153,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await acquire('b', 100)).toMatchObject({ kind: 'held' });
     });
 
-    it('[D13] runs for its length from now when it is renewed after the clock was set back', async () => {
+    it('[D13] runs for its full duration from now when it is renewed after the clock was set back', async () => {
       const lease = await take('a', 3_600_000);
       database.setTime(0);
       await store.leases.renew(lease, 100);

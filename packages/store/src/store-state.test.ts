@@ -48,7 +48,7 @@ it('[D01] [D17] syncs the raised mark to disk, so that a power cut does not look
 });
 
 for (const database of bothDatabases(inject('postgresUrl'))) {
-  describe.runIf(database.available)(`${database.name} after being rolled back`, () => {
+  describe.runIf(database.available)(`a rolled-back database on ${database.name}`, () => {
     let store: Store;
     const opened: Store[] = [];
     let setbacks: Setback[];

@@ -65,7 +65,7 @@ describe('a SQLite connection', () => {
 
 const explain = (thrown: unknown) => explainSqliteFailure('/data/parley.db', thrown);
 
-describe('an SQLite failure', () => {
+describe('a SQLite failure', () => {
   it('is explained when the disk is full, as SQLite reports it', () => {
     const sqlite = new DatabaseSync(':memory:');
     sqlite.exec('pragma max_page_count = 3; create table t (x text)');
