@@ -91,7 +91,7 @@ export class BackendAdministration extends BackendQueries {
     return this.write((scope) => setPaused(scope, paused));
   }
 
-  /** Removes the jobs that are waiting now; jobs added meanwhile stay. */
+  /** Removes the jobs that are waiting now; jobs added in the meantime stay. */
   async drain(delayed: boolean): Promise<void> {
     const newest = await this.read(newestJob);
     await this.#sweep(drainedJobs(newest, delayed), Number.POSITIVE_INFINITY);

@@ -135,7 +135,7 @@ export class BackendBase extends EventEmitter {
     const read = () =>
       this.shared.file.snapshot(() => readEventsAfter(this.shared.file, this.#queueId, cursor));
     // The caller that caused an event continues first, so a job announced as active can be
-    // cancelled at once.
+    // cancelled immediately.
     await new Promise((resolve) => setImmediate(resolve));
     this.#assertOpen();
     let entries = read();

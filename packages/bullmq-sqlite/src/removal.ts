@@ -146,7 +146,7 @@ export function obliterateQueue(scope: QueueScope, force: boolean): boolean {
 export interface Retention {
   readonly count: number | undefined;
   readonly age: number | undefined;
-  /** The maximum number of expired jobs removed at once. */
+  /** The maximum number of expired jobs removed in one go. */
   readonly limit: number;
 }
 

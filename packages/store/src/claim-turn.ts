@@ -380,7 +380,7 @@ function continuesAlbum(row: InboxRow, next: InboxRow): boolean {
   return next.receivedAt <= row.settlesAt;
 }
 
-/** When a burst counts as complete. A short piece ends a paste at once; only time ends an album. */
+/** When a burst counts as complete. A short piece ends a paste; only time ends an album. */
 function settlesAt(burst: readonly InboxRow[]): number {
   const [first, last] = [burst[0], burst.at(-1)];
   if (first === undefined || last?.settlesAt === undefined) return 0;

@@ -141,7 +141,7 @@ const UNDONE = statement(`
   MessageRow & { readonly turn: string | null }
 >();
 
-/** From here on, the running worker can write nothing more, and the next one may start at once. */
+/** From here on, the running worker can write nothing more, and the next one may start. */
 const FENCE = statement(`
   update conversation set epoch = epoch + 1, lease_owner = null, lease_until = null, plan = null
   where id = :conversationId`);

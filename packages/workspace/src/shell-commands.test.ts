@@ -69,7 +69,7 @@ describe('[W09] a shell command', () => {
   });
 
   it('finds each closed path, and what was created for this is removed after the last command', async () => {
-    // The folder of Parley's own files stays, as after each write.
+    // The folder for Parley's own files remains, as after each write.
     const names = () => readdirSync(folder).filter((name) => name !== '.parley');
     const before = names();
     const there = () => [...PLACES, 'my'].map((name) => existsSync(join(folder, name)));

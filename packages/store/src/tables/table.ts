@@ -63,9 +63,9 @@ export interface AgeRule<Name extends string = string> {
 /**
  * How to find the words of one person in a table:
  * - `rows`: by a condition that may use `:conversation` and the lists `:turns`, `:seqs` and `:persons`.
- *   It includes all rows that mix several people's words and can be rebuilt. With `alsoPhrases`, the
+ *   It includes all rows that mix several people's text and can be rebuilt. With `alsoPhrases`, the
  *   other rows lose what the person wrote, as with `phrases`;
- * - `phrases`: the rows mix several people's words and stay, without what the person wrote;
+ * - `phrases`: the rows mix several people's text and stay, without what the person wrote;
  * - `history`: the history is rewritten without the person's messages;
  * - `parts`: each row records whose words it contains, in any chat (`partsWithWords`).
  */
