@@ -83,7 +83,7 @@ interface Sender {
 }
 
 /**
- * Sends one message at a time, so that those published in between collect in the batch and are
+ * Sends one message at a time, so that events published in between join the batch and are
  * joined.
  */
 function createSender(

@@ -57,8 +57,9 @@ function cutAtCharacter(text: string, limit: number): string {
 }
 
 /**
- * The start of a text without line breaks: at most `limit` characters, up to the end of a sentence, else a clause, else
- * a word, if one is in the second half; in any script, and no character as people see it is cut in two.
+ * The start of a text without line breaks: at most `limit` characters, up to the end of a sentence,
+ * otherwise of a clause or a word, if one ends in the second half. Works in any script and never
+ * splits a character as people see it.
  */
 export function startThatReads(text: string, limit: number): string {
   if (text.length <= limit) return text;
@@ -70,7 +71,7 @@ export function startThatReads(text: string, limit: number): string {
   return near.slice(0, boundary('grapheme', end)).trimEnd();
 }
 
-/** Marks of Latin script are also in numbers and addresses, so a space must follow them. */
+/** Latin punctuation also occurs in numbers and addresses, so it must be followed by a space. */
 const CLAUSE_END = /\p{Terminal_Punctuation}(?=\s)|(?!\p{ASCII})\p{Terminal_Punctuation}|…/gu;
 
 function clauseEnd(text: string, limit: number): number {
@@ -78,18 +79,18 @@ function clauseEnd(text: string, limit: number): number {
   return ends.findLast((end) => end <= limit) ?? 0;
 }
 
-/** Characters up to here (Latin, IPA) come about four to a token, the others about one. */
+/** Characters up to this one (Latin, IPA) take about a quarter of a token, all others about one. */
 const LAST_LATIN = 0x24f;
 
-/** About how many tokens a text costs, without a tokenizer: for limits and reports, never for bills. */
+/** Estimates a text's tokens without a tokenizer: for limits and reports, never for billing. */
 export function estimateTokens(text: string): number {
   return Math.ceil(quarterTokens(text) / 4);
 }
 
-/** All above `LAST_LATIN`. A text that V8 keeps in one byte a character is known at once to have none. */
+/** Everything above `LAST_LATIN`. V8 knows that a text stored with one byte per character has none. */
 const BEYOND_LATIN = /[\u0250-\uffff]/;
 
-/** The same in quarters of a token, which add up exactly when texts are put together. */
+/** The same in quarters of a token, which add up exactly when texts are concatenated. */
 export function quarterTokens(text: string): number {
   if (!BEYOND_LATIN.test(text)) return text.length;
   let quarters = text.length;

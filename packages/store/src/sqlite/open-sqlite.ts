@@ -204,7 +204,7 @@ class Prepared {
     return this.#historyVersion;
   }
 
-  /** Returns a statement that must be run immediately. Throws the error of `node:sqlite` for invalid SQL. */
+  /** Returns a statement to be run right away. Throws `node:sqlite` errors for invalid SQL. */
   get(statement: Statement): StatementSync {
     if (statement.isComposed) return this.text(textFor('sqlite', statement));
     let made = this.#statements.get(statement);
