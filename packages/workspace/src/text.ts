@@ -15,7 +15,9 @@ export function isBlank(text: string): boolean {
  */
 const EMPTY_LINE = /^(?:|#{1,6}|#{1,6}\s.*|-{3,}|[-*+]|[-*+] [*_]{0,3}[^:*_`]{1,60}:[*_]{0,3})$/;
 
-/** A comment that is never closed is text. Not a regular expression: its time would grow with the square. */
+/**
+ * Treats a comment that is never closed as text. A regular expression would take quadratic time.
+ */
 function withoutComments(text: string): string {
   let rest = text;
   let kept = '';
@@ -28,14 +30,15 @@ function withoutComments(text: string): string {
   }
 }
 
-/** The part of a text that is shown, in characters (UTF-16 units). */
+/** How much of a text is shown, in characters (UTF-16 units). */
 export interface Cut {
   readonly shown: number;
   readonly total: number;
 }
 
 /**
- * Shortens a text to at most `limit` characters and adds a notice with the length of the whole (P10); that line comes on top of the limit. `what` names the text for the reader.
+ * Truncates a text to at most `limit` characters and adds a notice with its full length (P10), which
+ * does not count towards the limit. `what` names the text for the reader.
  */
 export function cutText(
   text: string,
@@ -49,7 +52,7 @@ export function cutText(
   return { text: `${shown}\n\n${notice}`, cut };
 }
 
-/** The first `limit` characters, one less where that would split a surrogate pair. */
+/** The first `limit` characters, one fewer if that would split a surrogate pair. */
 function cutAtCharacter(text: string, limit: number): string {
   const last = text.charCodeAt(limit - 1);
   const splitsPair = last >= 0xd800 && last <= 0xdbff;
