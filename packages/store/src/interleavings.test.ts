@@ -211,8 +211,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         for (let i = 1; i <= total; i += 1) await store.inbox.accept(message(`m${i}`, 'busy'));
       })();
       const work = async (owner: string) => {
-        // The lease expires immediately, so the workers take the lane from each other in the middle of
-        // a turn.
+        // The lease expires immediately, so the workers take the lane from each other in the middle
+        // of a turn.
         let lost = 0;
         for (let round = 0; (await answered(store, 'busy')).length < total; round += 1) {
           // Both could take the lane from each other forever. The loser's delay doubles each time,

@@ -37,8 +37,8 @@ export interface Cut {
 }
 
 /**
- * Truncates a text to at most `limit` characters and adds a notice with its full length (P10), which
- * does not count towards the limit. `what` names the text for the reader.
+ * Truncates a text to at most `limit` characters and adds a notice with its full length (P10),
+ * which does not count towards the limit. `what` names the text for the reader.
  */
 export function cutText(
   text: string,
@@ -90,7 +90,7 @@ export function estimateTokens(text: string): number {
   return Math.ceil(quarterTokens(text) / 4);
 }
 
-/** Everything above `LAST_LATIN`. V8 knows that a text stored with one byte per character has none. */
+/** All above `LAST_LATIN`. V8 knows that a text stored with one byte per character has none. */
 const BEYOND_LATIN = /[\u0250-\uffff]/;
 
 /** The same in quarters of a token, which add up exactly when texts are concatenated. */
