@@ -30,7 +30,7 @@ const MAX_VALUES_OF_LINE = 1_000;
 
 const FIELD = /^[\s\uFEFF]*(data|event|id|retry|error)[ \t]*(?::[ \t]?(.*))?$/is;
 const DONE = /^["'[\s]*DONE["'\]\s]*$/i;
-/** The last line of a stream without a line break, on a connection that stays open. */
+/** A connection that closes in the middle of the end marker. */
 const DONE_AT_END = /^[\s\uFEFF]*data:\s*\[DONE\]$/;
 /** A connection that closes within the final end marker. */
 const DONE_CUT = /^\s*(?:d?a?t?a?:?|data:\s*\[D?O?N?E?)$/;
