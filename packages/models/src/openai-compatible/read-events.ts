@@ -30,9 +30,9 @@ const MAX_VALUES_OF_LINE = 1_000;
 
 const FIELD = /^[\s\uFEFF]*(data|event|id|retry|error)[ \t]*(?::[ \t]?(.*))?$/is;
 const DONE = /^["'[\s]*DONE["'\]\s]*$/i;
-/** A connection that closes in the middle of the end marker. */
+/** An end marker without a line break, on a connection that stays open. */
 const DONE_AT_END = /^[\s\uFEFF]*data:\s*\[DONE\]$/;
-/** A connection that closes within the final end marker. */
+/** A connection that closes in the middle of the end marker. */
 const DONE_CUT = /^\s*(?:d?a?t?a?:?|data:\s*\[D?O?N?E?)$/;
 /** Text between the elements of a list with one element per line. */
 const PUNCTUATION = /^[\s,\][]*$/;
@@ -128,7 +128,7 @@ export class EventReader {
   }
 
   #readData(value: string): string {
-    // Some gateways wrap each line from another server in a second layer.
+    // Some gateways add a second `data:` prefix to the lines from another server.
     const own = value.replace(/^\s*(?:data:[ \t]?)+/i, '');
     const text = own.trim();
     if (text === '') return '';

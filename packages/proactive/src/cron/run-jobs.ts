@@ -91,7 +91,7 @@ export async function settleRuns(
   }
 }
 
-/** The delay before a retry, in minutes, by the number of consecutive failures. */
+/** The minimum delay before a retry, in minutes, by the number of consecutive failures. */
 const DELAYS_MIN = [1, 5, 15, 60];
 /** After this many consecutive failures a repeating job is paused and a one-off job ends. */
 const MAX_FAILURES = DELAYS_MIN.length + 1;

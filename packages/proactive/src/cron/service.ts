@@ -333,8 +333,8 @@ function mayAdd(asker: KnownAsker, who: CronServices['settings']['who']): boolea
 }
 
 /**
- * An agent's jobs are visible in the conversation in which they were created. In a direct chat,
- * owners see all of their own jobs.
+ * An agent's jobs are visible in the chats that requested them or receive their answers. In a
+ * direct chat, owners see all of their own jobs.
  */
 function maySee(asker: KnownAsker, job: CronJob): boolean {
   if (asker.kind === 'operator') return true;
