@@ -22,7 +22,7 @@ export interface Run {
   readonly onShown?: (text: string) => void;
 }
 
-/** A turn while its model works: what the steps of the loop share. */
+/** A turn while its model works: what the steps in the loop share. */
 export interface RunningTurn extends TurnDraft {
   readonly services: TurnServices;
   readonly turn: Turn;
