@@ -217,7 +217,7 @@ describe('an answer that grows', () => {
     );
   });
 
-  it('[F12] shows plain text at once, up to the last word', () => {
+  it('[F12] shows plain text immediately, up to the last word', () => {
     const { before } = streamed(['The rain ', 'in Spain ', 'stays.']);
     expect(before).toBe('The rain in Spain stays');
   });
@@ -231,7 +231,7 @@ describe('an answer that grows', () => {
 });
 
 describe('the visible text', () => {
-  it('[G08] [G09] [G10] contains nothing more to remove', () => {
+  it('[G08] [G09] [G10] contains nothing that would have to be removed', () => {
     fc.assert(
       fc.property(pieces, (all) => {
         const seen = visibleText(all.join(''), CHAT);
@@ -254,7 +254,7 @@ describe('the visible text', () => {
     );
   });
 
-  it('[G08] of a system message has the mark once, whoever wrote the text', () => {
+  it('[G08] has the system mark exactly once in a system message, whoever wrote the text', () => {
     for (const words of ['Stopped.', '⚙️ Stopped.', '⚙ ⚙️ Stopped.']) {
       expect(markSystemMessage(words)).toBe('⚙️ Stopped.');
     }

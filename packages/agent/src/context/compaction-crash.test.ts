@@ -87,7 +87,7 @@ describe('a worker that dies while it writes a summary', () => {
     },
   );
 
-  it('[G11] [G16] does not overwrite another worker’s summary when it turns out to be only slow', async () => {
+  it('[G11] [G16] does not overwrite another worker’s summary if it was only slow', async () => {
     const { otherWorker, scene, summaries } = await sixTurns();
     const asleep = Promise.withResolvers<void>();
     const woken = Promise.withResolvers<void>();

@@ -64,7 +64,7 @@ describe('the list of a session', () => {
     expect(await scene.owed()).toEqual(['Done.']);
   });
 
-  it('[G12] is refused if it is too long, and the old one stays', async () => {
+  it('[G12] is refused if it is too long, and the old list is kept', async () => {
     await open();
     await scene.write('go');
     const item = { text: 'x', state: 'open' };

@@ -53,7 +53,7 @@ describe('a turn with tools', () => {
     ]);
   });
 
-  it('[G01] gives each call an id of its own, whatever the server calls it', async () => {
+  it('[G01] gives each call a unique id, whatever id the server sends', async () => {
     const { tool } = countingTool('parrot');
     await open({ tools: [tool] });
     await scene.write('go');
@@ -129,7 +129,7 @@ describe('a turn with tools', () => {
     ]);
   });
 
-  it('[G01] [P10] shows the model 20,000 characters of a result, and says that it was cut', async () => {
+  it('[G01] [P10] shows the model 20,000 characters of a result, with a note that it was truncated', async () => {
     const parrot = countingTool('parrot');
     await open({ tools: [parrot.tool] });
     for (const more of [0, 1]) {

@@ -146,7 +146,7 @@ describe('memory upkeep', () => {
 });
 
 describe('interrupted memory upkeep', () => {
-  it('[H07] [G16] leaves everything to the next run when it has lost its lane', async () => {
+  it('[H07] [G16] leaves everything to the next run if it has lost its lane', async () => {
     await open(addsOne);
     await scene.order('b1');
     const first = await scene.turns.begin(LANE);
@@ -159,7 +159,7 @@ describe('interrupted memory upkeep', () => {
     expect(scene.got('MEMORY.md').match(/Graz/g)).toHaveLength(1);
   });
 
-  it('[H07] [G16] adds nothing twice after a death right behind its write, and knows what it did', async () => {
+  it('[H07] [G16] adds nothing twice after dying right after its write, and reports what it did', async () => {
     await open(addsOne);
     await scene.order('b1');
     const first = await scene.turns.begin(LANE);

@@ -155,7 +155,7 @@ const streamOf = (chunks: readonly object[], isDone: boolean) =>
     });
 
 describe('an answer in any packets', () => {
-  it('[G20] keeps its text, whatever stands between its events and in its fields', () => {
+  it('[G20] keeps its text, whatever is between its events and in its fields', () => {
     const answers = fc
       .tuple(pieces, fc.boolean(), fc.boolean())
       .chain(([said, hasReason, isDone]) =>
@@ -176,7 +176,7 @@ describe('an answer in any packets', () => {
     );
   });
 
-  it('[G20] keeps its calls, in whatever pieces and order their fields come', () => {
+  it('[G20] keeps its calls, however their fields are split and ordered', () => {
     const calls = fc.array(
       fc.record({
         name: fc.constantFrom('read', 'list'),

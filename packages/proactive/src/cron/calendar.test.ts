@@ -111,7 +111,7 @@ describe('a job in whole days, weeks or months', () => {
     },
   );
 
-  it('[H08] that runs once, in so many days or months, follows the calendar, too', () => {
+  it('[H08] that runs once, in so many days or months, also follows the calendar', () => {
     const rules = { timeZone: 'Europe/Berlin', now: at('2026-03-28T08:30:00Z'), leastMs: 0 };
     const read = (written: string) => readTimetable({ at: written }, rules);
     expect(read('in 2 days')).toMatchObject({ nextAt: at('2026-03-30T07:30:00Z') });

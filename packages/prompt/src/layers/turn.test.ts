@@ -87,7 +87,7 @@ describe('what a group said in between', () => {
     expect(block).not.toContain('in this group');
   });
 
-  it('[P10] is cut to the newest messages when it is long, and says so', async () => {
+  it('[P10] is truncated to the newest messages if it is long, with a notice', async () => {
     const { block } = await promptWithGroup(
       Array.from({ length: 50 }, (_, n) => bo(`${n} ${'x'.repeat(500)}`)),
     );
@@ -229,7 +229,7 @@ describe('what chat users choose', () => {
     expect(block).toContain('{"title":"Küche 🌱"}');
   });
 
-  it('[P18][P10] is cut when it is long, and says so', async () => {
+  it('[P18][P10] is truncated if it is long, with a notice', async () => {
     const { block } = await messagePrompt({
       name: 'n'.repeat(10_000),
       title: 't'.repeat(10_000),

@@ -247,7 +247,7 @@ describe('a server that asks for something during a call', () => {
     );
   });
 
-  it('[G03] gets a cancellation after three unfit answers and after the deadline', async () => {
+  it('[G03] receives a cancellation after three invalid answers and after the deadline', async () => {
     open = await stage(once(form({ people: { type: 'integer' } }, ['people'])));
     await open.begin();
     for (const [nth, text] of ['four', '1,500', '2.5'].entries()) await open.answer(nth + 1, text);
@@ -272,7 +272,7 @@ describe('a server that asks for something during a call', () => {
     expect(await by('test:7')).toBe('answered');
   });
 
-  it('[G03] gets a refusal if no person waits for the turn', async () => {
+  it('[G03] receives a refusal if no person waits for the turn', async () => {
     open = await stage(once(NAME));
     const { scene } = open;
     await scene.store.inbox.accept(timed(scene.now()));
@@ -317,7 +317,7 @@ const DEATHS = [0, 1].flatMap((life) =>
   ),
 );
 
-describe('a process that dies around a call that waits for a person', () => {
+describe('a process that dies around a call that needs a person’s answer', () => {
   it.each(DEATHS)(
     '[G03] [G16] in life $life, $when write $write: the server acts at most once',
     async (death) => {
