@@ -115,7 +115,7 @@ describe('a spend cap', () => {
 describe('the spend of turns', () => {
   const BO = { id: '2', name: 'Bo', isBot: false };
   const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
-  /** The day on whose account all scenes spend. */
+  /** The day to which the spending of all scenes is charged. */
   const ADA = { day: '2026-11-21', personId: 'test:1', groupId: null };
   const OF_BO = { day: '2026-11-21', personId: 'test:2', groupId: 'test:default:-9' };
 

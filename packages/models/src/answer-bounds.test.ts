@@ -20,7 +20,7 @@ const BOUNDS: AnswerBounds = {
 };
 
 type Provider = ProviderChoice['provider'];
-/** The output of an endless provider, which it writes repeatedly. */
+/** The output that an endless provider writes repeatedly. */
 type Endless = (nth: number) => string;
 
 const event = (data: object): string => `data: ${JSON.stringify(data)}\n\n`;
@@ -112,7 +112,7 @@ function modelAt(baseUrl: string, provider: Provider = 'openai-compatible') {
   });
 }
 
-/** All events of one answer, and its end. */
+/** All events in one answer, and how it ended. */
 async function ask(baseUrl: string, provider?: Provider) {
   const events: ModelEvent[] = [];
   const request = { system: [], messages: [{ role: 'user', content: 'hi' } as const] };

@@ -5,7 +5,7 @@ import { brokenModel, drain, fakeModel } from './testing/fake-model.ts';
 
 const SERVER: LocalServer = { baseUrl: 'http://127.0.0.1:11434/v1', model: 'llama' };
 
-/** An automatic model in a controlled environment: `state.server` is what a search finds. */
+/** An automatic model in a controlled environment: `state.server` is the result of a search. */
 function setUp(server: LocalServer | null, local = fakeModel('local/llama', 'from llama')) {
   const state = { server, now: 0, searches: 0, local };
   const auto = autoModel({

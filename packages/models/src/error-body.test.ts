@@ -5,7 +5,7 @@ import { classifyFailure, failureFacts } from './failures.ts';
 
 const SENTENCE = 'prompt is too long: 9000 tokens > 8192 maximum';
 
-/** The places where servers put the sentence. */
+/** The places where servers put the message. */
 const SHAPES: Readonly<Record<string, (message: string) => unknown>> = {
   'as plain text': (message) => message,
   'in message': (message) => ({ message }),

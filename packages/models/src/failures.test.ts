@@ -4,13 +4,13 @@ import { explainFailure } from './explain-failure.ts';
 import { classifyFailure, failureFacts } from './failures.ts';
 import { retryAfterMs } from './retry-after.ts';
 
-/** An error in the shape the AI SDK throws for an HTTP status. */
+/** An error in the shape that the AI SDK throws for an HTTP status. */
 function http(statusCode: number, error: object | string = '', responseHeaders = {}) {
   const responseBody = typeof error === 'string' ? error : JSON.stringify({ error });
   return { name: 'AI_APICallError', message: 'Bad', statusCode, responseBody, responseHeaders };
 }
 
-/** The chain of causes in which a socket's error arrives. */
+/** The chain of causes in which a socket error arrives. */
 function network(code: string, statusCode?: number) {
   const socket = Object.assign(new Error('socket'), { code });
   const cause = new TypeError('fetch failed', { cause: socket });

@@ -33,7 +33,7 @@ async function read({ body }: HttpAnswer): Promise<string> {
   }
 }
 
-/** Both must behave the same. */
+/** Both implementations must behave the same. */
 describe.each<[string, Exchange]>([
   ['over node:http', httpExchange],
   ['over fetch', exchangeOver(globalThis.fetch)],

@@ -49,7 +49,7 @@ const post = (body = '{}', signal: AbortSignal | null = null): RequestInit => ({
   signal,
 });
 
-/** Both must behave the same. */
+/** Both implementations must behave the same. */
 describe.each([
   ['httpFetch', httpFetch],
   ['the fetch of Node', globalThis.fetch],

@@ -76,7 +76,7 @@ const withPicture: ModelRequest = {
   messages: [{ role: 'user', content: 'what is this?', images: [image] }],
 };
 
-/** Refuses whatever has pictures, and records all requests. */
+/** Refuses any request with pictures, and records all requests. */
 function blindServer(failure: ModelFailure, first = '') {
   const asked: ModelRequest[] = [];
   const model: ChatModel = {

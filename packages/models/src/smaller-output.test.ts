@@ -4,7 +4,7 @@ import { learningModel } from './learned-window.ts';
 import { smallerOutputModel } from './smaller-output.ts';
 import { fakeModel } from './testing/fake-model.ts';
 
-/** Refuses answers of more than `limit` tokens as servers do; `says` makes it name the limit. */
+/** Refuses answers longer than `limit` tokens, as servers do; `says` makes it name the limit. */
 function limited(
   limit: number,
   says: Partial<Extract<ModelFailure, { kind: 'output-limit' }>> = {},

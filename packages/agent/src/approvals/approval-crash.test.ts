@@ -18,22 +18,22 @@ import { decide, OWNER_CHAT, PLACE } from '../testing/write-message.ts';
 const KINDS = ['asks', 'acts once', 'allowed by the settings'] as const;
 type Kind = (typeof KINDS)[number];
 
-/** The outcome of a turn across all its lives. */
+/** The outcome of a turn across all its lives (one per process). */
 interface Fate {
   readonly ran: number;
   readonly ids: number;
   readonly questions: number;
   readonly rows: number;
   readonly answers: number;
-  /** The result of the call as the model read it. */
+  /** The result of the call as sent to the model. */
   readonly told: string;
-  /** The writes of each life, in order. */
+  /** The writes in each life, in order. */
   readonly lives: readonly (readonly string[])[];
 }
 
 /**
- * Plays one turn with one call that needs an approval. The process dies once per entry of `deaths`
- * and then survives.
+ * Simulates one turn with one call that needs an approval. The process dies once per entry of
+ * `deaths` and then survives.
  */
 async function fateOf(kind: Kind, deaths: readonly Death[]): Promise<Fate> {
   const made = countingTool('write', 'write');

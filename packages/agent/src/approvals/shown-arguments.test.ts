@@ -28,7 +28,7 @@ const decoded = (text: string) =>
     String.fromCodePoint(Number.parseInt(code, 16)).repeat(Number(count)),
   );
 
-/** Characters that have been used to hide or disguise text, or might be. */
+/** Characters that have been or might be used to hide or disguise text. */
 const TRICKS =
   '\u3164 \u2800 \u2003 \u00a0 \u034f \u115f \u1160 \uffa0 \u200b \u200d \u202e \u2066 \ufeff \u00ad \u180e \u{e0041} \ue000 \ufe0e \u{e0100} \u0338 \u20dd \u3000 \u2028 \r \t \x1b \ud800 \udc00 \ufffc \u{1d159} \u{13441} \u1680 \ufff9'.split(
     ' ',

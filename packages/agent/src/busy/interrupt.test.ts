@@ -11,7 +11,7 @@ async function open(extras: SceneExtras = {}): Promise<void> {
   scene = await openTurnScene({}, { busy: 'interrupt', ...extras });
 }
 
-/** Writes as ingress does: it stores the message, then announces it. */
+/** Stores a message and then announces it, as ingress does. */
 async function write(...args: Parameters<TurnScene['write']>): Promise<void> {
   await scene.write(...args);
   scene.bus.publish({ type: 'message-waiting', conversationId: OWNER_CHAT });

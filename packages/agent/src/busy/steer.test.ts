@@ -22,7 +22,7 @@ async function open(extras: SceneExtras = {}): Promise<void> {
   scene = await openTurnScene({}, { busy: 'steer', ...extras });
 }
 
-/** A tool during which the person writes these messages. */
+/** A tool that runs while the person writes these messages. */
 const whileWriting = (...texts: readonly string[]) =>
   countingTool('parrot', 'read', async () => {
     for (const text of texts) await scene.write(text);

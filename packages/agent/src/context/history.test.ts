@@ -211,7 +211,7 @@ describe('the rounds of a turn', () => {
     fc.assert(
       fc.property(texts, fc.integer({ min: 1_500, max: 8_000 }), (lengths, budget) => {
         const all = lengths.flatMap((length) => [step, result('z'.repeat(length))]);
-        // The notes about cuts are not part of the budget.
+        // The notes about truncation are not part of the budget.
         expect(tokens(fitRounds(all, budget))).toBeLessThanOrEqual(budget + 30 * lengths.length);
       }),
     );

@@ -27,8 +27,8 @@ const tokensOf = ({ system, messages, tools = [] }: ModelRequest): number =>
   ].reduce((sum, text) => sum + estimateTokens(text), 0);
 
 /**
- * A model with a window of `window` tokens that answers `fine`. `refuse` decides how it refuses a
- * longer request.
+ * A model with a context window of `window` tokens that answers `fine`. `refuse` decides how it
+ * refuses a longer request.
  */
 function smallModel(window: number, refuse: (tokens: number) => ModelFailure, calls = 0) {
   const asked: number[] = [];

@@ -79,7 +79,7 @@ function order(id: string, place: 'direct' | 'group' = 'direct'): HeartbeatOrder
 }
 
 /**
- * The first request of a run as the inspector shows it, without the hashes that only the record
+ * The first request of a run as shown in the inspector, without the hashes that only the record
  * has.
  */
 async function recordedRun(conversationId: string) {

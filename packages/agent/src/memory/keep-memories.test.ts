@@ -28,7 +28,7 @@ async function say(text: string, writing?: Writing): Promise<void> {
 
 const service = () => new MemoryService({ index: scene.store.memories, log: silentLogger });
 
-/** Does what happens before the whole conversation of a reader is summarized. */
+/** Does what precedes the summary of a reader's whole conversation. */
 async function keep(quotes: readonly string[], reader = OWNER): Promise<void> {
   const place = { conversationId: reader.conversationId, session: 0 };
   const entries = await scene.store.transcript.oldestAfter(place, 0, 1_000);

@@ -45,7 +45,7 @@ const sends = (to: string, text: string) => ({
 });
 const result = () => scene.model.asked.at(-1)?.messages.at(-1)?.content ?? '';
 const owed = (chatId: string) => scene.store.outbox.recent({ ...PLACE, chatId }, 50);
-/** A chat that someone has written in and got an answer in. */
+/** A chat in which someone has written and received an answer. */
 async function used(writing: Writing, text = 'hello'): Promise<void> {
   await scene.write(text, writing);
   await scene.answerNext(writing.chat?.id);

@@ -6,7 +6,9 @@ import { todosSource, writeTodosTool } from './todos.ts';
 let scene: TurnScene;
 afterEach(() => scene?.close());
 
-/** A scene whose agent keeps lists. The tool gets its store late, because the scene opens it. */
+/**
+ * A scene whose agent keeps lists. The tool receives its store later, because the scene opens it.
+ */
 async function open(): Promise<void> {
   scene = await openTurnScene(
     {},

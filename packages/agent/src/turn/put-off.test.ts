@@ -22,7 +22,7 @@ describe('[D13] a question whose model is unavailable', () => {
   beforeEach(() => open());
   afterEach(() => scene.close());
 
-  /** Runs the next turn and leaves the lane, as a worker does. Null when there is none to run. */
+  /** Runs the next turn and leaves the lane, as a worker does. Null if there is none to run. */
   async function work(): Promise<string | null> {
     const { lanes, now } = lanesOf();
     const work = { conversationId: OWNER_CHAT, owner: 'worker', leaseMs: 10_000 };

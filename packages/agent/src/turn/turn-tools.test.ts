@@ -203,7 +203,7 @@ describe('a turn without a configured model', () => {
       monotonic: () => 0,
       logger: silentLogger,
     };
-    // The model's own clock stands at 1970, that of the scene at 2026.
+    // The model's own clock reads 1970, the scene's clock 2026.
     const { model } = createChatModel(settings, deps);
     await open({ tools: builtInTools({}), model });
     await scene.write('what time is it?');

@@ -152,7 +152,7 @@ describe('interrupted memory upkeep', () => {
     const first = await scene.turns.begin(LANE);
     scene.turns.later(20_000);
     const second = await scene.turns.begin(LANE);
-    // The first run has lost its lane when its answer comes, so it must change nothing.
+    // The first run has lost its lane by the time its answer arrives, so it must change nothing.
     await scene.turns.run(first);
     expect(scene.got('MEMORY.md')).toBe(MEMORY);
     await scene.turns.run(second);

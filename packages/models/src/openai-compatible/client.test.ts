@@ -52,7 +52,7 @@ async function ask(baseUrl: string, { timeouts = {}, choice = {}, signal }: Aski
   return events;
 }
 
-/** As when a laptop sleeps, or other programs occupy every core. */
+/** Simulates a sleeping laptop, or other programs that occupy every core. */
 const standStill = (ms: number): void =>
   void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 

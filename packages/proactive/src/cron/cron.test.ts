@@ -148,7 +148,7 @@ describe('a job that fails', () => {
       scene.later(1);
       if ((await look('failed')).length > 0) tries.push(minute + 1);
     }
-    // A failure is noticed at the next look, a minute later in this test.
+    // A failure is noticed at the next poll, a minute later in this test.
     expect(tries).toEqual([10, 12, 18, 34, 95]);
     expect(await scene.job('J1')).toMatchObject({ state: 'over', failures: 5 });
     expect(scene.told.map(([, words]) => words)).toEqual([
@@ -189,7 +189,8 @@ describe('a clock that is set back', () => {
     expect((await look()).join()).toContain('good morning');
     scene.later(60);
     expect((await look()).join()).toContain('Look.');
-    // One hour back: nine o’clock comes again, but the nine o’clock job does not.
+    // The clock is set back by one hour: nine o’clock comes again, but the job for nine o’clock
+    // does not run again.
     scene.at('2026-11-22T07:55:00Z');
     await look();
     scene.later(10);

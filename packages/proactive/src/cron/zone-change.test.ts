@@ -7,7 +7,7 @@ afterEach(() => scene.close());
 
 const NEW_YORK = 'America/New_York';
 
-/** Starts the process again with this time zone in the settings. */
+/** Restarts the process with this time zone in the settings. */
 async function restart(zone: string) {
   scene.zone.agent = zone;
   const started = scene.twin();

@@ -9,7 +9,7 @@ const CALENDAR = '## calendar\n- every: 2 h\n- do: Look at the calendar.\n';
 let scene: HeartbeatScene;
 afterEach(() => scene.close());
 
-/** Looks at the time of the first heartbeat, half an hour after the start. */
+/** Polls at the time of the first heartbeat, half an hour after the start. */
 async function firstBeat(): Promise<void> {
   await scene.heartbeat.runDue();
   scene.later(30);
@@ -117,7 +117,7 @@ describe('a heartbeat', () => {
     await scene.heartbeat.runDue();
     for (let minute = 0; minute < 120; minute += 5) {
       scene.later(5);
-      // A new process looks each time.
+      // A new process polls each time.
       await scene.twin().runDue();
       await scene.run();
     }

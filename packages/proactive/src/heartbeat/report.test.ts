@@ -94,7 +94,7 @@ describe('the report as text', () => {
   let scene: HeartbeatScene;
   afterEach(() => scene.close());
 
-  /** A heartbeat that starts at 10:00 in Berlin, its first run planned for 10:30. */
+  /** A heartbeat that starts at 10:00 in Berlin, with its first run scheduled for 10:30. */
   async function open(
     tasks: string,
     change: Partial<Pick<HeartbeatServices, 'settings' | 'findTarget'>> = {},

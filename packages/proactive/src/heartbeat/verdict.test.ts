@@ -238,7 +238,7 @@ it.each([
     expect('heldUntil' in verdict ? verdict.heldUntil : undefined).toBe(
       until === undefined ? undefined : Date.parse(until),
     );
-    // As of an event that is answered in a group (H09).
+    // As for an event that is answered in a group (H09).
     expect(await judge('The disk is full.', { ...run, isUrgent: true })).not.toHaveProperty(
       'heldUntil',
     );

@@ -16,7 +16,7 @@ async function render(context: PromptContext, options = entry ?? {}): Promise<La
   return output;
 }
 
-/** Counts how many characters of each file are shown, by letters that occur nowhere else. */
+/** Counts how many characters of each file are shown, using letters that occur nowhere else. */
 const shownOf = (text: string): number[] =>
   ['ä', 'ö', 'ü'].map((letter) => text.split(letter).length - 1);
 

@@ -36,7 +36,7 @@ const form = (
 const once = (request: object): AskedRounds => [{ requests: { r1: request }, state: 'state 1' }];
 const NAME = form({ name: { type: 'string', title: 'Your name' } }, ['name']);
 
-/** Opens a turn of the owner against a real server, with a new connection for each process. */
+/** Opens an owner's turn against a real server, with a new connection for each process. */
 async function stage(
   rounds: AskedRounds,
   {
@@ -310,7 +310,7 @@ describe('a server that asks for something during a call', () => {
   });
 });
 
-/** The writes of both lives, and one more than each of them makes. */
+/** The write numbers in both lives, plus one more than each of them makes. */
 const DEATHS = [0, 1].flatMap((life) =>
   [1, 2, 3, 4, 5].flatMap((write) =>
     (['before', 'after'] as const).map((when) => ({ life, write, when })),
