@@ -146,7 +146,7 @@ export interface Compacting extends SnapshotKey {
 
 export interface CompactServices extends SummaryServices {
   readonly history: HistoryLimits;
-  /** The context window of the model, in tokens; unlimited when absent. */
+  /** The model's context window, in tokens; unlimited when absent. */
   readonly contextTokens?: (() => number) | undefined;
   /** Saves what must not be lost, before the summary replaces the text. */
   readonly beforeCompact?: ((compacting: Compacting) => Promise<void>) | undefined;

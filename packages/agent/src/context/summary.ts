@@ -167,7 +167,7 @@ export interface SummaryServices
 interface ToSumUp {
   readonly before: Summary | null;
   readonly entries: readonly NumberedEntry[];
-  /** The context window of the model, in tokens; unlimited when absent. */
+  /** The model's context window, in tokens; unlimited when absent. */
   readonly room?: number;
   /** Whether to ask for sentences to remember beyond this conversation as well. */
   readonly quotes?: boolean;

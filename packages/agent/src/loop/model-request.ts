@@ -193,7 +193,7 @@ export interface RequestDraft {
   readonly summary?: PromptPart | null;
   readonly transcript: readonly RememberedEntry[];
   readonly history: HistoryLimits;
-  /** The context window of the model, in tokens; unlimited when absent. */
+  /** The model's context window, in tokens; unlimited when absent. */
   readonly contextTokens?: number | undefined;
   /** The people's own text, without the context before it. */
   readonly now: UserMessage;

@@ -57,7 +57,7 @@ export interface SentAttachment {
 export interface TurnMediaDeps {
   readonly store: Pick<Store, 'attachments'>;
   readonly media: MediaDeps;
-  /** The context window of the model, in tokens; unlimited when absent. */
+  /** The model's context window, in tokens; unlimited when absent. */
   readonly contextTokens?: (() => number) | undefined;
   readonly clock: () => number;
   readonly log: Logger;

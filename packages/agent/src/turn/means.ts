@@ -30,7 +30,7 @@ export interface PromptServices
   readonly approvals?: { readonly rules: ApprovalRules };
   /** The model that answers unless the conversation has selected another one. */
   readonly model?: Pick<ChatModel, 'id'>;
-  /** The context window of the model, in tokens; unlimited when absent. */
+  /** The model's context window, in tokens; unlimited when absent. */
   readonly contextTokens?: (() => number) | undefined;
   /** Without it, the prompt belongs to no session and fixes nothing for later turns. */
   readonly pins?: Pick<Store['pins'], 'fix'>;

@@ -36,7 +36,7 @@ interface UpkeepOptions {
   readonly monotonic: Monotonic;
   readonly meter: Meter;
   readonly log: Logger;
-  /** The context window of the model, in tokens; unlimited when absent. */
+  /** The model's context window, in tokens; unlimited when absent. */
   readonly contextTokens?: (() => number) | undefined;
 }
 
