@@ -84,7 +84,7 @@ describe('the history in a model request', () => {
     expect(assembleHistory(parts, ROOM).messages).toHaveLength(3);
   });
 
-  it('[G11] alternates roles, begins and ends with the person, fits its budget and cuts no message', () => {
+  it('[G11] alternates roles, begins and ends with the person, fits its budget and truncates no message', () => {
     const entry = fc.record({
       role: fc.constantFrom('user' as const, 'assistant' as const),
       text: fc.string({ minLength: 1, maxLength: 200 }).map((text) => `<${text}>`),

@@ -60,7 +60,7 @@ describe('an answer truncated by the provider', () => {
     expect(lastAsked()).toContain('2. Take the” once');
   });
 
-  it('[G21] is continued up to three times, and then says that it was cut', async () => {
+  it('[G21] is continued up to three times, and then ends with a notice that it was truncated', async () => {
     const pieces = ['one', ' two', ' three', ' four'].map((text) => ({
       say: text,
       finish: 'length',
@@ -83,7 +83,7 @@ describe('an answer truncated by the provider', () => {
     ]);
   });
 
-  it('[G21] closes a code block before it says that it was cut', async () => {
+  it('[G21] closes a code block before the notice that it was truncated', async () => {
     const limits = { steps: 1 };
     const [text] = await answer([{ say: '```\ncode', finish: 'length' }], { limits });
     expect(text).toContain(LENGTH_NOTE);

@@ -284,7 +284,7 @@ describe('with humanEdits "until-first-proposal"', () => {
     expect(await scene.read()).toBe(SECOND_SOUL);
   });
 
-  it('[W06] page, command line and API are refused from then on, even after a rollback', async () => {
+  it('[W06] page, command line and API are refused from that point on, even after a rollback', async () => {
     await scene.service.propose({ ...asked, askedBy: 'before', text: MINE });
     await scene.propose(SECOND_SOUL);
     await scene.service.apply(2, 'cli');

@@ -110,7 +110,7 @@ async function answerSubAgent(
   return answerTurn(services, turn, means, await openTurn(turn, services), run);
 }
 
-/** The task of a sub-agent and the reader it works for; previews build one, too. */
+/** The task of a sub-agent and the reader it works for; previews also build one. */
 type Delegated = Pick<SubAgentRun, 'task' | 'depth' | 'reader' | 'rootConversation'>;
 
 function purposeOf(

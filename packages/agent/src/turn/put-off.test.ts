@@ -151,7 +151,7 @@ describe('[D13] a question whose model is unavailable', () => {
     expect(scene.outcome()).toBe('answered');
   });
 
-  it('is retried at once if the clock was set back further than a question may wait', async () => {
+  it('is retried immediately if the clock was set back further than a question may wait', async () => {
     await scene.write('How are you?');
     scene.model.next(AWAY);
     await work();

@@ -16,7 +16,9 @@ export interface Run {
   readonly later?: LaterMessages | undefined;
   /** Without it, calls that need an approval do not run. */
   readonly gate?: ApprovalGate | undefined;
-  /** Holds the prompt of the turn until it is stored. Without it the prompt is stored at once. */
+  /**
+   * Holds the prompt of the turn until it is stored. Without it the prompt is stored immediately.
+   */
   readonly prompt?: PendingPromptRecord | undefined;
   /** Called with everything that people have seen of the answer so far. */
   readonly onShown?: (text: string) => void;

@@ -65,7 +65,7 @@ describe('the text of several messages', () => {
     );
   });
 
-  it('[P18] cuts a very long name', () => {
+  it('[P18] truncates a very long name', () => {
     expect(messagesText([row('x', 'group', 'n'.repeat(5_000))], nothing).length).toBeLessThan(130);
   });
 

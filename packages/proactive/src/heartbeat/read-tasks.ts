@@ -39,7 +39,8 @@ export function hasOwnForm(text: string): boolean {
 }
 
 /**
- * Whether a section uses keys in Parley's sense; `Check:` and `Every:` occur in other files, too.
+ * Whether a section uses keys as Parley defines them; `Check:` and `Every:` also occur in other
+ * files.
  */
 function isOwnForm({ lines }: TaskSection): boolean {
   const words = lines.filter(({ text }) => !NOTHING.test(text));
