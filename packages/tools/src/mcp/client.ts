@@ -36,8 +36,8 @@ export interface McpConnection {
   /** The content of one resource. */
   resource(uri: string, signal: AbortSignal): Promise<McpResult>;
   /**
-   * Resolves with the reason when the connection ends; never where only the next request shows it
-   * (HTTP).
+   * Resolves with the reason when the connection ends; over HTTP it never resolves if only the next
+   * request would reveal the end.
    */
   readonly ended: Promise<string>;
   close(): Promise<void>;
@@ -60,7 +60,9 @@ export interface ClientOptions {
 
 /** How long a server may ignore the version request before it counts as an older one, in ms. */
 const DISCOVER_MS = 2_000;
-/** Requests end by their signal, so the library's own timeout is set to the maximum, in ms. */
+/**
+ * Requests are canceled by their signal, so the library's own timeout is set to the maximum, in ms.
+ */
 const NO_LIMIT_MS = 2_147_483_647;
 
 /** Starts the protocol over a transport; rejects with the library's errors. */
@@ -186,8 +188,7 @@ function asSent({ _meta: meta }: z.infer<typeof Sent>): unknown {
 }
 
 /**
- * A signal that fires with the given one but hides its reason, which is none of the server's
- * business.
+ * A signal that fires with the given one but hides its reason, which does not concern the server.
  */
 function privateSignal(signal: AbortSignal): AbortSignal {
   const own = new AbortController();
@@ -197,7 +198,7 @@ function privateSignal(signal: AbortSignal): AbortSignal {
 }
 
 const NONE: Listed = { items: [], problem: null };
-/** The most pages requested; a server may report further pages forever. */
+/** The maximum number of pages requested; a server may report further pages forever. */
 const MAX_PAGES = 10;
 /** The deadline for listing what a server has not declared, in ms. */
 const UNSURE_MS = 5_000;

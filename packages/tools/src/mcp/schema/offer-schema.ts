@@ -28,7 +28,7 @@ export interface OfferedSchema {
    */
   readonly schema: CleanSchema;
   readonly shape: ArgumentShape;
-  /** What was simplified, as a sentence for the operator; null for nothing. */
+  /** What was simplified, as a sentence for the operator; null if nothing was. */
   readonly remark: string | null;
 }
 
