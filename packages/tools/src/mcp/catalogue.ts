@@ -4,7 +4,7 @@ import { cleanLine } from './clean.ts';
 import { type Block, blockOf, ownValue, toTexts } from './schema/json-block.ts';
 import { type ArgumentShape, type CleanSchema, offerSchema } from './schema/offer-schema.ts';
 
-/** A tool of a server, sanitized so that nothing in it can pass for Parley's own text. */
+/** A tool offered by a server, sanitized so that nothing in it can pass for Parley's own text. */
 export interface McpTool {
   /** The server's own name for it; sent back to the server and never shown. */
   readonly name: string;
@@ -77,7 +77,7 @@ const MAX_NAME = 200;
  * blocks the event loop.
  */
 const MAX_SCHEMA_TEXT = 200_000;
-/** The longest description, in characters. */
+/** The maximum length of a description, in characters. */
 const MAX_DESCRIPTION = 1_000;
 const MAX_PROMPT_ARGUMENTS = 20;
 

@@ -19,7 +19,7 @@ import type { Arguments } from './schema/server-arguments.ts';
 export interface McpConnection {
   /** Asks the server for its lists of tools and prompts again. */
   list(signal: AbortSignal): Promise<McpCatalogue>;
-  /** Calls a tool; `reply` repeats a call for which the server asked something first. */
+  /** Calls a tool; `reply` repeats a call before which the server asked a question. */
   call(
     tool: string,
     input: Arguments,
@@ -115,7 +115,7 @@ async function withinSignal<Value>(work: Promise<Value>, signal: AbortSignal): P
   }
 }
 
-/** An initialized client with what belongs to its connection. */
+/** An initialized client and the state of its connection. */
 export interface ConnectionOf {
   readonly client: Client;
   readonly ended: Promise<string>;
@@ -146,7 +146,7 @@ export function connectionOf(of: ConnectionOf): McpConnection {
     const isModern = client.getProtocolEra() === 'modern';
     const params = {
       ...{ name, arguments: { ...input }, ...replyParams(reply) },
-      // Older servers ask while the call is open, and a call cannot wait for a person.
+      // Older servers ask while the call is open, and an open call cannot wait for a person.
       ...(isModern && { _meta: { [CAPABILITIES_KEY]: CALL_CAPABILITIES } }),
     };
     const said = await request('tools/call', params, signal, isModern);
@@ -157,7 +157,7 @@ export function connectionOf(of: ConnectionOf): McpConnection {
     close,
     list: async (signal) => {
       const { tools, prompts, resources } = client.getServerCapabilities() ?? {};
-      // Some servers have tools without declaring them; a declared capability is always asked for.
+      // Some servers have tools without declaring them; a declared capability is always queried.
       const [toolList, promptList] = await Promise.all([
         listAll(ask, 'tools', tools !== undefined, signal),
         prompts === undefined ? NONE : listAll(ask, 'prompts', true, signal),
@@ -219,7 +219,7 @@ const METHODS = {
 type Kind = keyof typeof METHODS;
 
 /**
- * Lists everything of one kind. A server that refuses one kind may offer others, so the reason is
+ * Lists all entries of one kind. A server that refuses one kind may offer others, so the reason is
  * returned as a problem.
  */
 async function listAll(

@@ -73,7 +73,7 @@ async function startAndOpen(
         `it did not complete the handshake in time${said === '' ? '' : `; its last output: ${said}`}`,
       );
     }
-    // How the process ended says more than "Connection closed".
+    // How the process ended is more informative than "Connection closed".
     const how = await Promise.race([transport.ended, error]);
     if (typeof how !== 'string' || how === 'it was closed') throw error;
     // Also applies to a server that has meanwhile been sent `initialize`: if it starts slowly, it

@@ -39,7 +39,7 @@ export class UnreadableAnswerError extends Error {}
 /** The reason reported for a connection whose session the server ended. */
 export const SESSION_ENDED = 'it has ended the session';
 
-/** The longest error message, in characters. */
+/** The maximum length of an error message, in characters. */
 const MAX_MESSAGE = 600;
 /** The maximum number of `cause` levels that are inspected. */
 const MAX_CAUSES = 6;

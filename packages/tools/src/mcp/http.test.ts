@@ -26,7 +26,7 @@ afterEach(async () => {
   started = [];
 });
 
-/** Starts a handwritten server and Parley's client. */
+/** Starts a hand-coded server and Parley's client. */
 async function scene(respond: Respond) {
   const asked: string[] = [];
   const server = createServer(async (request, response) => {
@@ -174,7 +174,7 @@ describe('[G03] a server over HTTP with its own protocol variant', () => {
     });
   });
 
-  it('may not ask a person about a prompt: the request fails and the connection stays', async () => {
+  it('may not ask a person about a prompt: the request fails and the connection stays open', async () => {
     const { connected, view } = await scene(asksFirst);
     await connected();
     const signal = AbortSignal.timeout(20_000);
@@ -194,7 +194,7 @@ describe('[G03] a server over HTTP with its own protocol variant', () => {
     await expect(call('echo')).rejects.toMatchObject({ code: 'mcp-invalid-response' });
   });
 
-  it('from before July 2026 receives no capability to ask, and its answer is a result', async () => {
+  it('from before July 2026 is not offered the capability to ask, and its response is a result', async () => {
     let hello: unknown;
     const { connected, call } = await scene((asked, response, request) => {
       if (asked.method === 'initialize') hello = asked.params?.capabilities;

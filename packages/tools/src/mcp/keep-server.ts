@@ -104,8 +104,8 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps) {
     view: board.view,
     /**
      * Runs `ask` with the connection; throws McpError `mcp-not-connected` when there is none. A
-     * request that was not executed because the server had ended the session is repeated once in
-     * the next one.
+     * request that was not executed because the server had ended the session is repeated once in a
+     * new session.
      */
     async use<Answer>(
       ask: (connection: McpConnection) => Promise<Answer>,

@@ -14,7 +14,7 @@ export interface Part {
   readonly file?: McpFile;
 }
 
-/** The longest URI, in characters. */
+/** The maximum length of a URI, in characters. */
 const MAX_URI = 500;
 
 /**

@@ -17,7 +17,7 @@ const MAX_NODES = 400;
 const MAX_CHOICES = 200;
 /** How many choices are listed when there are too many to validate. */
 const SHOWN_CHOICES = 10;
-/** The longest description, in characters. */
+/** The maximum length of a description, in characters. */
 const MAX_WORDS = 500;
 
 /** Thrown when a schema has too many parts. */
