@@ -15,7 +15,7 @@ export class WhatsAppError extends ParleyError {
   }
 }
 
-/** The recommended fix for each error of this package. */
+/** The recommended fix after an error of this package. */
 export const FIX =
   'After restoring the database, start Parley again; a changed settings file is read when it is saved.';
 

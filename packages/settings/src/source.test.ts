@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { describeProblem } from './source.ts';
 
 describe('describeProblem', () => {
-  it('[D12] reports position, value, expectation and the likely meaning in plain lines', () => {
+  it('[D12] reports position, value, expectation and the likely intention in plain lines', () => {
     const text = describeProblem({
       kind: 'value',
       path: 'log.level',
