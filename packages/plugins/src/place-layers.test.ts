@@ -96,7 +96,7 @@ describe('any set of plugin layers', () => {
     return found;
   };
 
-  it.each(LAYOUTS)('[P01] [P09] [P12] preserves the order, safety and cacheability of %s', (name) => {
+  it.each(LAYOUTS)('[P01] [P09] [P12] keeps order, safety and cacheability of %s', (name) => {
     const layout = layoutNamed(name);
     fc.assert(
       fc.property(brought, (choices) => {
