@@ -85,7 +85,7 @@ describe('the attachments of a Telegram message', () => {
     ['there is only text', { text: 'hi' }],
     ['a photo has no sizes', { photo: [] }],
     ['a sticker is animated by a program', { sticker: { file_id: 's', is_animated: true } }],
-  ])('yields no attachments when %s', (_name, fields) => {
+  ])('are empty when %s', (_name, fields) => {
     const message = { message_id: 9, date: 1, chat, ...fields };
     expect(messageAttachments(readMessage(WireMessage.parse(message), ME))).toEqual([]);
   });

@@ -120,7 +120,10 @@ function openMark(page: Page, mark: Mark): void {
   page.startsLine = startsLine;
 }
 
-/** Ends a mark. Backslashes do not work for bars and tildes, so the text must not end with one. */
+/**
+ * Ends a mark. Backslashes do not work for bars and tildes, so a zero-width space separates the mark
+ * from the same character in the text.
+ */
 function closeMark(page: Page, mark: Mark): void {
   if (mark.type === 'link') {
     writeMarkup(page, `](${mark.url})`);

@@ -91,7 +91,7 @@ const kept: [what: string, text: string][] = [
 ];
 
 describe('inline content', () => {
-  it.each(tags)('[M01] supports the HTML %s', (_, markdown, shown) => {
+  it.each(tags)('[M01] supports %s in HTML', (_, markdown, shown) => {
     expect(show(markdown)).toBe(shown);
   });
 
