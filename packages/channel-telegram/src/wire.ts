@@ -54,7 +54,7 @@ const ConnectionId = z.string().min(1).max(200);
 const place = {
   message_thread_id: z.int().optional(),
   is_topic_message: z.boolean().optional(),
-  /** The subscriber whose direct messages to a channel these are. */
+  /** The subscriber who wrote these direct messages to a channel. */
   direct_messages_topic: z.object({ topic_id: z.int(), user: lenient(User) }).optional(),
   business_connection_id: ConnectionId.optional(),
   guest_query_id: ConnectionId.optional(),

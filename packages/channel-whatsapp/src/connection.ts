@@ -205,7 +205,7 @@ export class Connection {
 }
 
 /**
- * When Baileys requests a code to type it records the number as linked, and would log in with it.
+ * When Baileys requests a code to type it records the number as linked, and would log in with that number.
  */
 function withoutGuess(creds: AuthenticationCreds): AuthenticationCreds {
   if (creds.account !== undefined) return creds;

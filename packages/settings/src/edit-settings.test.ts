@@ -159,7 +159,7 @@ describe('changing the settings file', () => {
     }
   });
 
-  it('[D12] writes into the file of a first start and keeps all its explanations', () => {
+  it('[D12] edits the template of a first start and keeps all its explanations', () => {
     const text = changed(
       settingsTemplate(),
       { kind: 'add', path: GROUPS, value: '-5', comment: 'Family' },

@@ -43,7 +43,7 @@ describe('describeProblem', () => {
     );
   });
 
-  it('[D12] leaves out what is not known', () => {
+  it('[D12] omits details that are unknown', () => {
     expect(
       describeProblem({ kind: 'reference', path: 'model', found: '${K}', expected: 'K to be set' }),
     ).toBe(

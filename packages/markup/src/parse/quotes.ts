@@ -10,7 +10,7 @@ const NO_QUOTE =
 const GREATER = 62;
 /** Spaces and tabs; a tab is one code followed by virtual spaces. */
 const SPACES: ReadonlySet<number | null> = new Set([32, -1, -2]);
-/** With more spaces it would be code. */
+/** More leading spaces would make it a code block. */
 const MAX_SPACES = 3;
 
 /**
