@@ -288,8 +288,8 @@ export class Receiver {
 }
 
 /**
- * Whether an event belongs to a direct chat and has to be handled late. Missed commands and buttons
- * are too old to answer; missed messages of servers are found by channel.
+ * Whether an event is a direct message and has to be handled even if it arrives late. Missed
+ * commands and buttons are too old to answer; missed messages in servers are found by channel.
  */
 function isDirect(data: unknown): boolean {
   const message = WireMessage.safeParse(data);

@@ -17,7 +17,7 @@ const Channels = z.record(Snowflake, Snowflake);
 const Stored = z.object({
   newest: Snowflake.optional(),
   channels: Channels,
-  /** The number of further values with channels. */
+  /** The number of further values that contain channels. */
   pages: z.int().nonnegative().default(0),
   sessions: z.array(Position).optional().catch(undefined),
   /** The only session, in the form that 0.1.0 stored. */

@@ -41,8 +41,8 @@ const REMEMBERED = 500;
 
 /**
  * No message is lost between Baileys and the core (D01). Baileys saves the session that decrypted a
- * message, confirms the message, and only then emits it, through a buffer that ends with the connection.
- * Here a message is admitted while it is being decrypted, before the session is saved:
+ * message, confirms the message, and only then emits it, through a buffer that is lost with the
+ * connection. Here a message is admitted while it is being decrypted, before the session is saved:
  *
  *     decrypt → admit (durable) → save session → Baileys confirms
  *

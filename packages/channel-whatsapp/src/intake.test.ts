@@ -107,7 +107,7 @@ describe('a WhatsApp message on its way to the core', () => {
     expect(told).toMatchObject([{ kind: 'edited', message: { text: `see${names}` } }]);
   });
 
-  it('[F16] is recorded when it is edited to nothing', async () => {
+  it('[F16] is recorded when it is edited to an empty message', async () => {
     const { arrive, told, reasons } = intake();
     await arrive({ conversation: 'hi' });
     await arrive(edit('A1', ''), { id: 'A2' });

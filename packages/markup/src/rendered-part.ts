@@ -1,6 +1,6 @@
 import { ParleyError, type RenderTarget } from '@parley/core';
 
-// Separate from the parser and the printers, which startup does not load.
+// Kept separate from the parser and the printers, which are not loaded at startup.
 
 /** One message. */
 export interface RenderedPart {

@@ -241,7 +241,7 @@ describe('names that are already taken', () => {
 });
 
 describe('what a plugin receives', () => {
-  it('[P16] includes its folder, a log that names it, and the time', async () => {
+  it('[P16] includes its folder, a log that names it, and the clock', async () => {
     write('asks/my-skills/x/SKILL.md', '');
     write(
       'asks/index.js',

@@ -12,7 +12,7 @@ const HEADING = /^(#{1,6}) (?=\S)/;
 const ITEM = /^(?:[-*]|(\d{1,9})\.) (?=\S)/;
 /** Characters that the parser replaces or counts in a special way. */
 const ODD = /[\t\r\0\ufeff]/;
-/** Matches the beginning of a line that is more than text, in any position. */
+/** Matches the beginning of a line that is not plain text, wherever the line is. */
 const NO_TEXT = /^(?:[\s#+=>:|~<[\\-]|\d{1,9}[.)](?:\s|$)|\*(?:\s|$)|```)/;
 /** Characters without a meaning of their own: most, and some signs where nothing can begin with them. */
 const TEXT = /(?:[^\\`*_~[\]<@]+|<(?= )|(?<=[A-Za-z0-9])_(?=[A-Za-z0-9]))+/y;

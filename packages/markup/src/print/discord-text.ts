@@ -121,8 +121,8 @@ function openMark(page: Page, mark: Mark): void {
 }
 
 /**
- * Ends a mark. Backslashes do not work for bars and tildes, so a zero-width space separates the mark
- * from the same character in the text.
+ * Ends a mark. Backslashes do not work for bars and tildes, so a zero-width space separates the
+ * mark from the same character in the text.
  */
 function closeMark(page: Page, mark: Mark): void {
   if (mark.type === 'link') {

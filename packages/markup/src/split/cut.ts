@@ -100,8 +100,8 @@ function bestCut(cuttable: Cuttable, space: Space): number | undefined {
   let most = cutBefore(largestWithinLoad(cuttable.text.length - 1, load));
   while (most > 0) {
     const at = bestUpTo(most, cuttable, space, cutBefore);
-    // Less text may need more space: a mark that works only at the end of a word gets its
-    // characters there.
+    // Less text may need more space: a mark that works only at the end of a word
+    // needs its characters there.
     if (at === undefined || load(at) <= 1) return at;
     most = cutBefore(at - 1);
   }
