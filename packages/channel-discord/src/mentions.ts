@@ -57,9 +57,9 @@ const MARKS = {
 } as const;
 
 /**
- * Replaces marks with what people see: `<@7>` becomes `@Ann`, `<#8>` `#general`, `<:wave:9>`
+ * Replaces markers with what people see: `<@7>` becomes `@Ann`, `<#8>` `#general`, `<:wave:9>`
  * `:wave:`, `<t:0>` `1970-01-01 00:00 UTC`, `<id:browse>` `Browse Channels`. `users` are those the
- * message mentions; `nameOf` knows roles and channels. Marks without a known name stay.
+ * message mentions; `nameOf` knows roles and channels. Markers without a known name stay.
  */
 export function plainMentions(
   text: string,

@@ -101,7 +101,7 @@ export function createMessageCapability(
   };
 }
 
-/** The method that changes a message in this kind of chat; undefined when there is none. */
+/** The call that changes a message in this kind of chat; undefined when there is none. */
 function changeIn(
   place: Place,
   method: string,

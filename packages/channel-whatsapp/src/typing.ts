@@ -3,7 +3,7 @@ import type { WASocket } from '@whiskeysockets/baileys';
 
 /** The interval at which typing is repeated, in ms. Phones show it for about 25 s. */
 const REPEAT_MS = 10_000;
-/** Typing that is not repeated is considered over after this long, in ms. */
+/** Typing that is not repeated ends after this long, in ms. */
 const OVER_AFTER_MS = 15_000;
 
 /** The typing time before a message, which grows with its length up to a limit. In ms. */

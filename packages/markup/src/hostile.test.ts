@@ -135,8 +135,8 @@ function expectAllOf(markdown: string, target: PrintedTarget): void {
 }
 
 describe('hostile input', () => {
-  // A change runs every second of the large ones; a small share of each is rendered below every
-  // day.
+  // On a change, every second one of the large inputs runs; a small share of each is rendered
+  // below every day.
   it.each(WHOLE.filter((_, nth) => isOfDay(nth, 2)))(
     '[M06] is rendered completely, and each step lets other work continue: %s',
     (_, make) => {
