@@ -205,7 +205,8 @@ export class Connection {
 }
 
 /**
- * When Baileys requests a code to type it records the number as linked, and would log in with that number.
+ * When Baileys requests a code to type it records the number as linked, and would log in with that
+ * number.
  */
 function withoutGuess(creds: AuthenticationCreds): AuthenticationCreds {
   if (creds.account !== undefined) return creds;
