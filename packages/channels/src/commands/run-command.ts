@@ -152,7 +152,7 @@ async function storeAndRunCommand(
   );
 }
 
-/** The answer to a press below a message that did not offer the button, or no longer does. */
+/** The answer to a button press below a message that never offered it, or no longer does. */
 const VOID_PRESS =
   'That button does nothing, because its message is not as I sent it. If I asked for an approval, `/approve` shows what is waiting, in full.';
 
