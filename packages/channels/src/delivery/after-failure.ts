@@ -72,7 +72,7 @@ function retryPart(facts: FailureFacts, otherwise: 'failed' | 'unknown'): AfterF
 }
 
 /**
- * A notice about a part, sent to its chat, in Markdown. `⚙️` marks messages of the system (G08).
+ * A notice about a part, sent to its chat, in Markdown. `⚙️` marks system messages (G08).
  */
 export interface Notice {
   readonly markdown: string;
