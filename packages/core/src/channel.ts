@@ -60,8 +60,8 @@ export const Capabilities = z.strictObject({
   maxButtons: z.int().min(8).optional(),
   /**
    * How an unfinished answer is shown: not at all, by replacing the previous text, or by appending
-   * to it. With `append`, text that was shown remains, so the answer contains the texts of all
-   * steps of its turn.
+   * to it. With `append`, shown text remains, so the answer contains the text of every step of its
+   * turn.
    */
   streaming: z.enum(['none', 'replace', 'append']),
   media: z.array(z.enum(['image', 'audio', 'voice', 'video', 'document'])),

@@ -40,7 +40,7 @@ describe('wrong tokens', () => {
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]);
   });
 
-  it('[U03] from one sender delay nobody else until there are too many in total', () => {
+  it('[U03] from one sender delay no one else until there are too many in total', () => {
     const { wrong, guess } = scene();
     guess('a', 50);
     expect(wrong.waitMs(from('b'))).toBe(0);

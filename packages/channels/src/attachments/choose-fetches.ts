@@ -39,7 +39,8 @@ export function createTurns(): Turns {
 
 /**
  * Chooses which files are fetched next (G19): owners' files first, then one file per person in
- * turn, however many each has sent. `due` has each person's oldest first. Changes only `turns`.
+ * turn, however many each has sent. In `due`, each person's oldest file comes first. Changes only
+ * `turns`.
  */
 export function chooseFetches<One extends Fetch>(
   due: readonly One[],

@@ -497,7 +497,7 @@ describe('a part that was being sent when the process died', () => {
     },
   );
 
-  it('[D04] is not repeated either if no model wrote it, as for the answer to a command', async () => {
+  it('[D04] is not repeated even if no model wrote it, such as the answer to a command', async () => {
     const route = { ...CHAT, target: CAPABILITIES.target };
     await scene.store.outbox.enqueue([{ route, body: { text: 'status', plain: 'status' } }], now);
     await dieWhileSending(true);

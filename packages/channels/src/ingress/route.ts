@@ -78,9 +78,9 @@ export function conversationIdOf(
 }
 
 /**
- * The parts of a notice or a command's answer on a route, in the dialect and lengths of its
- * platform. Rendered synchronously, because Parley wrote these texts and they are short; answers
- * are rendered in steps.
+ * The parts of a notice or a command's answer on a route, in its platform's dialect and within its
+ * length limits. Rendered synchronously, because Parley wrote these texts and they are short;
+ * answers are rendered in steps.
  */
 export function renderNoticeParts(markdown: string, route: ReplyRoute): NewPart[] {
   return render(markdown, route.target).map((body) => ({ route, body }));
