@@ -326,7 +326,7 @@ export interface ChannelDefinition<Settings = unknown> {
   readonly servedByAll?: boolean;
   /**
    * Asks the platform once whether an account with these settings works, possibly while a gateway
-   * is using it. Rejects only because of its own bug. When absent, only starting the account shows
+   * is using it. Rejects only if it has a bug. When absent, only starting the account shows
    * that.
    */
   readonly probe?: (settings: unknown, env: ProbeEnv) => Promise<ChannelProbe>;

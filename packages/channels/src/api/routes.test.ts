@@ -76,7 +76,7 @@ function scene(
   return { adapter, ask, received };
 }
 
-describe('a request of an API client', () => {
+describe('a request from an API client', () => {
   it.each<[string, Partial<Clients>, object, Record<string, string>, string, string, boolean]>([
     ['of the client', {}, {}, {}, 'shop', 'shop', false],
     ['of one of its users', {}, { user: 'ann' }, {}, 'shop/ann', 'shop/ann', true],

@@ -38,7 +38,9 @@ export interface FailureFacts {
 const MAX_ATTEMPTS = 8;
 const FIRST_BACKOFF_MS = 500;
 const MAX_BACKOFF_MS = 60_000;
-/** The retry delay, however long the connection is down: a part that waits for it is never given up. */
+/**
+ * The retry delay, however long the connection is down: a part that waits for it is never given up.
+ */
 const UNTRIED_MS = 3_000;
 
 /**

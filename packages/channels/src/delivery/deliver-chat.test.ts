@@ -410,7 +410,7 @@ describe('delivering to a chat', () => {
 
 describe('a part that was being sent when the process died', () => {
   it.each([true, false])(
-    '[D04] is reported as uncertain, once, and not sent again where the platform would double it (arrived: %s)',
+    '[D04] is reported as uncertain, once, and not sent again where the platform would duplicate it (arrived: %s)',
     async (arrived) => {
       await scene.owe('c', ['one', 'two']);
       await dieWhileSending(arrived);

@@ -75,7 +75,7 @@ describe('the deliveries of an account', () => {
     await expect.poll(() => seen('slow')).toEqual(['one', 'two']);
   });
 
-  it('[D04] keep the order within each chat when many are woken over and over', async () => {
+  it('[D04] keep the order within each chat when many are woken repeatedly', async () => {
     const send = async (part: OutboundPart, signal: AbortSignal) => {
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 4));
       return scene.send(part, signal);

@@ -103,7 +103,7 @@ describe('the text of bytes', () => {
     expect(decoded).toMatchObject({ text, encoding, certainty: 'sure' });
   });
 
-  it('[W10] does not follow a wrong declaration', () => {
+  it('[W10] ignores a wrong declaration', () => {
     const utf8 = Buffer.from(`<?xml version="1.0" encoding="windows-1251"?><a>${CHINESE}</a>`);
     expect(decodeText(utf8, { declared: 'iso-8859-1' })).toMatchObject({ encoding: 'utf-8' });
     const gbk = iconv.encode(CHINESE, 'gb18030');
