@@ -20,7 +20,7 @@ import { strangerCap } from '@parley/settings';
 import type { Store } from '@parley/store';
 import type { LoadedSettings } from './settings.ts';
 
-/** The accounts that the settings define. A misconfigured one is included with the reason (D12). */
+/** The accounts defined in the settings. A misconfigured one is included, with the reason (D12). */
 export function planAccounts(
   loaded: LoadedSettings,
   owners: readonly string[],
@@ -48,7 +48,7 @@ export function planAccounts(
   return plans;
 }
 
-/** The routes and owners of each agent (F14); undefined when there is only one agent. */
+/** Each agent's routes and owners (F14); undefined when there is only one agent. */
 function agentRulesOf({ settings, agents }: LoadedSettings): AgentRules | undefined {
   if (agents.size === 0) return undefined;
   const { id } = settings.agent;
@@ -202,7 +202,7 @@ function capsOf({ perStrangerDaily: cap, ...caps }: LoadedSettings['settings']['
   return { ...caps, ...(cap !== undefined && cap !== 'off' && { perStrangerDaily: cap }) };
 }
 
-/** What usage reports show about spending (U07): the caps from the settings, the widest first. */
+/** The spending caps in usage reports (U07), taken from the settings, broadest first. */
 export function usageFacts({ agent, spend }: LoadedSettings['settings']): UsageFacts {
   const localTime = localTimeIn(agent.timeZone);
   const names = ['totalDaily', 'perPersonDaily', 'perGroupDaily', 'perStrangerDaily'] as const;
@@ -232,7 +232,7 @@ function logStrangerCap(
   }
 }
 
-/** The limits of all sub-agents of a conversation (G07). */
+/** The limits for all sub-agents of a conversation (G07). */
 export function subAgentLimitsOf({
   limits,
 }: Pick<LoadedSettings['settings'], 'limits'>): NonNullable<TurnServices['subAgentLimits']> {

@@ -35,8 +35,8 @@ export interface KnownModel {
 }
 
 /**
- * Opens an agent from its own settings. `name` is undefined for the default agent. `known` lists
- * open models, which are reused if the settings select the same one.
+ * Opens an agent with its own settings. `name` is undefined for the default agent. `known` lists
+ * models that are already open; they are reused if the settings select the same one.
  */
 export async function openAgentRuntime(
   settings: LoadedSettings['settings'],

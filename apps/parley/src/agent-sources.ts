@@ -45,7 +45,7 @@ export function openInstalledSkills(
     /** Skill folders from plugins; every other source takes precedence over them. */
     readonly added: readonly string[];
     readonly log: Logger;
-    /** The original folder, when this is a preview on a copy of the workspace. */
+    /** The original folder, if this preview works on a copy of the workspace. */
     readonly copyOf?: string | undefined;
   },
 ): Skills {
@@ -125,7 +125,7 @@ export function openMemory(
       stopTurn: (conversationId) => durable.bus.publish({ type: 'stop-turn', conversationId }),
     });
   if (mode === 'off') {
-    // People can have what they said deleted even when memory is off.
+    // People can delete what they said even when memory is off.
     const parts = commands && { memoryCommands: { forget: commands.forget } };
     return { tools: {}, sources: [], hooks: [], parts: { ...parts } };
   }
@@ -138,7 +138,7 @@ export function openMemory(
   };
 }
 
-/** The index for prompts that belong to no running installation. */
+/** The index for prompts outside a running installation. */
 const NO_INDEX: MemoryIndex = {
   add: async () => {},
   remove: async () => {},

@@ -10,8 +10,8 @@ interface RunningAgent {
 }
 
 /**
- * All agents as the page and the command line show them (F14). `running` returns one by its name;
- * without a name, the default one.
+ * All agents, as shown on the page and the command line (F14). `running` returns the agent with the
+ * given name, or the default one without a name.
  */
 export function shownAgents(
   loaded: Pick<LoadedSettings, 'settings' | 'agents'>,

@@ -11,7 +11,7 @@ export interface Running {
   readonly model: string;
   readonly channels: readonly AccountStatus[];
   readonly address: string;
-  /** The token of the page. It is shown to people and never logged. */
+  /** The token for the web page. It is shown to people but never logged. */
   readonly token: string;
   readonly folder: DataFolder;
 }
@@ -135,8 +135,7 @@ interface Screen {
 }
 
 /**
- * How many codes are drawn before the terminal is left alone. Each one is valid for 20 s to a
- * minute.
+ * The maximum number of codes drawn if no one scans them. Each one is valid for 20 s to a minute.
  */
 const DRAWN_AT_MOST = 6;
 
@@ -180,8 +179,8 @@ export function createPairingScreen(screen: Screen) {
 }
 
 /**
- * Prints how to link the accounts that wait for it. Prints nothing when the output is not a
- * terminal that someone is reading.
+ * Prints instructions for the accounts that are waiting to be linked. Prints nothing when the
+ * output is not a terminal that someone is reading.
  */
 export async function printLinks(
   { print }: { readonly print: (text: string) => void },

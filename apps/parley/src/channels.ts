@@ -82,10 +82,7 @@ export function writtenOf(
   return { path: ['agents', agent], values: agents?.[agent] };
 }
 
-/**
- * The accounts of the settings when no gateway is running. They can be paused ahead of its next
- * start.
- */
+/** The configured accounts when no gateway is running. They can be paused before its next start. */
 export async function offlineAccounts(
   planned: readonly PlannedAccount[],
   { accountPauses }: Pick<Store, 'accountPauses'>,

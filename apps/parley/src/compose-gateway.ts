@@ -124,7 +124,7 @@ function commandServicesOf(
   };
 }
 
-/** The plugins of the process, and the watch on its settings file. */
+/** The plugins loaded by the process, and the watcher of its settings file. */
 interface Installed {
   readonly plugged: Pick<LoadedPlugins, 'report' | 'definitions'>;
   readonly watch: SettingsWatch;

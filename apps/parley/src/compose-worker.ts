@@ -32,7 +32,7 @@ const SCHEDULE_GRACE_MS = 4_000;
 export interface RunningWorker {
   /**
    * Stops taking new turns. Running ones get `graceMs` and are then released for another run. A
-   * second call with a shorter time shortens the first.
+   * second call with a shorter time shortens the grace period.
    */
   stop(graceMs: number): Promise<void>;
 }

@@ -36,7 +36,7 @@ export interface DataFolder {
   readonly working: string;
   /** The last log lines of each process. */
   readonly logs: string;
-  /** The last seen state of the database. A database behind this mark has gone back in time. */
+  /** The last seen state of the database. A database behind this mark was rolled back. */
   readonly databaseMark: string;
   /** This file exists while a restore replaces the files. */
   readonly restoreMarker: string;

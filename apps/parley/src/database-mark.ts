@@ -19,7 +19,7 @@ const MarkFile = z.object({
 
 /**
  * Discord's read positions, which decide what messages are fetched after a reconnect. After a
- * setback they point to messages that were already answered, and those would be answered again.
+ * rollback they point to messages that were already answered and would be answered again.
  */
 export const READ_SO_FAR = [{ channel: 'discord', kind: 'seen' }];
 
@@ -156,7 +156,7 @@ export async function followMark(deps: MarkDeps): Promise<() => Promise<void>> {
   };
 }
 
-/** Explains to people what it means that the database has gone back in time. */
+/** Explains to people what it means that the database was rolled back. */
 export function setbackText(
   { at, turns, parts }: Setback,
   folder: Pick<DataFolder, 'path'>,

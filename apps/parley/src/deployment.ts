@@ -239,8 +239,8 @@ export function announceProcess(
 }
 
 /**
- * How long the lease is held that elects one of several gateways starting together, before they can
- * see each other. In ms.
+ * How long to hold the lease that elects one of several gateways that start at the same time and
+ * cannot see each other yet. In ms.
  */
 const SAME_MOMENT_MS = 10_000;
 

@@ -43,8 +43,8 @@ export function chooseModel(
     return line;
   });
   /**
-   * `line` tells which model answers and why, as far as that is known; `known` resolves to the
-   * final text; `choices` are those of `/model`.
+   * `line` names the model that answers and the reason, as far as they are known; `known` resolves
+   * to the final text; `choices` are the choices for `/model`.
    */
   const choices = new Map(
     [...chosen.choices].map(

@@ -98,7 +98,7 @@ export interface OpenAgentOptions extends InstallationEnv {
   readonly soul?: ManagedFile & Partial<Pick<SoulService, 'sync'>>;
   /** The lock of the workspace when several processes share it. */
   readonly lock?: WorkspaceLock | undefined;
-  /** The original folder, when this is a preview on a copy of the workspace. */
+  /** The original folder, if this preview works on a copy of the workspace. */
   readonly copyOf?: string | undefined;
 }
 
@@ -119,8 +119,8 @@ export async function openAgent(options: OpenAgentOptions) {
     ...(lock !== undefined && { lock }),
   });
   await soul?.sync?.('at-once');
-  // Skills, memory and tools refer to each other. This is no cycle: the tools are only queried
-  // during a turn.
+  // Skills, memory and tools refer to each other. This is not a cycle, because the tools are only
+  // queried during a turn.
   const skills = openInstalledSkills(settings, options, {
     tools: () => tools.for(OWNER).names,
     added: plugins.skills,
@@ -182,7 +182,7 @@ async function describeAgent(
   workspace: Workspace,
   { name: agentName, copyOf }: Pick<OpenAgentOptions, 'name' | 'copyOf'>,
 ) {
-  // The name is shown everywhere, so it is read as a group sees IDENTITY.md.
+  // The name is shown everywhere, so it comes from IDENTITY.md as visible to a group.
   const everyone = workspace.for({ kind: 'guest', conversationId: 'start' });
   const identity = firstSet([given, agent]);
   const { name, emoji } = await readIdentity(everyone, { agent: identity });

@@ -127,8 +127,8 @@ interface HookedAgent {
 }
 
 /**
- * The length of a job's id, in characters. It is short enough to type, and an id in use is not
- * given out again.
+ * The length of a job's id, in characters. It is short enough to type, and ids in use are not
+ * assigned again.
  */
 const CODE_LENGTH = 5;
 

@@ -75,7 +75,7 @@ function openLocks(lockOf: (settings: LoadedSettings['settings']) => WorkspaceLo
   };
 }
 
-/** The events of other processes that each role receives. */
+/** The events that each role receives from other processes. */
 const RECEIVES = { all: undefined, gateway: 'turns', worker: 'orders' } as const;
 
 /**

@@ -65,8 +65,8 @@ export interface Question {
 }
 
 /**
- * Sends a request to a running gateway, whose type for the response is `Answer`. Throws CliError
- * `refused`, or `status-unanswered` if the response is not that of a Parley.
+ * Sends a request to a running gateway; `Answer` is the gateway's type for the response. Throws
+ * CliError `refused`, or `status-unanswered` if the response does not come from a Parley.
  */
 export async function askGateway<Answer>(
   gateway: FoundGateway,
@@ -387,7 +387,10 @@ function withLine(part: z.infer<typeof Part>, saved?: string): z.infer<typeof Pa
   return { ...part, text: [line, part.text].filter((text) => text !== '').join('\n') };
 }
 
-/** Saves the file of a part and returns where, or why it was not saved. Its name is untrusted. */
+/**
+ * Saves the file of a part and returns its location, or the reason why it was not saved. Its name
+ * is untrusted.
+ */
 async function savePartFile(
   place: Asking,
   { partId, file }: z.infer<typeof Part>,

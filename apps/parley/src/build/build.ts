@@ -27,7 +27,7 @@ import { bundledLibraries, licenseText } from './licenses.ts';
 
 /** The number of bundles kept besides those in use; a process may be about to start one. */
 const KEPT = 2;
-/** How far the kernel's clock, which dates files, may lag behind, in ms. */
+/** How far the kernel's clock, which sets file timestamps, may lag behind, in ms. */
 const CLOCK_STEP_MS = 100;
 const TRIES = 3;
 
@@ -92,8 +92,8 @@ export async function untilUnchanged<Built>(
 }
 
 /**
- * The sources of the bundle. For libraries, the file that npm writes on every install stands for
- * all of them.
+ * The sources of the bundle. All libraries are represented by the file that npm writes on every
+ * install.
  */
 function sourcesOf(root: string, inputs: readonly string[]): string[] {
   const own = inputs.filter((file) => /^(apps|packages)\//.test(file));
@@ -149,7 +149,7 @@ export function removeOthers(root: string): void {
 
 /**
  * The deadline for a start that fills the cache, in ms. If it fails, the first real start fills the
- * cache.
+ * cache instead.
  */
 const WITHIN_MS = 20_000;
 /** No server listens at this port, so the Telegram library is loaded but connects to nothing. */

@@ -111,7 +111,7 @@ export function commitOf(root: string, env: NodeJS.ProcessEnv = process.env): st
     return status === 0 ? stdout.trim() : null;
   };
   const given = env.PARLEY_COMMIT ?? '';
-  // A repository that merely contains an installed package is not Parley's.
+  // A repository that merely contains an installed package is not the Parley repository.
   if (given !== '' || git('rev-parse', '--show-prefix') !== '') return given;
   const commit = git('rev-parse', '--short=12', 'HEAD') ?? '';
   const isChanged =
@@ -128,8 +128,8 @@ const GIT_MS = 5_000;
 const MAKES_REQUIRE = /^const require = createRequire\(import\.meta\.url\);$/m;
 
 /**
- * Keeps `require` calls in the sources lazy: own modules get their own file, libraries stay as they
- * are.
+ * Keeps `require` calls in the sources lazy: Parley's modules get separate files, and libraries are
+ * left unchanged.
  */
 const bundledRequire: Plugin = {
   name: 'bundled-require',
@@ -157,8 +157,8 @@ const bundledRequire: Plugin = {
 };
 
 /**
- * Gives each of these libraries its own file, from which `require` returns what the library itself
- * would export.
+ * Gives each of these libraries a separate file, from which `require` returns the library's own
+ * exports.
  */
 const lateLibraries: Plugin = {
   name: 'late-libraries',

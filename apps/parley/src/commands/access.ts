@@ -197,7 +197,7 @@ function approvalEnding({ state, expiresAt, approvers, result }: Approval): stri
     case 'approved':
     case 'auto':
       if (result === 'done') return '; the call worked';
-      // A call that was cut off does not count as a success; its outcome is unknown.
+      // An interrupted call does not count as a success; its outcome is unknown.
       if (result === 'failed') return '; the call failed or was cut off';
       return '; the outcome of the call is not known yet';
     case 'answered':

@@ -52,7 +52,7 @@ const STARTED_WITHIN_MS = 5 * 60_000;
 
 /**
  * `parley heartbeat now`: exit code 1 when no task was started, 3 when no gateway is running. An
- * empty `task` means the most overdue one.
+ * empty `task` selects the most overdue one.
  */
 export function heartbeatNow(cli: Cli, task: string): Promise<number> {
   const asked = { id: randomUUID(), ...(task !== '' && { task }) };

@@ -44,7 +44,8 @@ export async function start(
 }
 
 /**
- * Why Parley ends: it was asked to stop or to restart, or a newer version has changed the database.
+ * Why Parley exits: it was asked to stop or to restart, or a newer version has changed the
+ * database.
  */
 type Ending =
   | { readonly kind: 'stop' }

@@ -15,11 +15,11 @@ export interface ConverseOptions {
 
 const WELCOME = 'Write and press Enter. /help shows the commands, Ctrl-D ends the chat.\n\n';
 /**
- * The gateway repeats the typing state every 4 s; the indicator must disappear even if its end is
- * lost.
+ * The gateway repeats the typing state every 4 s; the indicator must disappear even if the event
+ * that ends it is lost.
  */
 const TYPING_FADES_MS = 6_500;
-/** How long messages in transit are waited for at the end, in ms. */
+/** How long to wait at the end for messages in transit, in ms. */
 const LAST_SENDS_MS = 3_000;
 /** Enables and disables bracketed paste mode. */
 const MARK_PASTES = '\u001b[?2004h';

@@ -65,7 +65,7 @@ export function createChatScreen(out: Terminal, line: Interface, colour: boolean
     },
     /** Call when a line was entered: it stays as part of the conversation. */
     entered(text: string): void {
-      // The editor has moved to the next row; what it wrote stands between it and the live part.
+      // The editor has moved to the next row; its output lies between that row and the live part.
       const own = rowsOf(`${PROMPT}${text}`, out.columns).length;
       draw(`${PROMPT}${visible(text)}\n`, own);
     },

@@ -66,8 +66,8 @@ function cutLine(line: string, columns: number): string[] {
 }
 
 /**
- * The width of a code point in columns; overestimated in doubt, because breaking a row early does
- * no harm.
+ * The width of a code point in columns; overestimated when in doubt, because breaking a row early
+ * does no harm.
  */
 function widthOf(character: string): number {
   if (NO_WIDTH.test(character)) return 0;

@@ -1,6 +1,6 @@
 /**
- * How long an event loop may be blocked until the stall is noted, and until its process is ended,
- * in ms.
+ * How long an event loop may be blocked before the stall is recorded, and before its process is
+ * ended, in ms.
  */
 export interface StallLimits {
   readonly tickMs: number;
@@ -10,7 +10,7 @@ export interface StallLimits {
 
 /** The state of the watchdog after a check of the event loop. */
 export interface Watched {
-  /** How often the event loop has turned. */
+  /** The number of event loop turns so far. */
   readonly beats: number;
   /** How long the loop has been blocked, in ms during which the watchdog itself was running. */
   readonly stillMs: number;

@@ -51,9 +51,9 @@ const MAX_FILE_BYTES = 500_000;
 const MAX_KEY_CHARACTERS = 300;
 
 /**
- * A file with one line for each work that starts or completes. A line takes a few microseconds,
- * because it is not synced to disk: it only has to survive the process. The watchdog's thread
- * appends lines of its own while this process hangs.
+ * A file with one line for each item of work that starts or completes. A line takes a few
+ * microseconds, because it is not synced to disk: it only has to survive the process. The
+ * watchdog's thread appends its own lines while this process hangs.
  */
 export function openWorkRecord(options: WorkRecordOptions): OpenWorkRecord {
   return new FileRecord(options);

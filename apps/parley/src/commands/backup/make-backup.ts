@@ -38,8 +38,9 @@ interface BackupOrder {
 }
 
 /**
- * Writes everything into one file, whether or not Parley is running. The file gets its name when it
- * is complete. Throws BackupError, StoreError or CliError and then leaves nothing behind.
+ * Writes everything into one file, whether or not Parley is running. The file gets its final name
+ * only when it is complete. If this throws BackupError, StoreError or CliError, it leaves nothing
+ * behind.
  */
 export async function makeBackup(order: BackupOrder) {
   const { file, database, dataFolder } = order;
@@ -170,7 +171,8 @@ async function addFile(
 }
 
 /**
- * Opens a file; null when it no longer exists, such as one that an atomic write has just renamed.
+ * Opens a file; null if it no longer exists, for example because an atomic write has just renamed
+ * it.
  */
 async function openPresent(path: string): Promise<FileHandle | null> {
   try {

@@ -39,8 +39,8 @@ export function interruptedRestore({ restoreMarker }: DataFolder): Marker | null
   try {
     return Marker.parse(JSON.parse(readFileSync(restoreMarker, 'utf8')));
   } catch {
-    // Written by 0.1.0, whose `aside` folder stays as it is, or only half written, before anything
-    // was moved.
+    // The marker was written by 0.1.0, whose `aside` folder is left unchanged, or it was only
+    // partly written before anything was moved.
     return null;
   }
 }
@@ -58,8 +58,8 @@ export function refuseInterruptedRestore(folder: DataFolder): void {
 /**
  * Moves the existing files into the folder `aside` and the staged files into their place; nothing
  * is deleted. A marker file exists until `finishReplacing`: if the process is killed, no Parley
- * starts on the mixed state, and the next restore continues with the same folder. At every moment
- * the database is either the old or the new one, complete.
+ * starts on the mixed state, and the next restore continues with the same folder. At any moment,
+ * either the complete old database or the complete new one is in place.
  */
 export function replaceAll(
   folder: DataFolder,
@@ -84,7 +84,7 @@ function replaceInPlace({ name, path, staged }: Replacement, { aside, had }: Mar
   // Otherwise the existing file was put there by an interrupted restore.
   const isOld = had.includes(name) && !existsSync(kept);
   if (existsSync(path)) {
-    // The path never goes missing: the old file keeps both names until the new one replaces it.
+    // The path always exists: the old file keeps both names until the new one replaces it.
     if (isOld && staged !== null && statSync(path).isFile()) keepFile(path, kept);
     else if (isOld) move(path, kept);
     else if (staged === null || !statSync(path).isFile()) removeContents(path);

@@ -90,7 +90,7 @@ export async function restoreBackup(order: RestoreOrder): Promise<RestoreDone> {
 
 /**
  * Returns a placeholder for keys in `secrets/`. No backup contains them, so they are missing on a
- * new machine, and the restore must not fail for that. The placeholder is long enough for every
+ * new machine, which must not make the restore fail. The placeholder is long enough for every
  * secret.
  */
 function missingKey(folder: DataFolder): (file: string) => string | undefined {
@@ -169,9 +169,9 @@ function databasePath({ storeUrl }: DataFolder): string {
 }
 
 /**
- * The files of the database. The files that SQLite keeps beside the old database are moved first,
- * because they would corrupt the new one. `staged` is null for PostgreSQL; the old file is moved
- * away then, too, because using it again would repeat its unfinished work.
+ * The database files. The files that SQLite keeps beside the old database are moved first, because
+ * they would corrupt the new one. `staged` is null for PostgreSQL; the old file is moved away in
+ * that case as well, because using it again would repeat its unfinished work.
  */
 function databaseFiles(folder: DataFolder, staged: string | null): readonly Replacement[] {
   const path = databasePath(folder);
@@ -198,7 +198,7 @@ function stagedFolders(
   });
 }
 
-/** `settings` is the path for the settings of the backup; null when they are not wanted. */
+/** `settings` is the path for the settings in the backup; null if they are not restored. */
 async function stageFiles(file: string, folder: string, settings: string | null): Promise<void> {
   for await (const entry of readArchive(file)) {
     const is = entryKind(entry.name);

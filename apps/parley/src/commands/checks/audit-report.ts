@@ -58,7 +58,7 @@ const SEVERITIES: Readonly<Record<Severity, AuditSeverity | null>> = {
   ...{ ok: null, skipped: null },
 };
 
-/** The findings as the command, the page and the log report them, worst first. */
+/** The findings in the form that the command, the page and the log report, worst first. */
 export function auditReport(results: readonly CheckResult[], at: number): AuditReport {
   const found = results.flatMap((result): AuditFinding[] => {
     const severity = SEVERITIES[result.severity];

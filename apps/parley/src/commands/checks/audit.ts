@@ -117,7 +117,7 @@ export function exitCodeOf({ counts: { critical, warning } }: Pick<Findings, 'co
   return warning > 0 ? 1 : 0;
 }
 
-/** The findings as text, followed by their number by severity. */
+/** The findings as text, followed by the number for each severity. */
 export function auditText({ findings, counts }: Findings): string {
   const { critical, warning, info } = counts;
   const summary = `${AUDIT_CHECKS.length} checks: ${critical} critical, ${countOf(warning, 'warning')}, ${countOf(info, 'note')}.`;

@@ -20,7 +20,10 @@ const DEADLINE_MS = 10_000;
  */
 type Status = 'ok' | 'warning' | 'failed' | 'skipped';
 
-/** The status in the doctor, which does not distinguish the severities of the audit. */
+/**
+ * Maps severities to statuses of the doctor, which does not distinguish the severities of the
+ * audit.
+ */
 const STATUSES: Readonly<Record<Severity, Status>> = {
   ...{ critical: 'failed', failed: 'failed', warning: 'warning' },
   ...{ info: 'ok', ok: 'ok', skipped: 'skipped' },

@@ -14,7 +14,7 @@ import type { Base, Installation } from './installation.ts';
 import type { RecordFacts } from './record-facts.ts';
 import { gatherWorkspace, type WorkspaceFacts } from './workspace-facts.ts';
 
-/** Everything that checks examine, by the source they need. Secrets and tokens are never shown. */
+/** Everything that checks examine, grouped by source. Secrets and tokens are never shown. */
 export interface Facts {
   /** The configuration as `parley config check` sees it, even when the settings are invalid. */
   readonly config: Pick<Installation, 'checked' | 'loaded' | 'pluginReport' | 'definitions'>;
@@ -26,13 +26,13 @@ export interface Facts {
   readonly workspace: { readonly workspace: WorkspaceFacts };
   /** The result of an empty command in the sandbox. */
   readonly sandbox: { readonly sandboxProblem: () => Promise<string | null> };
-  /** The rows of the database; none when there is no database. */
+  /** The rows of the database; empty if there is no database. */
   readonly database: RecordFacts;
   /** The state of the database, inspected without changing it. */
   readonly schema: Pick<Installation, 'database'>;
   /** The running gateway, if there is one. */
   readonly gateway: Pick<Installation, 'gateway'>;
-  /** Servers elsewhere. Checks add the time that these servers report. */
+  /** Remote servers. Checks add the time that these servers report. */
   readonly network: Pick<Installation, 'clocks'>;
   /** The number of findings of the whole audit. */
   readonly audit: { readonly countFindings: () => Promise<AuditReport['counts']> };

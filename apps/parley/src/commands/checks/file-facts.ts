@@ -95,7 +95,7 @@ function kindIn({ path: data, settingsFile, tokenFile }: DataFolder, path: strin
   if (path === tokenFile || name === 'secrets') return 'token';
   if (/^parley\.db(-wal|-shm|-journal|-files)?$/.test(name) || name === 'lock') return 'database';
   if (name.startsWith('before-restore-') || /\.(tar\.gz|tgz)$/.test(name)) return 'backup';
-  // Other kinds of code have checks of their own.
+  // Other kinds of code have separate checks.
   return name === 'skills' ? 'skills' : 'other';
 }
 
@@ -125,6 +125,6 @@ function entriesOf(folder: string): readonly string[] {
   try {
     return statSync(folder).isDirectory() ? readdirSync(folder).toSorted() : [];
   } catch {
-    return []; // Missing or unreadable for this user, so Parley does not read it either.
+    return []; // The file is missing or unreadable for this user, so Parley does not read it either.
   }
 }

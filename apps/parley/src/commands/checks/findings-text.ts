@@ -1,6 +1,6 @@
 import { tableText } from '../../terminal/text.ts';
 
-/** A finding as the terminal shows it. */
+/** A finding as displayed in the terminal. */
 interface Line {
   readonly level: string;
   /** The name of the check. */

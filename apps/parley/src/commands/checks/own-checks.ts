@@ -48,7 +48,7 @@ export const CLOCK_CHECK = doctor(['network'], {
 
 type SettingsNeeds = FactsFor<'config' | 'gateway'>;
 
-/** The problems of the settings as `parley config check` reports them. */
+/** The settings problems that `parley config check` reports. */
 function settingsFindings(facts: SettingsNeeds): readonly Finding[] {
   const { folder, checked, pluginReport } = facts;
   const { settingsFile } = folder;

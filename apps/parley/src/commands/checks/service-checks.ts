@@ -122,7 +122,7 @@ function modelFinding(probe: ModelProbe, wanted: string, isOther: boolean): Find
   return result(probe.reason, `${probe.fix}${offer}`.trim() || 'Try again later.');
 }
 
-/** Always available; the check of the port covers them. */
+/** These are always available; the port check covers them. */
 const LOCAL: ReadonlySet<string> = new Set(['web', 'terminal']);
 
 type ChannelNeeds = FactsFor<'settings' | 'config' | 'gateway' | 'schema' | 'network'>;
@@ -183,7 +183,7 @@ async function probeOf(
 /** The state of an account as reported by the running gateway; null when none is running. */
 type AccountState = AccountStatus['state'] | 'not-served' | null;
 
-/** The worse of the platform's and the running gateway's report. */
+/** Returns the worse of two reports, from the platform and from the running gateway. */
 function channelFindings(probe: ChannelProbe, state: AccountState): readonly Finding[] {
   const line = typeof state === 'object' && state !== null ? lineOf(state) : null;
   const works = state !== null && typeof state === 'object' && WORKS.has(state.kind);

@@ -61,7 +61,7 @@ export async function gatherWorkspace(folder: string, now: number) {
   };
 }
 
-/** Files in groups/ are each shown to a single conversation. */
+/** Each file in groups/ is shown to a single conversation. */
 function placeOf({ name, content }: SurveyedEntry): 'memory' | 'open' | 'private' {
   if (isMemory(name)) return 'memory';
   if (isGroupFile(name)) return 'private';

@@ -167,8 +167,8 @@ function isSameContent(path: string, other: string): boolean {
 const MARKS = ['AGENTS.md', 'SOUL.md'];
 
 /**
- * Finds the workspace that a person means: the folder itself, or the one inside a folder such as
- * `~/.openclaw` or NeoMAGI's code. In the latter case, `beside` lists what lies beside it. Throws
+ * Finds the workspace that a path refers to: the folder itself, or the one inside a folder such as
+ * `~/.openclaw` or NeoMAGI's code. In the latter case, `beside` lists the entries beside it. Throws
  * CliError `import-folder`.
  */
 function findWorkspace(

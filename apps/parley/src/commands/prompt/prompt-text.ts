@@ -184,7 +184,7 @@ function markedLines({ kind, text }: TextPiece): string[] {
   return lines.map((line) => `    ${MARKS[kind]} ${line}`);
 }
 
-/** The changes between two texts; equal text is replaced by its length. */
+/** The changes between two texts; unchanged text is replaced by its length. */
 function changesOf(pieces: readonly TextPiece[]): string[] {
   return pieces.flatMap((piece) => {
     if (piece.kind !== 'same') return markedLines(piece);

@@ -157,8 +157,8 @@ async function promptOfTurn({ prompts, folder }: Recorded, turnId: string): Prom
 }
 
 /**
- * The prompt of the turn that answered a message. Throws CliError when there is none, or one in
- * each of several chats.
+ * The prompt of the turn that answered a message. Throws CliError if there is none, or if several
+ * chats have one.
  */
 async function promptOfMessage(
   recorded: Recorded,

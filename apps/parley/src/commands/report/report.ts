@@ -20,7 +20,7 @@ import { openMask } from './mask.ts';
 
 /** The number of newest log lines in the bundle. */
 const LOG_LINES = 1_000;
-/** The deadline of each check of the doctor, in ms. */
+/** The deadline for each doctor check, in ms. */
 const CHECK_MS = 8_000;
 
 const README = `A bundle for a bug report about Parley. Look through it before you send it.

@@ -87,7 +87,7 @@ const ENDING = [
   'OOMPolicy=continue',
 ];
 
-/** The first version of systemd that waits longer after each failure. */
+/** The first version of systemd that can increase the delay after each failure. */
 const KNOWS_STEPS = 254;
 
 function backoff({ version }: UnitFacts): string[] {

@@ -11,7 +11,7 @@ import {
   UNIT,
 } from './systemd-unit.ts';
 
-/** The systemd service: of the machine for root, of the user otherwise. */
+/** The systemd service: a system service for root, otherwise a user service. */
 export function systemd(machine: Machine, program: ServiceProgram): ServiceManager {
   const { uid, env, home, at, run } = machine;
   const isSystem = uid === 0;

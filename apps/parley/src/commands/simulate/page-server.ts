@@ -21,7 +21,7 @@ export interface PageServerOptions {
   readonly token: string;
   readonly simulator: Simulator;
   readonly recording: Recording;
-  /** The address of the played Parley's own page, including its token. */
+  /** The address of the simulated Parley's own page, including its token. */
   readonly console: string;
 }
 
