@@ -15,13 +15,13 @@ export type AgentScope = 'own' | 'rows';
 
 /** All agents, and the one that the current view shows. */
 export interface Agents {
-  /** Empty when there is only one agent. */
+  /** Empty if there is only one agent. */
   readonly all: readonly ShownAgent[];
   /** The agent named by the address. */
   readonly chosen: ShownAgent | undefined;
   /** The agent's title, appended to the title of the view; null to append nothing. */
   readonly inTitles: string | null;
-  /** The state of the agent in the address; `asked` until the gateway has answered. */
+  /** The state of the agent in the address; `asked` until the gateway has responded. */
   readonly state: 'here' | 'gone' | 'asked';
 }
 
@@ -85,8 +85,8 @@ export function useRowAgents() {
     isShown: (id: string | null): boolean =>
       chosen === undefined || (id !== null && answererOf(all, id) === chosen),
     /**
-     * Adds the agent's title to the title of something that always belongs to one agent, even in a
-     * list of all agents' rows.
+     * Adds the agent's title to the title of an item that always belongs to one agent, even in a
+     * list covering all agents.
      */
     ofOne: (title: string): string =>
       all.length === 0 ? title : `${title} · ${(chosen ?? answererOf(all, ''))?.title}`,

@@ -211,7 +211,7 @@ function PastDecisions(): VNode {
   );
 }
 
-/** Past decisions, without the pending ones shown above. */
+/** Past decisions, excluding the pending ones shown above. */
 function readPast({ now, approvals, next }: ApprovalList) {
   const isOver = ({ state, expiresAt }: ShownApproval) => state !== 'pending' || expiresAt <= now;
   return { items: approvals.filter(isOver), next };

@@ -13,8 +13,8 @@ type ChannelsReport = OutputOf<'channels/report'>;
 type ShownAccount = ChannelsReport['accounts'][number];
 
 /**
- * How often the channels are requested, in ms: account states and pending people change without the
- * page's doing.
+ * How often the channels are requested, in ms: account states and pending people change
+ * independently of the page.
  */
 const POLL_INTERVAL_MS = 5_000;
 

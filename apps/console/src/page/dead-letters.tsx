@@ -128,7 +128,7 @@ interface DeadLetterProps {
   readonly settle: Settle;
 }
 
-/** One dead letter. People and models wrote its texts, so they are shown as plain text. */
+/** One dead letter. Its texts come from people and models, so they are shown as plain text. */
 function DeadLetterCard(props: DeadLetterProps): VNode {
   const { letter } = props;
   const { id, kind, chat, diedAt, reason, conversationId } = letter;
@@ -210,7 +210,7 @@ export function isCut(letter: ShownDeadLetter): boolean {
   return isLess || texts.some(({ text }) => text.endsWith('…'));
 }
 
-/** The risk of sending it again. */
+/** The risk of resending it. */
 function riskOf(letter: ShownDeadLetter): string | undefined {
   if (letter.kind === 'uncertain') return 'It may have arrived already and could arrive twice.';
   return letter.kind === 'unanswered' && letter.steps > 0

@@ -125,7 +125,7 @@ export interface Failure {
 }
 
 /**
- * Sends one request, as a POST when `body` is given. Never rejects: a failure is a sentence for
+ * Sends one request, as a POST if `body` is given. Never rejects: a failure is a sentence for
  * people. The gateway that answers also served this page, so `Value` is the type it declares for
  * the path.
  */

@@ -38,7 +38,7 @@ function viewsFor(me: Me, { views }: Place): readonly View[] {
   return views.filter(({ label, reads }) => label !== null && missingRole(me, reads) === null);
 }
 
-/** The four places: a rail beside the page, on a phone a bar below it. */
+/** The four places: a rail beside the page, or on a phone a bar below it. */
 export function Rail({ me, place, chat, waiting }: NavigationProps): VNode {
   return (
     <nav class="rail" aria-label="Main">
@@ -107,7 +107,7 @@ interface BadgeProps {
   readonly what: readonly [one: string, several: string];
 }
 
-/** A badge with the number of pending items; nothing at zero. */
+/** A badge with the number of pending items; hidden at zero. */
 function Badge({ count, what }: BadgeProps): VNode | null {
   if (count === 0) return null;
   return (

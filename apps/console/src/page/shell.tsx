@@ -35,7 +35,7 @@ const conversationPanel = async () => (await import('./inbox/panel.tsx')).Conver
 interface ShellProps {
   readonly client: ChatClient;
   readonly route: ReadonlySignal<Route>;
-  /** Why the opened address did not sign in. */
+  /** Why opening the address did not sign in. */
   readonly trouble: ReadonlySignal<string | null>;
 }
 
@@ -270,7 +270,7 @@ function infoOf(name: string, model: string): AgentInfo {
   return { name, model, offline: model.startsWith('offline') };
 }
 
-/** `usual` describes the default agent, about which the status knows more. */
+/** `usual` describes the default agent, about which the status contains more. */
 function infoOfAgent(agent: ShownAgent | undefined, usual: AgentInfo): AgentInfo {
   return agent === undefined || agent.isDefault ? usual : infoOf(agent.title, agent.model);
 }
@@ -281,7 +281,7 @@ function firstChatWith(agent: ShownAgent | undefined): string {
   return isUsual ? hrefOf('chat') : hrefOf('chat', chatIdWith(agent, 'main'));
 }
 
-/** Whether nothing is configured yet. */
+/** Whether nothing has been configured yet. */
 function isUntouched({ model, channels }: GatewayStatus): boolean {
   const own = channels.filter(({ channel }) => channel !== 'web' && channel !== 'terminal');
   return model.startsWith('offline') && own.length === 0;

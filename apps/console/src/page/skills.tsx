@@ -27,7 +27,7 @@ const STATES: Readonly<Record<string, string>> = {
   refused: 'Refused',
 };
 
-/** All skills found: where they come from, whether they are used, and why not (S09). */
+/** All skills found: their sources, whether they are used, and why not (S09). */
 export function SkillsView(): VNode {
   const { outcome, run } = useWork();
   const everyMs = outcome === undefined ? POLL_INTERVAL_MS : LOOK_SOON_MS;

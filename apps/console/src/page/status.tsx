@@ -108,7 +108,7 @@ function Figures({ report, usage }: FiguresProps): VNode {
 
 interface FigureProps {
   readonly name: string;
-  /** Absent when the database cannot be read. */
+  /** Absent if the database cannot be read. */
   readonly value: string | undefined;
   readonly children: string | undefined;
 }

@@ -16,7 +16,7 @@ import { MessageLog } from './messages.tsx';
 /** The agent and its model. */
 export interface AgentInfo {
   readonly name: string;
-  /** Which model answers and why, in one sentence; empty until it is known. */
+  /** The model that answers and the reason, in one sentence; empty until it is known. */
   readonly model: string;
   /** Whether only the built-in model is available. */
   readonly offline: boolean;
@@ -47,7 +47,7 @@ export function ChatView({ client, agent, conversation: id }: ChatViewProps): VN
   }, []);
   const [edited, setEdited] = useEdited(chat);
   const send = (text: string): void => {
-    // A command takes no files, so they stay for the next message.
+    // A command takes no files, so they are kept for the next message.
     const files = text.trim().startsWith('/') ? [] : chosen.files;
     if (text.trim() === '' && files.length === 0) return;
     client.send(text, files, edited ?? undefined);
@@ -214,8 +214,8 @@ function readDraft(chat: string): string {
 }
 
 /**
- * The unsent text of a chat. It is stored immediately because the next moment may show another
- * chat.
+ * The unsent text of a chat. It is stored immediately because another chat may be shown the next
+ * moment.
  */
 function useDraft(chat: string): readonly [string, (text: string) => void] {
   const [draft, setDraft] = useState(() => readDraft(chat));

@@ -27,7 +27,7 @@ export interface ChatClient {
   send(text: string, files?: readonly File[], replaces?: string): void;
   /** Discards a refused message. */
   dismiss(id: string): void;
-  /** Shows the chat again without its cached state, after people deleted it. */
+  /** Shows the chat again without its cached state, after messages were deleted. */
   restart(): void;
   /**
    * Counts changes in all conversations, for lists and badges; null when this person receives no
@@ -57,7 +57,7 @@ const OVERTAKES = /^\s*\/(stop\s*$|(approve|deny)\b)/i;
 const TYPING_TIMEOUT_MS = 6_500;
 /**
  * How long to wait for the final text after a stream ends, in ms. If it does not arrive, the
- * history tells why.
+ * history explains why.
  */
 const LAST_PART_TIMEOUT_MS = 600;
 
@@ -151,7 +151,7 @@ interface Composed extends Pick<Unsent, 'text' | 'chat' | 'replaces'> {
   readonly files: readonly File[];
 }
 
-/** Creates a new message in the form stored until the gateway has it. */
+/** Creates a new message in the form stored until the gateway has confirmed it. */
 function composeMessage(
   { newId, clock }: Pick<ChatClientDeps, 'newId' | 'clock'>,
   { files, ...composed }: Composed,

@@ -58,7 +58,7 @@ export function afterKey(key: Key, { matches, at, draft, busy, isEdit }: Compose
   return { kind: 'type' };
 }
 
-/** The commands that a half-written line may become; none once a space or a second line follows. */
+/** The commands that a partly typed line may become; none after a space or a second line. */
 export function matchCommands(
   draft: string,
   commands: readonly CommandHint[],

@@ -27,8 +27,8 @@ export interface ConnectionListener {
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 4_000;
 /**
- * The gateway sends a keep-alive every 20 s. Two missing ones mean that the connection is dead, for
- * example after a laptop slept.
+ * The gateway sends a keep-alive every 20 s. If two are missing, the connection is dead, for
+ * example after a laptop has slept.
  */
 const SILENCE_MS = 45_000;
 
@@ -36,9 +36,9 @@ const SILENCE_MS = 45_000;
 const STILL_GOOD_MS = 3_000;
 
 /**
- * Watches `base`/events and reconnects when it breaks. Events are opened before the history is
- * requested so that nothing is missed in between; both carry the same ids. The chat belongs to the
- * owner; other people get a connection without it.
+ * Watches `base`/events and reconnects when the connection breaks. Events are opened before the
+ * history is requested so that nothing is missed in between; both carry the same ids. The chat
+ * belongs to the owner; other people get a connection without it.
  */
 export function browserConnection(base: string): Connection {
   let listener: ConnectionListener | null = null;
@@ -77,7 +77,7 @@ export function browserConnection(base: string): Connection {
       listener?.link('online');
       await readEvents(response.body, line, (event) => shown === chat && listener?.event(event));
     } catch {
-      // The next request for the history finds out why.
+      // The next request for the history reveals the reason.
     } finally {
       line?.abort();
     }
@@ -88,7 +88,7 @@ export function browserConnection(base: string): Connection {
       const shown = chat;
       await watch();
       if (shown !== chat) continue;
-      // Fetches what was missed, and finds out whether the session has ended.
+      // Fetches what was missed, and detects whether the session has ended.
       await loadHistory();
       const isOut = !isSignedIn();
       listener?.link(isOut ? 'signed-out' : 'reconnecting');
@@ -132,7 +132,7 @@ async function historyOf(base: string, chat: string): Promise<WebHistory | null>
   }
 }
 
-/** The signed-in person; null when there is none or the gateway could not say. */
+/** The signed-in person; null if there is none or the gateway could not answer. */
 async function askWho(signal: AbortSignal): Promise<Me | null> {
   const response = await request('/api/sessions/me', { signal });
   return response.ok ? await response.json() : null;

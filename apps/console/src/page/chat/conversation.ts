@@ -3,7 +3,7 @@ import type { Button, ToolCallOfTurn } from '@parley/core';
 
 /** The delivery state of the person's own message. */
 export type Delivery =
-  /** `late` when the gateway could not be reached; sending is retried until it can. */
+  /** `late` if the gateway could not be reached; sending is retried until it can. */
   | {
       readonly kind: 'sending';
       readonly late: boolean;
@@ -14,7 +14,7 @@ export type Delivery =
   | {
       readonly kind: 'sent';
       readonly outcome: string | null;
-      /** It was meant to replace the last message, which was no longer the last. */
+      /** It was intended to replace the last message, which was no longer the last one. */
       readonly isNew?: true;
     }
   /** The gateway will not accept it, however often it is sent. */
@@ -41,8 +41,8 @@ export interface Answer {
   readonly buttons: readonly Button[];
   readonly at: number;
   /**
-   * The id of the entry above it, so that messages sent while it was written stay below it. When
-   * absent, its time decides.
+   * The id of the entry above it, so that messages sent during the answer stay below it. Without
+   * it, its time decides.
    */
   readonly place?: string;
 }
@@ -87,7 +87,7 @@ export type Change =
       readonly files?: readonly WebFile[] | undefined;
       readonly at: number;
     }
-  /** Another chat is shown. */
+  /** A different chat is shown. */
   | { readonly type: 'opened' }
   | {
       readonly type: 'delivery';
@@ -138,8 +138,8 @@ export function applyChange(now: Conversation, change: Change): Conversation {
 
 /**
  * An answer that was being written when the connection broke either continues with the next event
- * or is over. A signed-out browser keeps its unsent messages and drops everything received from the
- * gateway.
+ * or has ended. A signed-out browser keeps its unsent messages and drops everything received from
+ * the gateway.
  */
 function cutOff(now: Conversation, link: Link): Conversation {
   if (link === 'signed-out') return { ...UNKNOWN, link, entries: now.entries.filter(isUnsent) };

@@ -8,8 +8,8 @@ import type { Conversation } from './conversation.ts';
 import { Picture, Thumbnail } from './pictures.tsx';
 
 /**
- * The files of a message. Pictures are shown, and every file can be saved while the gateway keeps
- * it.
+ * The files of a message. Pictures are shown, and every file can be saved as long as the gateway
+ * keeps it.
  */
 export function MessageFiles({
   files,
@@ -63,7 +63,7 @@ function FileLine({ file, path, isSending }: LineProps): VNode {
 /** The files for the next message, and why others were not added. */
 interface Chosen {
   readonly files: readonly File[];
-  /** Why the last files were not added; empty when they were. */
+  /** Why the last files were not added; empty if they were. */
   readonly trouble: string;
   add(files: readonly File[]): void;
   drop(event: DragEvent): void;

@@ -9,7 +9,7 @@ export type Questions = ReadonlyMap<string, WaitingApproval>;
 
 const APPROVE = /^\/approve (\S+)$/;
 
-/** The code of the call that these buttons decide on; null when they decide on none. */
+/** The code of the call that these buttons decide on; null if they do not decide on any. */
 export function approvalCode(buttons: readonly Button[]): string | null {
   for (const { data } of buttons) {
     const code = APPROVE.exec(data)?.[1];

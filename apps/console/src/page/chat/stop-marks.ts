@@ -1,7 +1,7 @@
 import { type CommandHint, commandIn } from './composer-keys.ts';
 import type { Entry } from './conversation.ts';
 
-/** Which marks of a stopped turn are redundant. */
+/** The redundant marks of stopped turns. */
 export interface StopMarks {
   /**
    * Ids of entries that repeat what the answer already says: `/stop`, and the notice that confirms
@@ -16,7 +16,7 @@ export interface StopMarks {
 const STOPPED_ANSWER = /<em>Stopped\.<\/em><\/p>\s*$/;
 const STOPPED_NOTICE = /^<p>Stopped\.<\/p>\s*$/;
 /**
- * The maximum distance of the notice and the end of the answer, which are stored one after the
+ * The maximum distance between the notice and the end of the answer, which are stored one after the
  * other in either order.
  */
 const NEAR = 2;

@@ -79,7 +79,7 @@ export function ModelChoice({ of, onChoose, isLabelHidden }: ModelProps): VNode 
   );
 }
 
-/** The name of a model, without its server and how it was chosen. */
+/** The name of a model, without its server and the reason for its selection. */
 function nameOf(usualModel: string): string {
   return usualModel.split(/ at |: |; /)[0] ?? usualModel;
 }

@@ -59,7 +59,7 @@ interface SummaryProps {
   readonly prompt: OutputOf<'prompts/show'>;
 }
 
-/** The sections of a request that consist of messages; the others sum up layers. */
+/** The sections of a request that consist of messages; the others summarize layers. */
 const MESSAGE_SECTIONS: ReadonlySet<string> = new Set(['history', 'message']);
 
 /** The size of a prompt and of each of its layers. */

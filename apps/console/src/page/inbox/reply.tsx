@@ -11,10 +11,12 @@ import { Who } from '../who.ts';
 
 type ConversationReport = OutputOf<'conversations/show'>;
 
-/** The name of an owner without a sign-in of their own. */
+/** The name of an owner without a personal sign-in. */
 const UNNAMED = 'The owner';
 
-/** The channel without a person to read a reply: programs wait for the answer to their request. */
+/**
+ * The channel where no person reads a reply, because programs wait for the answer to their request.
+ */
 const PROGRAMS = 'api';
 
 interface ReplyProps {

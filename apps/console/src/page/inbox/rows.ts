@@ -9,7 +9,7 @@ export type Mark = ConversationList['marks'][number];
 /** A row of the inbox: a conversation of any channel, or a chat of this page. */
 export interface InboxRow {
   readonly id: string;
-  /** A chat of the page without any message, so without a conversation. */
+  /** A chat of the page without any messages, and therefore without a conversation. */
   readonly isEmpty: boolean;
   /** The conversation is older than those in the list; only its chat is known. */
   readonly isOnlyChat: boolean;
@@ -42,7 +42,7 @@ interface Known {
   readonly conversations: readonly ListedConversation[];
   readonly chats: readonly WebChat[];
   readonly marks: readonly Mark[];
-  /** Whether the list shows one agent only; the empty first chat is then left out. */
+  /** Whether the list shows only one agent; the empty first chat is then omitted. */
   readonly isOfOneAgent: boolean;
 }
 
@@ -100,7 +100,7 @@ const QUIET = {
   isOnlyChat: true,
 } satisfies Partial<InboxRow>;
 
-/** A chat of the page whose conversation is further down or on another channel. */
+/** A chat of the page whose conversation is further down the list or on another channel. */
 function rowOfChat({ id, conversation, title, at }: WebChat, mark: Mark | undefined): InboxRow {
   return { ...QUIET, ...marked(conversation, title, mark), isEmpty: false, chat: id, at };
 }
@@ -118,7 +118,7 @@ function marked(id: string, title: string, mark: Mark | undefined) {
 }
 
 /**
- * The last message of a conversation. The speaker is named only where the title does not tell: a
+ * The last message of a conversation. The speaker is named only if the title does not name them: a
  * group member, and the reader in their own chat.
  */
 function previewOf({ last: { direction, by, text }, channel }: ListedConversation): string {

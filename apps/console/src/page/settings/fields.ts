@@ -65,7 +65,7 @@ const ONE_LINE = 400;
 
 /**
  * Chooses a field by the schema; only a value that does not fit it, such as a reference, is shown
- * as it is written.
+ * as it appears in the file.
  */
 export function fieldOf(name: string, schema: Schema, written: unknown): Field {
   if (typeof written === 'string' && LONG_REFERENCE.test(written)) return REFERENCE_FIELD;
@@ -95,7 +95,7 @@ function fieldOfSchema(name: string, schema: Schema, written: unknown): Field {
 
 function fieldOfForm(name: string, form: Schema, written: unknown): Field {
   if (form.properties !== undefined) {
-    // The union has already chosen the form with this constant, so it is not shown.
+    // The union has already chosen the form with this constant, so the constant is not shown.
     const fields = Object.entries(form.properties).filter(([, one]) => one.const === undefined);
     return { kind: 'block', fields };
   }
@@ -205,8 +205,8 @@ export function formWritten(forms: readonly Form[], written: unknown): number {
 }
 
 /**
- * How well a form fits the written value: by kind, then by its constant, then by known keys.
- * Negative when it does not fit at all.
+ * Scores how well a form fits the written value: by kind, then by its constant, then by known keys.
+ * Negative if it does not fit at all.
  */
 function pointsOf(schema: Schema, written: unknown): number {
   const { properties } = schema;

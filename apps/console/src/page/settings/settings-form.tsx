@@ -129,7 +129,7 @@ interface GroupsProps {
   readonly onChoose: () => void;
 }
 
-/** The groups, each with its number of changed settings and a mark if something in it is wrong. */
+/** The groups, each with its number of changed settings and a mark if it contains a problem. */
 function Groups({ form, schema, chosen, onChoose }: GroupsProps): VNode {
   return (
     <nav class="settings-groups" aria-label="Groups of settings">

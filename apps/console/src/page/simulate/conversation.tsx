@@ -29,7 +29,7 @@ export function Conversation({ state, play }: Props): VNode {
     if (current !== null && isAtEnd.current) current.scrollTop = current.scrollHeight;
   }, [end]);
   useEffect(() => {
-    // The command menu takes space away from the messages.
+    // The command menu takes up space that the messages had.
     const observer = new ResizeObserver(() => {
       if (box.current && isAtEnd.current) box.current.scrollTop = box.current.scrollHeight;
     });

@@ -95,7 +95,7 @@ function ChannelRow({ name, state, did }: RowProps): VNode {
   );
 }
 
-/** The turns of today, such as `12 turns, 1 failed`. */
+/** The number of turns today, such as `12 turns, 1 failed`. */
 function didText(used: Pick<UsageFigures, 'turns' | 'failed'> | undefined): string {
   if (used === undefined || used.turns === 0) return 'nothing today';
   const failed = used.failed === 0 ? '' : `, ${used.failed} failed`;

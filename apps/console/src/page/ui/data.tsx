@@ -34,8 +34,9 @@ export function DataScope({ children }: { readonly children: ComponentChildren }
 }
 
 /**
- * How long after a change of the settings file the view is refreshed, in ms: the new settings are
- * usually in use, or reported as wrong, after the first delay, and at the latest after the second.
+ * How long after a change of the settings file the view is refreshed, in ms. The new settings are
+ * usually applied, or reported as invalid, after the first delay, and at the latest after the
+ * second.
  */
 const TAKEN_OVER_MS = [1_500, 4_000];
 
@@ -47,8 +48,8 @@ export function useScope() {
     round.value += 1;
   };
   /**
-   * Runs after a person's action. It refreshes the frame as well, and again later, when changed
-   * settings are in use.
+   * Runs after a person's action. It also refreshes the frame, now and again later, when changed
+   * settings have been applied.
    */
   const refreshAll = (): void => {
     refresh();

@@ -20,7 +20,7 @@ export interface Visibility {
 const PAUSE_MS = 1_000;
 
 /**
- * Combines reported changes: the first triggers a reload immediately, further ones after a pause.
+ * Combines reported changes: the first triggers a reload immediately, later ones after a pause.
  * Nothing is reloaded while the page is hidden.
  */
 export function createLiveChanges({ isHidden, onChange, later }: Visibility) {

@@ -61,7 +61,7 @@ const { __renderToMathMLTree: render } = temml as unknown as {
 
 interface Formula {
   readonly tex: string;
-  /** Whether it stands on a line of its own. */
+  /** Whether it is displayed on a separate line. */
   readonly isDisplay: boolean;
 }
 
@@ -126,8 +126,8 @@ function isPlain(drawn: Drawn, depth = 0): boolean {
 }
 
 /**
- * Puts formulas wider than their line into boxes that scroll, also by keyboard. Returns a function
- * that stops this.
+ * Puts formulas wider than their line into boxes that can be scrolled, including by keyboard.
+ * Returns a function that stops this.
  */
 export function fitFormulas(box: Element): () => void {
   const fit = (): void => {

@@ -16,7 +16,7 @@ const WHOSE: Readonly<Record<UsageCap['name'], string>> = {
 
 /** Each cap in the settings, and how much of it is used up. */
 export function Caps({ caps, today }: Pick<UsageReport, 'caps' | 'today'>): VNode {
-  // The price of a model is known for everyone or for nobody.
+  // Whether the price of a model is known does not depend on the person.
   const { unpriced } = today;
   return (
     <Section title="Today’s caps" look="usage-caps">
