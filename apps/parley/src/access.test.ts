@@ -52,7 +52,7 @@ async function after(
 }
 
 describe('a stranger admitted only by open access', () => {
-  it('[G17] gets 1,500,000 tokens a day when the settings set no cap, and the log says so', async () => {
+  it('[G17] gets 1,500,000 tokens a day if the settings set no cap, and the log reports it', async () => {
     expect(await after(1_499_999, { access: OPEN })).toMatchObject({ mayAsk: true });
     const { mayAsk, logged } = await after(1, { access: OPEN });
     expect(mayAsk).toBe(false);

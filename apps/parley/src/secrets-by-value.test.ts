@@ -85,8 +85,8 @@ beforeAll(() => {
   overlooked = [];
   const found: string[] = [];
   for (const { path, kind } of fields.values()) {
-    // Each field gets its own settings, because fields next to each other in the schema may be
-    // mutually exclusive.
+    // Each field gets separate settings, because neighboring fields in the schema may be mutually
+    // exclusive.
     const own = canary('alone');
     const [user, password, key] = [canary('in a URL'), canary('in a URL'), canary('in a URL')];
     const settings = {};
@@ -117,11 +117,11 @@ function everything(): string {
 }
 
 function expectNone(text: string): void {
-  // This matches the value as is, escaped, or in pieces.
+  // This matches the value unchanged, escaped, or in pieces.
   expect(/.{0,10}canary-.{0,20}/.exec(text)?.[0]).toBeUndefined();
 }
 
-describe('[G18] no secret of any field of the settings', () => {
+describe('[G18] no secret from any field of the settings', () => {
   it('is overlooked', () => {
     expect(canaries.length).toBeGreaterThan(40);
     expect(overlooked).toEqual([]);
@@ -181,7 +181,7 @@ describe('[G18] no secret of any field of the settings', () => {
     expectNone(lines.join());
   });
 
-  it('is sent to a chat, as text or below a button', () => {
+  it('is sent to a chat, as text or on a button', () => {
     const target = { dialect: 'telegram', maxLength: 4_096, unit: 'utf16' } as const;
     const route = { channel: 'c', account: 'a', chatId: '1', target };
     for (const one of canaries) {

@@ -28,7 +28,7 @@ describe('tools that the settings name', () => {
     expect([...BUILT_IN_TOOLS].sort()).toEqual([...new Set(names)].sort());
   });
 
-  it('are reported if no tool has that name, with the nearest one', () => {
+  it('are reported if no tool has that name, with the most similar one', () => {
     const of = settings({
       tools: { block: ['exec', 'web-fetch', 'github_search', 'ours'] },
       approvals: { ask: [], auto: ['exce:git *', 'write'] },

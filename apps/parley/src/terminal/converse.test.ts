@@ -84,7 +84,7 @@ describe('a chat in the terminal', () => {
     expect(said()).toBe('› hello\nIt grew.\n\n› next question');
   });
 
-  it('[F12] keeps earlier output intact below a long answer', async () => {
+  it('[F12] keeps earlier output intact above a long answer', async () => {
     const { type, tell, terminal } = await scene({ rows: 8 });
     await type('tell me\r');
     const lines = Array.from({ length: 40 }, (_, index) => `line ${index}`);
@@ -121,7 +121,7 @@ describe('a chat in the terminal', () => {
     expect(said()).toBe('first\n\nmeanwhile\n\n›');
   });
 
-  it('[F09] Ctrl-C stops a running answer, or ends the chat when nothing runs', async () => {
+  it('[F09] Ctrl-C stops a running answer, or ends the chat if nothing is running', async () => {
     const { type, tell, sent, running } = await scene();
     await type('long\r');
     await type('\u0003');

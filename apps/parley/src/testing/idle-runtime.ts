@@ -39,9 +39,9 @@ const NEVER = new AbortController().signal;
 
 /**
  * An installation without gateway and timers for tests and benchmarks, at a time that the test
- * sets. What would run by itself has to be called. `shared` is the folder of another runtime whose
- * database this one shares. `pass` is called at points of a heartbeat; if it throws, the process
- * ends there.
+ * sets. Anything that would run on its own has to be called. `shared` is the folder of another
+ * runtime whose database this one shares. `pass` is called at points of a heartbeat; if it throws,
+ * the process ends there.
  */
 export async function openIdleRuntime(
   settings: object,

@@ -307,7 +307,7 @@ const foundIn = ([settings, more = () => ({})]: Case) => {
 };
 
 describe('each check', () => {
-  it('[U05] has a row here, and a unique id', () => {
+  it('[U05] has test cases here, and a unique id', () => {
     const ids = AUDIT_CHECKS.map(({ id }) => id);
     expect(Object.keys(ROWS).toSorted()).toEqual(ids.toSorted());
     expect(new Set(ids).size).toBe(ids.length);
@@ -348,7 +348,7 @@ describe('each check', () => {
 });
 
 describe('an audit', () => {
-  it('[U05] finds a secret of the settings by its value, and never prints it', async () => {
+  it('[U05] finds a secret from the settings by its value, and never prints it', async () => {
     const facts = factsOf({});
     const secrets = ['hunter2-hunter2'];
     const { workspace: known } = said('the password: hunter2-hunter2')(facts);

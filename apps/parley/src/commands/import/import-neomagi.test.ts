@@ -82,10 +82,7 @@ CANARYHEARTBEAT 门没关就告诉我。
   'heartbeat-state.json': '{"system":{"lastRun":"2026-02-16T03:00:00Z","cadenceMin":1440}}\n',
 };
 
-/**
- * The owner's words in every layout: those in USER.md, and the text removed from the files for
- * everyone.
- */
+/** The owner's text in every layout: USER.md, and what was removed from the files for everyone. */
 const OWNERS = ['USER', 'WORK', 'SLEEP', 'CAT', 'SOUL', 'IDENTITY'];
 const EVERYONES = ['HOUSE-RULE', 'HOUSE-END', 'HOUSE-SOUL', 'Caspar'];
 
@@ -197,7 +194,7 @@ describe('parley import neomagi', () => {
     }
   });
 
-  it('[W03] creates a file only for the owner when USER.md cannot be extended', async () => {
+  it('[W03] creates a file only for the owner if USER.md cannot be extended', async () => {
     rmSync(join(data(), 'workspace'), { recursive: true });
     mkdirSync(join(data(), 'workspace'));
     writeFileSync(join(data(), 'workspace', 'USER.md'), 'mine\n');

@@ -50,7 +50,7 @@ describe('a preview', () => {
     expect(row.route).toEqual(route);
   });
 
-  it('[P17] is the owner’s on the page by default', () => {
+  it('[P17] belongs to the owner on the page by default', () => {
     const turn = hypotheticalTurn({ channel: 'web' }, KNOWN, 5);
     expect(turn.conversationId).toBe('web:default:main');
     expect(turn.messages).toMatchObject([

@@ -98,7 +98,7 @@ function cliOn(path: string): Cli {
   return { folder: locateDataFolder(path, {}), env: {}, print: (text) => printed.push(text) };
 }
 
-describe('the service of a user', () => {
+describe('a user service', () => {
   const user = () => machine({ uid: 1000 });
 
   it('[U06] is installed, runs, is installed again, and is removed without its data', async () => {
@@ -200,7 +200,7 @@ if (isReal)
     }, 120_000);
   });
 
-describe('the service of the machine', () => {
+describe('a system service', () => {
   it('[U06] gets its own user, and reports a process that ends immediately with the location of its log', async () => {
     const unit = join(root, 'etc/systemd/system/parley.service');
     writeFileSync(join(programs, 'unit'), unit);
