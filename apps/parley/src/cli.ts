@@ -152,7 +152,7 @@ export async function withStore<T>({ folder, env }: Installation, work: OnStore<
   }
 }
 
-/** Ends a command that needs a running gateway. */
+/** Reports that no Parley is running, and returns the exit code for that. */
 export function notRunning({ folder, print }: Cli): number {
   print(`No Parley runs on ${folder.path}. Start it with "${commandLine('start', folder)}".`);
   return 3;

@@ -121,8 +121,8 @@ function startAgent(agents: AgentsRuntime, own: AgentRuntime) {
 }
 
 /**
- * Runs every schedule even if one of them fails. Resolves to the earliest time at which one is due
- * again, or null if none is.
+ * Runs every schedule even if one of them fails, and then rejects with the first failure. Resolves
+ * to the earliest time at which one is due again, or null if none is.
  */
 async function firstOf(
   schedules: readonly (() => Promise<number | null>)[],

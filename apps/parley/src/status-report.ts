@@ -60,7 +60,7 @@ export async function statusReport(
   }
 }
 
-/** How long a setback is reported, in ms. Its dead letters stay. */
+/** How long a rollback of the database is reported, in ms. Its dead letters remain afterwards. */
 const SETBACK_REPORTED_MS = 7 * DAY_MS;
 /** A delay of retention beyond this is reported, in ms. Regular rounds are at most a day apart. */
 const HELD_REPORTED_MS = DAY_MS + 60 * 60_000;

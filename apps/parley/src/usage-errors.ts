@@ -33,8 +33,8 @@ const OTHER_WORDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Rejects a word that is no command of this group. Suggests a command only if it is spelled
- * similarly.
+ * Rejects a word that is not a command of this group. Suggests the command that matches another
+ * program's word, or one with a similar spelling.
  */
 export function refuseWord(parent: Command, word: string): never {
   const path = parent.parent === null ? '' : `${parent.name()} `;
@@ -47,8 +47,8 @@ export function refuseWord(parent: Command, word: string): never {
 }
 
 /**
- * The command that the word of another program means, or `show` if an id or number follows without
- * it.
+ * The command that corresponds to another program's word, or `show` with the word if that is an id
+ * or number.
  */
 function meantWord(word: string, names: readonly string[]): string | undefined {
   const other = OTHER_WORDS[word];

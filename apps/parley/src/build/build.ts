@@ -71,9 +71,9 @@ function writeBundle(root: string, part: string): Promise<Manifest> {
 }
 
 /**
- * Repeats a build when a source has changed during it, because the bundle may contain the older
- * version. Throws after `TRIES`, when something keeps writing, or when a file is dated in the
- * future because the clock was set back.
+ * Repeats a build if a source has changed during it, because the bundle may contain the older
+ * version. Throws after `TRIES` builds, for example if a program keeps writing, or if a file is
+ * dated in the future because the clock was set back.
  */
 export async function untilUnchanged<Built>(
   write: () => Promise<Built>,

@@ -44,7 +44,7 @@ export function systemd(machine: Machine, program: ServiceProgram): ServiceManag
     async start() {
       await requireSuccess(systemctl('daemon-reload'), 'systemd did not read the unit');
       await requireSuccess(systemctl('enable', UNIT), 'The unit was not enabled');
-      await systemctl('reset-failed', UNIT); // Fails when no earlier failure is recorded.
+      await systemctl('reset-failed', UNIT); // This fails if no earlier failure is recorded.
       await requireSuccess(systemctl('restart', UNIT), 'The service did not start');
     },
     async stop() {
