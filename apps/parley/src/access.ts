@@ -48,7 +48,7 @@ export function planAccounts(
   return plans;
 }
 
-/** Each agent's routes and owners (F14); undefined when there is only one agent. */
+/** Each agent's routes and owners (F14); undefined if there is only one agent. */
 function agentRulesOf({ settings, agents }: LoadedSettings): AgentRules | undefined {
   if (agents.size === 0) return undefined;
   const { id } = settings.agent;

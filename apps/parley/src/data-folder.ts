@@ -65,7 +65,7 @@ export function locateDataFolder(flag: string | undefined, env: NodeJS.ProcessEn
   };
 }
 
-/** Creates the folder, readable only by its owner. Throws CliError when it cannot be written. */
+/** Creates the folder, readable only by its owner. Throws CliError if it cannot be written. */
 export function createDataFolder(folder: DataFolder): void {
   try {
     makeFolder(folder.path);
@@ -84,7 +84,7 @@ function makeFolder(path: string): void {
 
 /**
  * Locks the folder for this process until it ends. The operating system releases
- * the lock of a killed process. Throws CliError when another process has it.
+ * the lock of a killed process. Throws CliError if another process has it.
  */
 export function lockDataFolder(folder: DataFolder): { release(): void } {
   try {

@@ -14,7 +14,7 @@ export type StoredLine = Omit<LogLine, 'conversation'> & {
 export interface StoredLines {
   /** The lines, newest first. */
   readonly lines: readonly StoredLine[];
-  /** The value of `before` for the next page; null when there is nothing older. */
+  /** The value of `before` for the next page; null if there is nothing older. */
   readonly next: number | null;
   /** The processes whose lines are kept in this folder. */
   readonly processes: readonly string[];

@@ -23,7 +23,7 @@ const CALLER = { name: 'the command line', role: 'owner' } as const;
 
 /** Performs operations through the running gateway, or in this process on the database. */
 export interface Operations {
-  /** The address of the gateway; null when this process performs the operations. */
+  /** The address of the gateway; null if this process performs the operations. */
   readonly address: string | null;
   /** `withinMs` is how long the gateway may take; a few seconds by default. */
   perform<Name extends OperationName>(

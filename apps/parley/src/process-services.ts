@@ -152,7 +152,7 @@ async function openDurable(
   };
 }
 
-/** Returns null when tracing is off, without loading any tracing code. */
+/** Returns null if tracing is off, without loading any tracing code. */
 async function tracesOf(
   { otlp, service, share }: LoadedSettings['settings']['telemetry'],
   own: Pick<TracingOptions, 'instance' | 'log' | 'scrub'>,

@@ -334,7 +334,7 @@ function createAwayTimer(mayBeAwayMs: number) {
   };
 }
 
-/** Sends a request to the terminal channel. Throws CliError when the gateway refuses it. */
+/** Sends a request to the terminal channel. Throws CliError if the gateway refuses it. */
 async function askTerminal(
   { find, signal, chat }: Asking,
   path: string,

@@ -68,7 +68,7 @@ export function openSoul(
   return {
     service,
     command: soulCommand(service, localTime),
-    /** The tool with which the agent makes proposals; absent when proposals have no effect. */
+    /** The tool with which the agent makes proposals; absent if proposals have no effect. */
     tool: soul.apply === 'never' ? {} : { soul: { service, localTime } },
   };
 }

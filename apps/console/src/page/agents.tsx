@@ -58,7 +58,7 @@ export function agentsAt(
 }
 
 /**
- * The agent that answers in a conversation or chat; undefined when there is only one agent or this
+ * The agent that answers in a conversation or chat; undefined if there is only one agent or this
  * one is gone.
  */
 export function answererOf(all: readonly ShownAgent[], id: string): ShownAgent | undefined {
@@ -78,7 +78,7 @@ export function chatIdWith({ name, isDefault }: ShownAgent, chat: string): strin
 export function useRowAgents() {
   const { all, chosen } = useContext(AgentsHere);
   return {
-    /** The title of a row's agent; null when there is only one agent. */
+    /** The title of a row's agent; null if there is only one agent. */
     titleOf: (id: string | null): string | null =>
       all.length === 0 || id === null ? null : (answererOf(all, id)?.title ?? agentOf(id) ?? null),
     /** Whether to show the row: the address may select one agent. */

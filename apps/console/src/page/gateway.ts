@@ -103,7 +103,7 @@ export async function download(path: string, name: string): Promise<Outcome | un
 }
 
 /**
- * The bytes at a path, for pictures and links, whose own requests carry no session; null when there
+ * The bytes at a path, for pictures and links, whose own requests carry no session; null if there
  * are none.
  */
 export async function fetchFile(path: string): Promise<Blob | null> {

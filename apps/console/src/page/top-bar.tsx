@@ -23,7 +23,7 @@ interface TopBarProps {
   readonly choice: VNode;
   readonly link: Link;
   readonly me: Me | null;
-  /** The state of the inbox; null when another place is shown. */
+  /** The state of the inbox; null if another place is shown. */
   readonly inbox: {
     readonly state: InboxState;
     /** Whether a chat of this page is shown, rather than a conversation of another channel. */

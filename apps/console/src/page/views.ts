@@ -10,7 +10,7 @@ export interface View {
   readonly id: string;
   readonly icon: IconName;
   /**
-   * Its label in the navigation. Null when the view is reached from `within`, which the navigation
+   * Its label in the navigation. Null if the view is reached from `within`, which the navigation
    * then highlights.
    */
   readonly label: string | null;
@@ -20,7 +20,7 @@ export interface View {
    * only owners can.
    */
   readonly reads?: OperationName;
-  /** Absent when the view concerns no agent. */
+  /** Absent if the view concerns no agent. */
   readonly agent?: AgentScope;
   readonly load: () => Promise<ComponentType<Route>>;
 }

@@ -99,7 +99,7 @@ export async function bundleModules(root: string, outdir: string): Promise<Metaf
 
 /**
  * The commit of the sources, with `+` when they have local changes. Without a repository, as in an
- * image, the variable PARLEY_COMMIT is used; empty when it is not set.
+ * image, the variable PARLEY_COMMIT is used; empty if it is not set.
  */
 export function commitOf(root: string, env: NodeJS.ProcessEnv = process.env): string {
   const git = (...args: readonly string[]): string | null => {

@@ -15,7 +15,7 @@ export interface BundledLibrary {
   /** The SPDX expression of its license. */
   readonly license: string;
   /**
-   * The notice that its authors want distributed with it; empty when the package has no such file.
+   * The notice that its authors want distributed with it; empty if the package has no such file.
    */
   readonly text: string;
 }

@@ -6,7 +6,7 @@ import { operate } from '../operate.ts';
 import { secondText, tableText, visible } from '../terminal/text.ts';
 
 /**
- * `parley conversations …` (U08, U12). Exit code 0 when it was done, 1 when it was refused, with
+ * `parley conversations …` (U08, U12). Exit code 0 if it was done, 1 if it was refused, with
  * the reason printed.
  */
 export function listConversations(cli: Cli, limit: number, before?: number): Promise<number> {

@@ -14,7 +14,7 @@ type ShownDeadLetter = DeadLetterList['letters'][number];
 type Order = InputOf<'dead/settle'>;
 
 /**
- * `parley dead …` (D06). Exit code 0 when everything was done, 1 otherwise, with the reason
+ * `parley dead …` (D06). Exit code 0 if everything was done, 1 otherwise, with the reason
  * printed. Without a running Parley, the change is written to the database, and the next start
  * carries it out together with other due work.
  */

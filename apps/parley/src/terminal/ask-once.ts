@@ -7,14 +7,14 @@ const QUIET_WAIT_MS = 10_000;
 
 export interface Answer {
   readonly text: string;
-  /** False when the turn failed or was stopped; `text` is then a notice. */
+  /** False if the turn failed or was stopped; `text` is then a notice. */
   readonly isAnswered: boolean;
 }
 
 const NO_ANSWER: Answer = { text: '', isAnswered: true };
 
 /**
- * Sends one message and waits for the answer. Throws CliError when the message is refused or the
+ * Sends one message and waits for the answer. Throws CliError if the message is refused or the
  * gateway is gone.
  */
 export async function askOnce(

@@ -17,7 +17,7 @@ export interface CountedEnds extends FatalEnds {
 }
 
 /**
- * What the main thread was working on: the number of that work, null for none, undefined when the
+ * What the main thread was working on: the number of that work, null for none, undefined if the
  * thread could not answer.
  */
 export interface Stall {

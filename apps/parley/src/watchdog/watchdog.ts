@@ -10,7 +10,7 @@ import { stallLimits } from './stall.ts';
  */
 export interface WatchOrder {
   readonly shared: SharedArrayBuffer;
-  /** Null when the work cannot be recorded, for example on a full disk. */
+  /** Null if the work cannot be recorded, for example on a full disk. */
   readonly path: string | null;
 }
 

@@ -25,7 +25,7 @@ import { WORK_HOOK } from './work-lines.ts';
 
 /** The record of this process's work. */
 export interface OpenWorkRecord extends WorkRecord {
-  /** Null when the disk cannot store a record. */
+  /** Null if the disk cannot store a record. */
   readonly path: string | null;
   /** The records of earlier processes whose ends are not counted yet. */
   readonly ended: readonly EndedProcess[];

@@ -30,7 +30,7 @@ export interface ChatClient {
   /** Shows the chat again without its cached state, after messages were deleted. */
   restart(): void;
   /**
-   * Counts changes in all conversations, for lists and badges; null when this person receives no
+   * Counts changes in all conversations, for lists and badges; null if this person receives no
    * events.
    */
   readonly changes: ReadonlySignal<number | null>;

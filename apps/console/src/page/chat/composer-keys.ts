@@ -25,7 +25,7 @@ export interface Key {
 
 /** The state of the composer when the key is pressed. */
 export interface ComposerFacts {
-  /** The commands in the menu; empty when it is closed. */
+  /** The commands in the menu; empty if it is closed. */
   readonly matches: readonly CommandHint[];
   /** Index of the highlighted command. */
   readonly at: number;

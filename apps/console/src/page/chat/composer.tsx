@@ -23,7 +23,7 @@ interface ComposerProps {
   readonly onDraft: (text: string) => void;
   readonly onSend: (text: string) => void;
   readonly onStop: () => void;
-  /** Stops editing and leaves the message as it was sent; null when no message is being edited. */
+  /** Stops editing and leaves the message as it was sent; null if no message is being edited. */
   readonly onCancelEdit: (() => void) | null;
   /** Controls beside the buttons below the field. */
   readonly children?: ComponentChildren;

@@ -122,7 +122,7 @@ export function browserConnection(base: string): Connection {
   };
 }
 
-/** The history of a chat; null when the gateway did not answer. */
+/** The history of a chat; null if the gateway did not answer. */
 async function historyOf(base: string, chat: string): Promise<WebHistory | null> {
   try {
     const response = await request(`${base}/history?chat=${chat}`);

@@ -313,7 +313,7 @@ function hasAnswer(entries: readonly Entry[], turnId: string): boolean {
 
 /**
  * The button below an answer that was pressed, here or in another tab, or whose text was typed;
- * null when none was. It is derived from the conversation, so it survives reloads and restarts of
+ * null if none was. It is derived from the conversation, so it survives reloads and restarts of
  * the gateway.
  */
 export function chosenOf(answer: Answer, entries: readonly Entry[]): Button | null {

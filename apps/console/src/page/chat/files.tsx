@@ -126,7 +126,7 @@ export function ChosenFiles({ files, trouble, remove }: Chosen): VNode {
   );
 }
 
-/** Why these files cannot be sent together; null when they can. */
+/** Why these files cannot be sent together; null if they can. */
 function filesRefusal(files: readonly File[], limits: Conversation['limits']): string | null {
   if (limits === undefined) return null;
   const large = files.find(({ size }) => size > limits.file);

@@ -7,7 +7,7 @@ export interface Draft {
   readonly text: string;
 }
 
-/** The draft of a file; null when there is none or it cannot be read. */
+/** The draft of a file; null if there is none or it cannot be read. */
 export function draftOf(name: string): Draft | null {
   try {
     const [print, base, text]: unknown[] = JSON.parse(localStorage.getItem(draftKey(name)) ?? '[]');

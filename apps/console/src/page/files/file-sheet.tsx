@@ -9,7 +9,7 @@ import { readersOf, type ShownFile } from './readers.ts';
 
 interface SheetProps {
   readonly name: string;
-  /** Absent when the file does not exist yet or the list has not been loaded. */
+  /** Absent if the file does not exist yet or the list has not been loaded. */
   readonly facts: ShownFile | undefined;
   readonly version: string | undefined;
 }

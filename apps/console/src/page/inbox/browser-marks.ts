@@ -22,7 +22,7 @@ interface Known {
   readonly chats: readonly WebChat[];
 }
 
-/** The marks still stored in this browser, by conversation id; null when there are none. */
+/** The marks still stored in this browser, by conversation id; null if there are none. */
 export function readBrowserMarks(
   storage: Pick<Storage, 'getItem'>,
   { conversations, chats }: Known,
@@ -65,7 +65,7 @@ function isUnread({ channel, id, newest }: ListedConversation, seen: Stored | nu
 
 type Stored = Readonly<Record<string, unknown>>;
 
-/** Parses a stored value; null when it is missing or unusable. */
+/** Parses a stored value; null if it is missing or unusable. */
 function readJson(storage: Pick<Storage, 'getItem'>, key: string): Stored | null {
   try {
     const value: unknown = JSON.parse(storage.getItem(key) ?? 'null');

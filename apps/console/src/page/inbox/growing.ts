@@ -17,7 +17,7 @@ interface Page<Item> {
 export interface Growing<Answer, Item> extends Data<readonly Item[]> {
   /** The gateway's latest answer for the first page; older pages may be out of date. */
   readonly first: Answer | undefined;
-  /** Loads the next older page; null when there is none. */
+  /** Loads the next older page; null if there is none. */
   readonly older: (() => Promise<void>) | null;
 }
 

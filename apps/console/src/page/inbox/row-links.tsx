@@ -10,7 +10,7 @@ interface LinksProps {
   readonly rows: readonly InboxRow[];
   readonly filter: RowFilter;
   readonly isChosen: (row: InboxRow) => boolean;
-  /** Loads older conversations; null when all are loaded. */
+  /** Loads older conversations; null if all are loaded. */
   readonly older: (() => Promise<void>) | null;
 }
 

@@ -13,7 +13,7 @@ export interface InboxRow {
   readonly isEmpty: boolean;
   /** The conversation is older than those in the list; only its chat is known. */
   readonly isOnlyChat: boolean;
-  /** The chat of this page; null when the conversation is on another channel. */
+  /** The chat of this page; null if the conversation is on another channel. */
   readonly chat: string | null;
   readonly title: string;
   readonly channel: string;
@@ -126,7 +126,7 @@ function previewOf({ last: { direction, by, text }, channel }: ListedConversatio
   return by === null ? text : `${by}: ${text}`;
 }
 
-/** The chat of this page that holds a conversation; null when it is held elsewhere. */
+/** The chat of this page that holds a conversation; null if it is held elsewhere. */
 export function chatOf({ channel, account, chatId }: ListedConversation): string | null {
   return channel === 'web' && account === 'default' ? chatId : null;
 }

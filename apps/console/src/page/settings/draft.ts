@@ -15,7 +15,7 @@ export type Save = (
   change: { readonly changes: readonly ValueChange[] } | { readonly text: string },
 ) => void;
 
-/** The value at a path; undefined when there is none. */
+/** The value at a path; undefined if there is none. */
 export function valueAt(values: unknown, path: Path): unknown {
   let value = values;
   for (const key of path) value = childOf(value, key);

@@ -11,7 +11,7 @@ export interface Schema {
   readonly maxLength?: number;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
-  /** The schema of every entry of a record; false when all keys are known. */
+  /** The schema of every entry of a record; false if all keys are known. */
   readonly additionalProperties?: Schema | boolean;
   readonly items?: Schema;
   readonly anyOf?: readonly Schema[];
@@ -309,7 +309,7 @@ export function isBlock(value: unknown): value is Readonly<Record<string, unknow
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The schema of the setting at a path; empty when the schema does not describe it. */
+/** The schema of the setting at a path; empty if the schema does not describe it. */
 export function schemaAt(schema: Schema, path: readonly (string | number)[]): Schema {
   let here = schema;
   for (const step of path) {

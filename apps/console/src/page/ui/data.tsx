@@ -187,7 +187,7 @@ interface Added<Page> {
 
 /** A list that the gateway returns page by page. */
 export interface Pages<Item> extends Data<readonly Item[]> {
-  /** Loads the next page; null when there is none. */
+  /** Loads the next page; null if there is none. */
   readonly more: (() => void) | null;
 }
 

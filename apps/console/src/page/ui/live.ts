@@ -2,7 +2,7 @@ import { type ReadonlySignal, signal } from '@preact/signals';
 import { createContext } from 'preact';
 
 /**
- * Counts changes reported by the gateway; null when this person receives no events, so that views
+ * Counts changes reported by the gateway; null if this person receives no events, so that views
  * poll instead.
  */
 export const LiveChanges = createContext<ReadonlySignal<number | null>>(signal(null));

@@ -68,7 +68,7 @@ interface Formula {
 const DISPLAY = /^(?:\$\$([\s\S]+)\$\$|\\\[([\s\S]+)\\\])$/;
 const INLINE = /^(?:\$([\s\S]+)\$|\\\(([\s\S]+)\\\))$/;
 
-/** Parses a formula with its delimiters; null when there are none. */
+/** Parses a formula with its delimiters; null if there are none. */
 export function readFormula(source: string): Formula | null {
   const [, ...display] = DISPLAY.exec(source) ?? [];
   const [, ...inline] = INLINE.exec(source) ?? [];

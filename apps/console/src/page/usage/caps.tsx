@@ -51,7 +51,7 @@ export function Caps({ caps, today }: Pick<UsageReport, 'caps' | 'today'>): VNod
   );
 }
 
-/** `used` is the share used so far, which can exceed 1; null when it is unknown. */
+/** `used` is the share used so far, which can exceed 1; null if it is unknown. */
 function Bound({ used, text }: { readonly used: number | null; readonly text: string }): VNode {
   return (
     <p class={`bound tone ${used !== null && used >= 1 ? 'is-full' : ''}`}>

@@ -134,7 +134,7 @@ async function addFiles(
   return { files, leftOut };
 }
 
-/** The sorted entries of a folder; empty when the folder does not exist or was removed. */
+/** The sorted entries of a folder; empty if the folder does not exist or was removed. */
 function entriesOf(path: string): readonly Dirent[] {
   try {
     const entries = readdirSync(path, { withFileTypes: true });
@@ -150,7 +150,7 @@ function isMissing(error: unknown): boolean {
 }
 
 /**
- * Returns false when the file was removed before it was opened. A file removed later is still read
+ * Returns false if the file was removed before it was opened. A file removed later is still read
  * to its end.
  */
 async function addFile(

@@ -21,7 +21,7 @@ export interface Replacement {
   /** The unique name under which the old file is kept in the folder `aside`. */
   readonly name: string;
   readonly path: string;
-  /** The staged file for `path`; null when the backup contains none. */
+  /** The staged file for `path`; null if the backup contains none. */
   readonly staged: string | null;
 }
 
@@ -33,7 +33,7 @@ const Marker = z.object({
 });
 type Marker = z.infer<typeof Marker>;
 
-/** The marker of an interrupted restore; null when there is none. */
+/** The marker of an interrupted restore; null if there is none. */
 export function interruptedRestore({ restoreMarker }: DataFolder): Marker | null {
   if (!existsSync(restoreMarker)) return null;
   try {

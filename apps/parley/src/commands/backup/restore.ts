@@ -15,7 +15,7 @@ export interface RestoreFlags {
 }
 
 /**
- * `parley restore FILE`: restores a backup and reports the result; exit code 0 when it is done.
+ * `parley restore FILE`: restores a backup and reports the result; exit code 0 if it is done.
  * Everything is prepared beside the old state. Then a running gateway on the data folder is asked
  * to stop, once the user has confirmed or with `--yes`.
  */
@@ -73,7 +73,7 @@ async function askToEnd(gateway: FoundGateway): Promise<void> {
   });
 }
 
-/** Asks for confirmation in the terminal. Throws CliError when there is no terminal. */
+/** Asks for confirmation in the terminal. Throws CliError if there is no terminal. */
 async function confirmRestore(file: string): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
     throw new CliError(

@@ -266,7 +266,7 @@ export function isLoopback(host: string): boolean {
   return host === '' || /^(localhost|127(\.\d+){3}|\[?::1\]?|\/.*)$/.test(host);
 }
 
-/** The host of a URL; empty when it has none, as for a socket. */
+/** The host of a URL; empty if it has none, as for a socket. */
 export function hostOf(url: string): string {
   return URL.parse(url)?.hostname ?? '';
 }

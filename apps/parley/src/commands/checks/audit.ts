@@ -19,8 +19,8 @@ export interface AuditFlags {
 const COULD_NOT_RUN = 3;
 
 /**
- * `parley audit` (U05). Exit code 0 when nothing is a warning or worse, 1 for warnings, 2 for
- * critical findings, 3 when it could not run.
+ * `parley audit` (U05). Exit code 0 if nothing is a warning or worse, 1 for warnings, 2 for
+ * critical findings, 3 if it could not run.
  */
 export async function audit(
   { folder, env, print, json }: Cli,

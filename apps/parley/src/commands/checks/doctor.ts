@@ -30,7 +30,7 @@ const STATUSES: Readonly<Record<Severity, Status>> = {
 };
 
 /**
- * `parley doctor` (U02). Exit code 0 when nothing has failed, 1 otherwise. It changes nothing and
+ * `parley doctor` (U02). Exit code 0 if nothing has failed, 1 otherwise. It changes nothing and
  * runs with or without a gateway.
  */
 export async function doctor(cli: Cli): Promise<number> {

@@ -55,7 +55,7 @@ export interface Examined {
   readonly name: string | undefined;
   readonly base: Base;
   /**
-   * Each source is gathered once, for the first check that needs it; undefined when it is not
+   * Each source is gathered once, for the first check that needs it; undefined if it is not
    * available.
    */
   readonly sources: { readonly [N in Need]?: () => Promise<Facts[N]> };

@@ -134,7 +134,7 @@ async function portFindings(
   return [failed(`port ${port} on ${host} is taken by ${who}`, advice)];
 }
 
-/** Returns the error code of an attempt to listen; null when the port is free. */
+/** Returns the error code of an attempt to listen; null if the port is free. */
 function tryToListen(host: string, port: number): Promise<string | null> {
   const server = createServer();
   return new Promise((resolve) => {

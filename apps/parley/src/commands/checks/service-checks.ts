@@ -180,7 +180,7 @@ async function probeOf(
   return probe;
 }
 
-/** The state of an account as reported by the running gateway; null when none is running. */
+/** The state of an account as reported by the running gateway; null if none is running. */
 type AccountState = AccountStatus['state'] | 'not-served' | null;
 
 /** Returns the worse of two reports, from the platform and from the running gateway. */

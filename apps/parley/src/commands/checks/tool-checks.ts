@@ -188,7 +188,7 @@ export const TOOL_CHECKS: readonly Check[] = [
 interface Rule {
   readonly rule: string;
   readonly tool: string;
-  /** Null when the rule matches the tool with any arguments. */
+  /** Null if the rule matches the tool with any arguments. */
   readonly pattern: string | null;
 }
 
@@ -243,7 +243,7 @@ function isKeyArgument(argument: string, next: string | undefined): boolean {
   return value !== undefined || (next !== undefined && !next.startsWith('-'));
 }
 
-/** The package that each start fetches without a fixed version; null when there is none. */
+/** The package that each start fetches without a fixed version; null if there is none. */
 function unpinnedPackage(command: string, args: readonly string[]): string | null {
   const program = command.replace(/^.*\//, '');
   const isNpm = program === 'npx' || program === 'bunx' || program === 'pnpx';

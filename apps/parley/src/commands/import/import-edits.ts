@@ -24,7 +24,7 @@ export interface ImportEdits {
   readonly split: ReadonlySet<string>;
   /** Returns the content of a file's copy. */
   readonly edit: (name: string, bytes: Uint8Array) => Uint8Array;
-  /** The removed text as a separate file; null when there is none. */
+  /** The removed text as a separate file; null if there is none. */
   readonly notes: Uint8Array | null;
 }
 

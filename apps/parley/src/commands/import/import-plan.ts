@@ -157,7 +157,7 @@ function firstPart(name: string): string {
 /** Folders that are listed with a total instead of file by file. */
 const SUMMED = ['memory', 'skills', 'knowledge'];
 
-/** `heartbeat` describes the tasks in HEARTBEAT.md; null when no such file is used. */
+/** `heartbeat` describes the tasks in HEARTBEAT.md; null if no such file is used. */
 export function planText(
   { used, ignored, skills, isCut }: ImportPlan,
   heartbeat: Awaited<ReturnType<typeof foreseeTasks>> | null,

@@ -68,7 +68,7 @@ function placeText(name: string | undefined, folder: string): string {
 }
 
 /**
- * The tasks in the imported HEARTBEAT.md; null when none is used. They run both when the file is
+ * The tasks in the imported HEARTBEAT.md; null if none is used. They run both when the file is
  * copied and when it is used in place.
  */
 async function heartbeatOf(
@@ -114,7 +114,7 @@ async function copyAll(
   return counts.failed === 0 ? 0 : 1;
 }
 
-/** Throws CliError `import-same` when one folder is the other or lies inside it. */
+/** Throws CliError `import-same` if one folder is the other or lies inside it. */
 function assertApart(from: string, workspace: string): void {
   const [a, b] = [realOr(from), realOr(workspace)].map((path) => path + sep);
   if (a === undefined || b === undefined || !(a.startsWith(b) || b.startsWith(a))) return;
@@ -143,7 +143,7 @@ function existingIn(from: string, workspace: string, name: string, edits: Import
 }
 
 /**
- * Returns undefined when nothing exists, and also when a file is in the place of a folder, which
+ * Returns undefined if nothing exists, and also when a file is in the place of a folder, which
  * copying reports.
  */
 function lookAt(path: string): Stats | undefined {

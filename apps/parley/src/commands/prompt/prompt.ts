@@ -184,7 +184,7 @@ async function promptOfMessage(
 }
 
 /**
- * The newest prompts, optionally of one chat, newest first. Throws CliError when there are too few.
+ * The newest prompts, optionally of one chat, newest first. Throws CliError if there are too few.
  */
 async function newestPrompts(
   recorded: Recorded,

@@ -50,7 +50,7 @@ export interface PreviewTarget {
   readonly agent: string;
   /** The agent's name in the ids of its conversations; undefined for the default one. */
   readonly name?: string | undefined;
-  /** Returns null when there is no database yet; an example run is shown then. */
+  /** Returns null if there is no database yet; an example run is shown then. */
   readonly heartbeat: (
     ...choose: Parameters<Heartbeat['preview']>
   ) => Promise<HeartbeatOrder | null>;

@@ -38,7 +38,7 @@ Everything else, that is all names, ids, messages, paths, addresses, keys and to
 as [text 7]: the same number for the same text, in all files. Numbers above 9,999,999 are hidden as well.
 `;
 
-/** `parley report` (U03): writes the bundle. Exit code 1 when the file cannot be written. */
+/** `parley report` (U03): writes the bundle. Exit code 1 if the file cannot be written. */
 export async function report(cli: Cli, out = 'parley-report.tar.gz'): Promise<number> {
   const { installation, end } = await inspectInstallation(cli, systemTime);
   const { files, archive } = await collectReport(installation);

@@ -33,7 +33,7 @@ export interface ServiceManager {
   text(): Promise<string>;
   /** The data folder in a service file. */
   readonly folderIn: (text: string) => string | null;
-  /** Throws CliError when no service can be installed. Changes nothing. */
+  /** Throws CliError if no service can be installed. Changes nothing. */
   check(): Promise<void>;
   /** Prepares the folders and users that the file needs. */
   prepare(): Promise<void>;
