@@ -158,8 +158,8 @@ function openPlaces(channels: LoadedSettings['channels']): readonly string[] {
 }
 
 /**
- * Whether a person has access only because access is open: the settings name neither them nor the
- * group.
+ * Whether a person has access only because access is open, and the settings list neither the person
+ * nor the group.
  */
 function isStranger(
   channels: LoadedSettings['channels'],

@@ -136,8 +136,8 @@ function workWith(
 }
 
 /**
- * Whether two versions of the settings select the same model with the same parameters, so that what
- * is known about it remains valid.
+ * Whether two versions of the settings select the same model with the same parameters, so that
+ * known facts about it remain valid.
  */
 function asksTheSame(a: LoadedSettings['settings'], b: LoadedSettings['settings']): boolean {
   return isDeepStrictEqual([a.model, a.agent.timeZone], [b.model, b.agent.timeZone]);

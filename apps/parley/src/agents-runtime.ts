@@ -14,7 +14,7 @@ export type AgentsRuntime = Awaited<ReturnType<typeof openAgents>>;
 /** The configured MCP servers, and the settings used to connect to them. */
 export type McpServices = Awaited<ReturnType<typeof openMcpServices>>;
 
-/** What is known about models, passed on to the agents that replace the current ones. */
+/** Models that are already open, passed on to the agents that replace the current ones. */
 interface KnownModels {
   readonly main: KnownModel;
   readonly named: ReadonlyMap<string, KnownModel>;

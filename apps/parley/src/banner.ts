@@ -33,8 +33,8 @@ export function reachableAddress(address: string): string {
 }
 
 /**
- * The startup banner, as plain text without colors. Only a terminal is shown the token, because
- * output redirected to a file is kept.
+ * The startup banner, as plain text without colors. The token is shown only in a terminal, because
+ * redirected output is stored in a file.
  */
 export function banner(running: Running, isTerminal: boolean): string {
   if (running.role === 'worker') return workerBanner(running);

@@ -48,8 +48,8 @@ function groupId(channels: readonly ChannelDefinition[], channel: string, writte
 }
 
 /**
- * Applies all changes to the settings file, or none. Throws a CliError that starts with `failed`
- * and leaves the file untouched.
+ * Applies either all changes to the settings file, or none. Throws a CliError that starts with
+ * `failed` and leaves the file untouched.
  */
 export function changeSettings(
   { folder, env, clock, channels }: SettingsFileDeps,

@@ -61,7 +61,7 @@ export function addDefault(parent: Command, name: string, description: string): 
   });
 }
 
-/** An example longer than this does not shift the explanations of the others. */
+/** An example longer than this does not affect the alignment of the other explanations. */
 const MAX_EXAMPLE_COLUMN = 60;
 
 /** Adds examples to the help of a command, each a command line and its effect. */

@@ -16,8 +16,8 @@ const OWNER = 'web:owner';
 interface AskedCallProps {
   readonly asked: WaitingApproval;
   /**
-   * Whether this is shown in the chat where the question was asked. The owner's request is visible
-   * there, so it is not repeated.
+   * Whether the call is shown in the chat where the question was asked. The owner's request is
+   * visible there, so it is not repeated.
    */
   readonly isInChat?: boolean;
 }

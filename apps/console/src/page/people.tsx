@@ -214,8 +214,8 @@ function Session({ session, onEnd }: { session: ShownSession; onEnd: () => void 
 }
 
 /**
- * Listed by priority, because most browsers also name others for compatibility. An empty value
- * means that the key is the name.
+ * Listed by priority, because the user agents of most browsers also name other browsers for
+ * compatibility. An empty value means that the key is the name.
  */
 const BROWSERS = { Edg: 'Edge', OPR: 'Opera', Firefox: '', Chrome: '', Safari: '' };
 const SYSTEMS = { Android: '', iPhone: '', iPad: '', 'Mac OS': 'macOS', Windows: '', Linux: '' };

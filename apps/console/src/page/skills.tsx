@@ -140,7 +140,7 @@ function skillFacts({
     .join('; ');
 }
 
-/** The text of a skill, loaded when it is opened. */
+/** The text of a skill, loaded when the skill is opened. */
 function SkillText({ name }: { readonly name: string }): VNode {
   const [isOpen, setOpen] = useState(false);
   const data = useOperation('skills/show', isOpen ? { name } : null);

@@ -25,7 +25,10 @@ import { buildPage, type PageBuild } from '@parley/console/build';
 import { bundleModules } from './bundle-modules.ts';
 import { bundledLibraries, licenseText } from './licenses.ts';
 
-/** The number of bundles kept besides those in use; a process may be about to start one. */
+/**
+ * The number of bundles kept in addition to those in use, because a process may be about to start
+ * one.
+ */
 const KEPT = 2;
 /** How far the kernel's clock, which sets file timestamps, may lag behind, in ms. */
 const CLOCK_STEP_MS = 100;

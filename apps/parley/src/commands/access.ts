@@ -28,7 +28,7 @@ export async function showToken({ folder, env, print, json }: Cli): Promise<numb
   return 0;
 }
 
-/** The address at which a gateway with these settings would listen. */
+/** The address on which a gateway with these settings would listen. */
 function gatewayAddress({ host, port }: LoadedSettings['settings']['http']): string {
   return reachableAddress(`http://${host.includes(':') ? `[${host}]` : host}:${port}`);
 }

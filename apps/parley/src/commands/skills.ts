@@ -46,7 +46,7 @@ interface SkillLimits {
   readonly maxCharacters: number;
 }
 
-/** Skills in use first, then those that could be used, then those that cannot. */
+/** Skills in use, followed by usable skills, followed by unusable ones. */
 const STATES = [
   'ready',
   'left-out',

@@ -38,8 +38,8 @@ export async function start(
   await new Promise<void>((written) => {
     process.stdout.write(`${message}\n`, () => written());
   });
-  // Everything Parley opened is closed. Libraries leave timers behind; those of Baileys run for up
-  // to a minute.
+  // Everything that Parley opened is closed. Libraries leave timers behind; the timers of Baileys
+  // run for up to a minute.
   process.exit(ending.kind === 'stop' ? 0 : 1);
 }
 

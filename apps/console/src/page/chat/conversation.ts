@@ -10,7 +10,7 @@ export type Delivery =
       /** The share of its files already sent, from 0 to 1; absent without files. */
       readonly sent?: number;
     }
-  /** `outcome` tells how its turn ended; null while it is pending. */
+  /** `outcome` is the outcome of its turn; null while it is pending. */
   | {
       readonly kind: 'sent';
       readonly outcome: string | null;

@@ -60,7 +60,7 @@ function FileLine({ file, path, isSending }: LineProps): VNode {
   );
 }
 
-/** The files for the next message, and why others were not added. */
+/** The files for the next message, and why other files were rejected. */
 interface Chosen {
   readonly files: readonly File[];
   /** Why the last files were not added; empty if they were. */
@@ -141,7 +141,7 @@ function filesRefusal(files: readonly File[], limits: Conversation['limits']): s
 
 const MB = 1_024 * 1_024;
 
-/** A size in kB or MB. */
+/** A file size in kB or MB. */
 function sizeOf(bytes: number): string {
   return bytes < MB ? `${Math.ceil(bytes / 1_024)} kB` : `${Math.round((bytes / MB) * 10) / 10} MB`;
 }

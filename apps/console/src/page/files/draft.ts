@@ -27,7 +27,7 @@ export function keepDraft(name: string, draft: Draft | null): void {
       localStorage.setItem(draftKey(name), JSON.stringify([base.print, base.text, text]));
     }
   } catch {
-    // The storage is full; the page is closing, so nobody can be told.
+    // The storage is full. The page is closing, so this cannot be reported.
   }
 }
 

@@ -47,7 +47,7 @@ function piecesOf(letters: readonly string[], isHit: readonly boolean[]): readon
   const pieces: { text: string; isHit: boolean }[] = [];
   for (const [at, letter] of letters.entries()) {
     const last = pieces.at(-1);
-    // A combining accent belongs to the letter before it.
+    // A combining accent counts as part of the preceding letter.
     const hit = folded(letter) === '' ? last?.isHit === true : isHit[at] === true;
     if (last?.isHit === hit) last.text += letter;
     else pieces.push({ text: letter, isHit: hit });

@@ -81,7 +81,7 @@ function ReplyForm({ report }: ReplyProps): VNode {
   const { outcome, run } = useWork();
   const [as, setAs] = useState<InputOf<'conversations/reply'>['as']>('agent');
   const [text, setText] = useState(() => localStorage.getItem(DRAFT + id) ?? '');
-  // Stays the same until the message is accepted, so that a retry cannot send it twice.
+  // Does not change until the message is accepted, so that a retry cannot send it twice.
   const request = useRef(randomId());
   const write = (next: string): void => {
     setText(next);

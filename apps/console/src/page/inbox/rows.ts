@@ -11,7 +11,7 @@ export interface InboxRow {
   readonly id: string;
   /** A chat of the page without any messages, and therefore without a conversation. */
   readonly isEmpty: boolean;
-  /** The conversation is older than those in the list; only its chat is known. */
+  /** The conversation is older than all conversations in the list; only its chat is known. */
   readonly isOnlyChat: boolean;
   /** The chat of this page; null if the conversation is on another channel. */
   readonly chat: string | null;

@@ -97,7 +97,8 @@ export function Help({
   isWhole = false,
 }: Pick<SettingProps, 'path' | 'schema' | 'form'> & {
   /**
-   * Whether to show problems of nested values here, too, because they have no fields of their own.
+   * Whether to show the problems of nested values here as well, because these values have no
+   * separate fields.
    */
   readonly isWhole?: boolean;
 }): VNode {

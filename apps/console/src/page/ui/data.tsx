@@ -7,7 +7,7 @@ import { LiveChanges } from './live.ts';
 
 /** The gateway's answer for a path, kept up to date while it is shown. */
 export interface Data<Value> {
-  /** The last answer; it is kept while loading again, even if that fails. */
+  /** The last answer; it is kept during a reload, even if that fails. */
   readonly value: Value | undefined;
   readonly failure: Failure | null;
   readonly isLoading: boolean;
@@ -91,8 +91,8 @@ function pauseOf<Value>(
 
 /**
  * Loads `path` when it changes, when the view is refreshed, when the window gets the focus, and as
- * `again` says. Null loads nothing and keeps the current data. `Value` is the type that the gateway
- * declares for the path.
+ * specified by `again`. Null loads nothing and keeps the current data. `Value` is the type that the
+ * gateway declares for the path.
  */
 export function useData<Value>(path: string | null, again?: Again<Value>): Data<Value> {
   const { refresh, round } = useScope();

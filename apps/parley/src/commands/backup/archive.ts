@@ -152,7 +152,7 @@ function explainReadError(file: string, reason: unknown): unknown {
   return damagedBackupError(file, reason);
 }
 
-/** The error for a backup that cannot be used; `reason` says what was found. */
+/** The error for a backup that cannot be used; `reason` describes the problem. */
 export function damagedBackupError(file: string, reason: unknown): BackupError {
   return new BackupError(
     'backup-damaged',
@@ -274,7 +274,7 @@ export type BackupErrorCode =
   | 'backup-postgres'
   | 'restore-unfinished';
 
-/** A failed backup or restore; nothing was changed unless the message says so. */
+/** A failed backup or restore. Nothing was changed unless the message says otherwise. */
 export class BackupError extends ParleyError {
   constructor(code: BackupErrorCode, message: string, cause?: unknown) {
     super({ code, message, retryable: false, cause });

@@ -49,9 +49,9 @@ export interface RestoreOrder {
 }
 
 /**
- * Restores a verified backup. The new state is prepared beside the old one, which is moved aside at
- * the end. Throws BackupError, StoreError or CliError without having changed anything, unless the
- * message says otherwise.
+ * Restores a verified backup. The new state is prepared beside the old state, which is moved aside
+ * at the end. Throws BackupError, StoreError or CliError without having changed anything, unless
+ * the message says otherwise.
  */
 export async function restoreBackup(order: RestoreOrder): Promise<RestoreDone> {
   const { backup, folder, env, clock, unfinished, endGateway } = order;
@@ -182,7 +182,7 @@ function databaseFiles(folder: DataFolder, staged: string | null): readonly Repl
   }));
 }
 
-/** Includes folders that the backup lacks; those are only moved aside. */
+/** Includes folders missing from the backup, which are only moved aside. */
 function stagedFolders(
   folder: DataFolder,
   loaded: LoadedSettings,

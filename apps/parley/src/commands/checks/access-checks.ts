@@ -2,7 +2,7 @@ import { strangerCap } from '@parley/settings';
 import { audit, type Check, type Finding } from './check.ts';
 import type { FactsFor } from './facts.ts';
 
-/** Access that was not used for this many days is reported, so that it is renewed deliberately. */
+/** Access unused for this many days is reported, so that it is renewed deliberately. */
 const UNUSED_DAYS = 90;
 const DAY_MS = 24 * 60 * 60_000;
 /**

@@ -10,7 +10,7 @@ export interface FileFact {
   readonly path: string;
   readonly kind:
     | ('data' | 'settings' | 'token' | 'database' | 'backup' | 'workspace' | 'other')
-    // Code that is run or read as instructions: others may read it but must not change it.
+    // Code that is run or read as instructions. Other users may read it but must not change it.
     | ('skills' | 'plugin');
   readonly mode: number;
   readonly uid: number;
@@ -18,7 +18,7 @@ export interface FileFact {
   readonly isOwnGroup: boolean;
 }
 
-/** The facts about files that checks use. */
+/** Facts about files, for checks. */
 export type FileFacts = ReturnType<typeof gatherFiles>;
 
 type Plugins = readonly { readonly folder: string | null }[];

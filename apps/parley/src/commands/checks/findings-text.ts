@@ -10,8 +10,8 @@ interface Line {
 }
 
 /**
- * One line for each finding with its advice below; findings with the same advice share it. The
- * summary follows.
+ * One line for each finding with its advice below. Successive findings of a check with the same
+ * advice share it. The summary follows.
  */
 export function findingsText(lines: readonly Line[], summary: string): string {
   const rows = lines.flatMap((line, at) => [

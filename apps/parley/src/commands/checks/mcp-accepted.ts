@@ -19,7 +19,8 @@ const Accepted = z.record(
 type Accepted = z.infer<typeof Accepted>;
 
 /**
- * The current version, incremented whenever the same answer of a server would yield another hash.
+ * The current version. It is incremented whenever the same response from a server would produce a
+ * different hash.
  */
 const READING = 2;
 

@@ -2,7 +2,7 @@ import { agentOfConversation } from '@parley/core';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
 
-/** The facts from the database that checks use. */
+/** Facts from the database, for checks. */
 export type RecordFacts = Awaited<ReturnType<typeof gatherRecords>>;
 
 const WRITES = ['write', 'edit'] as const;

@@ -2,7 +2,10 @@ import { hostOf, isLoopback } from './access-checks.ts';
 import { audit, both, type Check, ok, skipped } from './check.ts';
 import type { FactsFor } from './facts.ts';
 
-/** Programs that run what they are given, so no prefix of their arguments makes a call harmless. */
+/**
+ * Programs that run code or commands given as arguments, so no prefix of these arguments makes a
+ * call harmless.
+ */
 const INTERPRETERS: ReadonlySet<string> = new Set([
   ...['sh', 'bash', 'zsh', 'env', 'sudo', 'xargs', 'find', 'ssh', 'make', 'docker'],
   ...['node', 'npm', 'npx', 'python', 'python3', 'uvx', 'perl', 'ruby', 'php', 'awk'],

@@ -15,7 +15,7 @@ export interface OpenFile {
   readonly text: string;
 }
 
-/** The facts about a workspace that checks use. */
+/** Facts about a workspace, for checks. */
 export type WorkspaceFacts = Awaited<ReturnType<typeof gatherWorkspace>>;
 
 /** The largest file that is read, in bytes. Notes are small; a larger file is not a note. */

@@ -21,8 +21,8 @@ const USES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Markdown that others read: how the agent works and who it is. Text in it about the owner is
- * removed (W03).
+ * Markdown that other people's turns use: how the agent works and who it is. Text in it about the
+ * owner is removed (W03).
  */
 const FOR_EVERYONE: ReadonlySet<string> = new Set(['agents.md', 'soul.md', 'identity.md']);
 

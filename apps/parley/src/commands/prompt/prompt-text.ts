@@ -101,7 +101,7 @@ function fullText({ layer, text }: SentPart): string {
   return `━━ ${visible(layer)} ━━\n${visible(text)}`;
 }
 
-/** The model's text besides its answers; empty if there is none. */
+/** The model's text outside of its answers; empty if there is none. */
 export function asidesText(
   asides: readonly StepAside[],
   { full }: { readonly full: boolean },
