@@ -27,7 +27,7 @@ export interface DataFolder {
   readonly workspace: string;
   /** The folder of the profiles, with a trailing slash. */
   readonly profiles: string;
-  /** The file by which `parley status` and `parley chat` find the running gateway. */
+  /** The file through which `parley status` and `parley chat` find the running gateway. */
   readonly instanceFile: string;
   readonly tokenFile: string;
   /** The progress of sends, recorded while the gateway of this folder is alive. */

@@ -11,7 +11,7 @@ const ROOT = join(import.meta.dirname, '../../..');
 const WITHOUT_EXCHANGE = ['--import', 'data:text/javascript,delete process.execve'];
 const PROGRAM = join(ROOT, 'apps/parley/bin/parley.js');
 type Start = readonly [way: string, isSame: boolean, program: string, args: readonly string[]];
-/** These start a whole Parley, which takes most of a second of processor time each. */
+/** Each of these tests starts a complete Parley, which takes most of a second of processor time. */
 const WITH_A_FLAG: Start = [
   'node with a flag of its own',
   true,

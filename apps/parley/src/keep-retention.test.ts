@@ -50,7 +50,7 @@ async function say(): Promise<void> {
 const loaded = readSettings(locateDataFolder('/nowhere', {}), {});
 const settings = {
   ...loaded.settings,
-  // A sweep runs every 30 ms; the clocks above decide what is old.
+  // A sweep runs every 30 ms; the clocks above determine which rows are old.
   retention: { ...loaded.settings.retention, messageDays: 20, everyMinutes: 0.005 },
 };
 

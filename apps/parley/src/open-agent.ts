@@ -77,8 +77,7 @@ export interface OpenAgentOptions extends InstallationEnv {
   readonly plugins?: AgentPlugins;
   readonly mcp?: AgentMcp;
   /**
-   * The store that counts and deletes memories; absent for prompts that belong to no running
-   * installation.
+   * The store that counts and deletes memories; absent for prompts outside a running installation.
    */
   readonly durable?: { readonly store: MemoryStore; readonly bus: LiveBus };
   /** The stores behind the tools for to-dos, delegation and other chats. */
@@ -104,7 +103,7 @@ export interface OpenAgentOptions extends InstallationEnv {
 
 const OWNER: Reader = { kind: 'owner', conversationId: 'start' };
 
-/** Opens the workspace, creating it at the first start, and the agent that lives in it. */
+/** Opens the workspace, creating it at the first start, and the agent that uses it. */
 export async function openAgent(options: OpenAgentOptions) {
   const { settings, log, plugins = NO_PLUGINS, mcp = NO_MCP, durable, work = {} } = options;
   const { soul, lock, copyOf } = options;
@@ -141,7 +140,7 @@ export async function openAgent(options: OpenAgentOptions) {
     ...(work.todos === undefined ? [] : [todosSource(work.todos)]),
     ...remembering.sources,
   ];
-  // Later sources take precedence, so Parley's own come after those of plugins.
+  // Later sources take precedence, so Parley's own sources come after those from plugins.
   const sources = [...plugins.sources, ...own, ...mcp.sources];
   const hooks = [...remembering.hooks, ...plugins.hooks];
   const { prompt, reads } = await openPrompt(agent, plugins, log);
@@ -197,7 +196,7 @@ async function describeAgent(
 }
 
 /**
- * The tools of the agent: Parley's own, then those that plugins and MCP servers add, as far as the
+ * The tools of the agent: Parley's own tools, then those that plugins and MCP servers add, if the
  * settings allow them.
  */
 export function openTools(
@@ -209,7 +208,7 @@ export function openTools(
     log,
   }: {
     readonly added: readonly AddedTools[];
-    /** Returns the tools that come and go while the agent runs. */
+    /** Returns the tools that are added and removed while the agent runs. */
     readonly live?: () => readonly AddedTools[];
     readonly log: Logger;
   },
@@ -228,7 +227,7 @@ export function openTools(
   return registry;
 }
 
-/** What tools need to reach beyond files: shell commands, if enabled, and the web. */
+/** Access beyond files for tools: shell commands, if enabled, and the web. */
 export function outsideTools(
   { exec, web }: Pick<LoadedSettings['settings'], 'exec' | 'web'>,
   agent: { readonly workspace: Workspace; readonly promptFiles: PromptFiles },

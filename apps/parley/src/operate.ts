@@ -49,8 +49,8 @@ export async function withOperations(
     const perform: Operations['perform'] = (asked, input, withinMs) =>
       askGateway(gateway, ofAgent(`/api/${asked}`, cli.agent), { body: { ...input }, withinMs });
     return await work({ address: gateway.address, perform }).catch((error) => {
-      // Answers are not validated, since their type is the gateway's own; only another version can
-      // answer in a different form.
+      // Answers are not validated, because gateway and command share their types; only a different
+      // version can answer in another form.
       throw error instanceof TypeError ? otherVersion(gateway, error) : error;
     });
   } catch (error) {
@@ -102,12 +102,12 @@ export function operate<Name extends OperationName>(
   });
 }
 
-/** An operation whose answer is a text for people. */
+/** An operation whose answer is text for people. */
 type TextOperation = {
   [Name in OperationName]: OutputOf<Name> extends { readonly text: string } ? Name : never;
 }[OperationName];
 
-/** Like `operate`, for operations that answer with a text. */
+/** Like `operate`, for operations that answer with text. */
 export function operateText<Name extends TextOperation>(
   cli: Cli,
   name: Name,

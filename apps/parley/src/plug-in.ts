@@ -120,7 +120,8 @@ export function containErrors(log: Logger) {
 }
 
 /**
- * Finds the plugin whose code is on the stack of an error; undefined if there is none, or no stack.
+ * Finds the plugin whose code appears in the stack trace of an error; undefined if there is no such
+ * plugin or no stack trace.
  */
 export function findPluginOnStack(
   error: unknown,

@@ -23,7 +23,7 @@ export type ProcessServices = Awaited<ReturnType<typeof openProcessServices>>;
 
 /**
  * Opens what lives as long as the process and survives a reload of its settings: database, queue,
- * bus, metrics and traces. Registers in `opened` how each is closed.
+ * bus, metrics and traces. Registers the cleanup of each in `opened`.
  */
 export async function openProcessServices(
   options: StartOptions & OpenLog,
