@@ -124,7 +124,7 @@ export function retentionAges({
 }
 
 type Settings = LoadedSettings['settings'];
-/** The settings of database and queue, as far as they matter here. */
+/** The settings of database and queue that matter here. */
 interface Places {
   readonly store: Pick<Settings['store'], 'url'>;
   readonly queue: Pick<Settings['queue'], 'url'>;
@@ -136,8 +136,8 @@ export function isSharedStore({ store }: Pick<Places, 'store'>): boolean {
 }
 
 /**
- * Throws CliError `role-needs-servers` if a process in this role would have no servers through
- * which to meet the others.
+ * Throws CliError `role-needs-servers` if a process in this role has no servers through which to
+ * communicate with others.
  */
 export function checkRole(role: ProcessRole, { store, queue }: Places): void {
   if (role === 'all') return;

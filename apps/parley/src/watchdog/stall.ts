@@ -48,7 +48,10 @@ export function afterLook(
 const MAX_TICK_MS = 2_000;
 const MAX_NOTE_MS = 5_000;
 
-/** Chooses a check interval that is short enough for the limit and long enough to cost nothing. */
+/**
+ * Chooses a check interval that is short enough for the limit and long enough to have negligible
+ * cost.
+ */
 export function stallLimits(endMs: number): StallLimits {
   const tickMs = Math.min(MAX_TICK_MS, endMs / 12);
   return { tickMs, noteMs: Math.min(MAX_NOTE_MS, endMs / 3), endMs };

@@ -39,7 +39,7 @@ export interface WorkRecordOptions {
   readonly folder: string;
   /** The name of this process, unique among running processes. */
   readonly name: string;
-  /** Whether the process that wrote this record has ended, so that this process counts its end. */
+  /** Whether the process that wrote a record has ended, so that this process counts its end. */
   readonly hasEnded: (name: string) => boolean;
   readonly clock: () => number;
   readonly log: Pick<Logger, 'warn'>;
@@ -128,8 +128,7 @@ class FileRecord implements OpenWorkRecord {
       if (this.#size > MAX_FILE_BYTES) this.#rewrite();
     } catch (error) {
       this.#options.log.warn({ path: this.path, reason: reasonOf(error) }, OFF);
-      // If the line of completed work were missing, the work would look as if it were still in
-      // progress.
+      // If the line for completed work were missing, the work would still appear to be in progress.
       ftruncateSync(this.#file);
       closeSync(this.#file);
       this.#file = undefined;
