@@ -20,7 +20,7 @@ import { strangerCap } from '@parley/settings';
 import type { Store } from '@parley/store';
 import type { LoadedSettings } from './settings.ts';
 
-/** The accounts defined in the settings. A misconfigured one is included, with the reason (D12). */
+/** The accounts defined in the settings. Misconfigured ones are included, with the reason (D12). */
 export function planAccounts(
   loaded: LoadedSettings,
   owners: readonly string[],
@@ -70,7 +70,7 @@ function agentRulesOf({ settings, agents }: LoadedSettings): AgentRules | undefi
 }
 
 /**
- * The API is a single account without rules in the settings: its adapter rejects requests without a
+ * The API is a single account without rules in the settings; its adapter rejects requests without a
  * token.
  */
 function apiPlans(
@@ -118,8 +118,8 @@ function accountKey(channel: string, account: string): string {
 const LOCAL_OWNERS: readonly string[] = ['web:owner', 'terminal:owner'];
 
 /**
- * The owners of an agent: the people named in its settings, the owner on the page and in the
- * terminal, and its API clients marked as owner.
+ * The owners of an agent: the people named as owners in its settings, the owner on the page and in
+ * the terminal, and its API clients marked as owner.
  */
 export function ownersOf({
   owners,

@@ -98,7 +98,7 @@ interface Remembering {
 }
 
 interface OpenMemoryDeps {
-  /** Whether this reader's model is offered `save_memory`. */
+  /** Whether the tool `save_memory` is offered to the model for this reader. */
   readonly offers: (reader: Reader) => boolean;
   readonly durable: { readonly store: MemoryStore; readonly bus: LiveBus } | undefined;
   readonly log: Logger;
@@ -195,9 +195,7 @@ async function builtInText(folder: Folder, name: string): Promise<string | null>
   }
 }
 
-/**
- * The names that can be chosen: files in the workspace that everyone may see, and the bundled ones.
- */
+/** The available names: files in the workspace that everyone may see, and bundled files. */
 async function listChoices(folder: Folder, view: WorkspaceView): Promise<string[]> {
   const own = (await view.list()).map(({ name }) => name.split('/'));
   const files = own.flatMap(([top, file]) => (top === folder && file !== undefined ? [file] : []));

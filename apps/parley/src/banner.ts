@@ -215,7 +215,10 @@ async function drawCode(code: string): Promise<string> {
 const TIMEOUT_MS = 500;
 const POLL_INTERVAL_MS = 20;
 
-/** Resolves to the states of all channels once none is still connecting, or after the timeout. */
+/**
+ * Resolves to the states of all channels once none of them is still connecting, or after the
+ * timeout.
+ */
 export async function firstStates(
   gateway: Pick<Gateway, 'status'>,
 ): Promise<readonly AccountStatus[]> {

@@ -142,7 +142,7 @@ export async function withStore<T>({ folder, env }: Installation, work: OnStore<
   const { settings } = loaded;
   refuseLostDatabase(folder, settings);
   const url = settings.store.url ?? folder.storeUrl;
-  // Whatever is detected here is recorded in the database, and the gateways report it.
+  // Anything detected here is recorded in the database, and the gateways report it.
   const state = { seen: readMark(folder, settings), forget: READ_SO_FAR, onSetback: () => {} };
   const store = await openStore({ url, clock: systemTime.clock, state });
   try {

@@ -60,7 +60,7 @@ const OPTIONAL = [
   'telegraf',
 ];
 
-/** Optional dependencies of libraries that Parley does not install. */
+/** Optional dependencies of libraries, which Parley does not install. */
 const ABSENT = ['@napi-rs/canvas', 'bufferutil', 'pg-native', 'utf-8-validate'];
 
 /**

@@ -154,7 +154,7 @@ function sessionLine(session: ShownSession): string {
   ].join('\n');
 }
 
-/** `parley approvals`: lists who was asked what, who decided, and the outcome. */
+/** `parley approvals`: lists the requests with who was asked, who decided, and the outcome. */
 export function approvals(cli: Cli, limit: number): Promise<number> {
   return operate(cli, 'approvals/list', { limit }, ({ approvals }) => approvalsText(approvals));
 }
@@ -182,7 +182,7 @@ function approvalEntry(approval: Approval): string {
   const { askedAt, code, tool, shown, askedBy, place, state, decidedBy, decidedAt } = approval;
   const by = decidedBy === null ? '' : ` by ${decidedBy}`;
   const at = decidedAt === null ? '' : ` at ${secondText(decidedAt)}`;
-  // Ids and names come from outside and may contain terminal control characters.
+  // Ids and names are untrusted and may contain terminal control characters.
   const head = writtenOut(
     `${secondText(askedAt)}  ${code}  ${tool} for ${askedBy} (${place}): ${STATES[state]}${by}${at}${approvalEnding(approval)}`,
   );

@@ -69,7 +69,7 @@ export function markRead(cli: Cli, id: string, isRead: boolean): Promise<number>
     : operate(cli, 'conversations/mark-unread', { id }, () => 'Unread.');
 }
 
-/** Without `isSure`, only prints what would be lost. */
+/** Without `isSure`, it only prints what would be lost. */
 export function deleteConversation(cli: Cli, id: string, isSure: boolean): Promise<number> {
   if (!isSure) {
     const command = `parley conversations delete ${visible(id)} --yes`;

@@ -66,7 +66,7 @@ const Manifest = z.discriminatedUnion('format', [
 export type Manifest = z.infer<typeof Manifest>;
 export type RowsManifest = Extract<Manifest, { readonly format: 1 }>;
 
-/** The kind of an entry, from its name; null for a name that no backup contains. */
+/** The kind of an entry, derived from its name; null for a name that does not occur in backups. */
 export function entryKind(name: string) {
   if (name === 'manifest.json') return { kind: 'manifest' } as const;
   if (name === 'settings/parley.yaml') return { kind: 'settings' } as const;

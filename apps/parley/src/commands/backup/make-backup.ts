@@ -33,7 +33,7 @@ interface BackupOrder {
   readonly workspaces: readonly NamedFolder[];
   readonly dataFolder: string;
   readonly clock: Clock;
-  /** Cancels the backup before its next file. */
+  /** Cancels the backup before the next file. */
   readonly signal?: AbortSignal;
 }
 

@@ -28,7 +28,7 @@ export interface Replacement {
 const Marker = z.object({
   /** The folder that the previous state is moved to. */
   aside: z.string(),
-  /** The names of the entries that existed before the restore. */
+  /** The names of the replaced entries that existed before the restore. */
   had: z.array(z.string()),
 });
 type Marker = z.infer<typeof Marker>;
@@ -81,7 +81,7 @@ export function finishReplacing({ restoreMarker }: DataFolder): void {
 
 function replaceInPlace({ name, path, staged }: Replacement, { aside, had }: Marker): void {
   const kept = join(aside, name);
-  // Otherwise the existing file was put there by an interrupted restore.
+  // Otherwise an interrupted restore put the existing file there.
   const isOld = had.includes(name) && !existsSync(kept);
   if (existsSync(path)) {
     // The path always exists: the old file keeps both names until the new one replaces it.

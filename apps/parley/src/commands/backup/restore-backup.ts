@@ -137,7 +137,7 @@ const ENDS_WITHIN_MS = 60_000;
 const POLL_INTERVAL_MS = 50;
 
 /**
- * Locks the data folder as soon as the process that holds it has ended. Throws CliError
+ * Locks the data folder as soon as the process that holds the lock has ended Throws CliError
  * `data-locked`.
  */
 async function lockWhenFree(folder: DataFolder, withinMs: number): Promise<{ release(): void }> {
@@ -157,8 +157,8 @@ function stampOf(time: number): string {
 }
 
 /**
- * The path for the staged settings. They are staged beside their final place because the folders
- * they name are relative to it.
+ * The path for the staged settings. They are staged beside their final location because folders in
+ * them are relative to it.
  */
 function settingsBeside({ settingsFile }: DataFolder, staging: string): string {
   return join(dirname(settingsFile), `.${basename(staging)}.yaml`);

@@ -52,8 +52,8 @@ export async function restore(
 }
 
 /**
- * A process that `docker exec` started is killed when the container's main process ends, so it
- * cannot stop the gateway and survive.
+ * A process started by `docker exec` is killed when the container's main process ends, so it would
+ * not survive stopping the gateway.
  */
 function refuseInContainer({ pid }: FoundGateway): void {
   if (process.ppid !== 0) return;

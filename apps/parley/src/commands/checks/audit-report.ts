@@ -41,7 +41,7 @@ export function examineInstallation(
   });
 }
 
-/** A workspace that does not exist yet has no prompt files, and it is not created here. */
+/** A workspace that does not exist yet has no prompt files and is not created here. */
 async function promptFilesOf({ folder, env }: Base, loaded: LoadedSettings) {
   const known = new Map<string | undefined, PromptFiles>();
   for (const { name, settings } of allAgents(loaded)) {

@@ -32,7 +32,7 @@ export async function audit(
     const base = { folder, env, ...systemTime };
     const run = async () => {
       const agents = examineInstallation(base, loaded);
-      // When the database cannot be opened, the audit ends here instead of failing some of its
+      // If the database cannot be opened, the audit stops here instead of failing some of its
       // checks.
       await agents[0]?.sources.database?.();
       return runAudit(agents, base);

@@ -35,16 +35,16 @@ type Part = (signal: AbortSignal) => readonly Finding[] | Promise<readonly Findi
 type Found = readonly (string | Finding | Part)[];
 
 interface Row<N extends Need> {
-  /** Must never change: people and scripts refer to it. */
+  /** Must never change, because people and scripts refer to it. */
   readonly id: string;
-  /** The statement that holds when the check finds nothing. */
+  /** The statement that is true if the check finds nothing. */
   readonly title: string;
   /**
    * `each` runs the check for every agent. `differing` does the same but reports findings common to
    * all agents only once.
    */
   readonly agents?: 'each' | 'differing';
-  /** The check evaluates what the other checks learned, so it runs after them. */
+  /** The check evaluates results of other checks, so it runs after them. */
   readonly last?: true;
   run(facts: FactsFor<N>, signal: AbortSignal): Found | Promise<Found>;
 }
@@ -102,8 +102,8 @@ const DEFECT =
   'If the running gateway has another version, restart it. Otherwise report this as a defect.';
 
 /**
- * The finding for a check that threw. Messages of Parley's own errors say what to do; any other
- * error is a defect.
+ * The finding for a check that threw an error. Messages of Parley's own errors say what to do; any
+ * other error is a defect.
  */
 export function failure(thrown: unknown): Finding {
   if (!(thrown instanceof ParleyError)) {

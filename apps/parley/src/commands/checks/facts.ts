@@ -30,7 +30,7 @@ export interface Facts {
   readonly database: RecordFacts;
   /** The state of the database, inspected without changing it. */
   readonly schema: Pick<Installation, 'database'>;
-  /** The running gateway, if there is one. */
+  /** The running gateway, if any. */
   readonly gateway: Pick<Installation, 'gateway'>;
   /** Remote servers. Checks add the time that these servers report. */
   readonly network: Pick<Installation, 'clocks'>;
@@ -55,8 +55,7 @@ export interface Examined {
   readonly name: string | undefined;
   readonly base: Base;
   /**
-   * Each source is gathered once, for the first check that needs it; undefined if it is not
-   * available.
+   * Each source is gathered once, when the first check needs it; undefined if it is not available.
    */
   readonly sources: { readonly [N in Need]?: () => Promise<Facts[N]> };
 }
@@ -140,7 +139,7 @@ function tokenIn({ tokenFile }: DataFolder): string | null {
   try {
     return readFileSync(tokenFile, 'utf8').trim();
   } catch {
-    return null; // The first start creates it.
+    return null; // The first start creates the file.
   }
 }
 

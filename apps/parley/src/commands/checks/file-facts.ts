@@ -14,7 +14,7 @@ export interface FileFact {
     | ('skills' | 'plugin');
   readonly mode: number;
   readonly uid: number;
-  /** Whether its group is the primary group of the person who runs Parley. */
+  /** Whether its group is the primary group of the user who runs Parley. */
   readonly isOwnGroup: boolean;
 }
 
@@ -76,8 +76,7 @@ function filesOf(
 type Fact = (path: string, kind: FileFact['kind']) => readonly FileFact[];
 
 /**
- * Links are skipped: their modes mean nothing, and their targets are outside of Parley's
- * responsibility.
+ * Links are skipped: their modes are meaningless, and Parley is not responsible for their targets.
  */
 function factOf(gid: number | null): Fact {
   return (path, kind) => {

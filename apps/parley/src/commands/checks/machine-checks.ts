@@ -102,7 +102,7 @@ function nearestFolder(path: string): string {
   return existsSync(path) || dirname(path) === path ? path : nearestFolder(dirname(path));
 }
 
-/** Writes a file, waits until it is on disk, and removes it. */
+/** Writes a file, syncs it to disk, and removes it. */
 async function tryToWrite(folder: string): Promise<void> {
   const place = await mkdtemp(join(folder, '.parley-doctor-'));
   try {

@@ -123,7 +123,7 @@ function hashOf({ name, description, schema, readOnly }: DescribedTool): string 
   return createHash('sha256').update(text).digest('hex').slice(0, 24);
 }
 
-/** Returns nothing for an unreadable file; the next list is then accepted again. */
+/** Returns an empty record for an unreadable file; the next list is then accepted again. */
 function readAccepted({ path }: Pick<DataFolder, 'path'>): Accepted {
   const file = fileIn(path);
   if (!existsSync(file)) return {};

@@ -31,7 +31,7 @@ export async function gatherRecords(
 
 const Input = z.object({ path: z.string() });
 
-/** The path in a recorded call of a file tool, relative to the workspace; null if it has none. */
+/** The path in a recorded call to a file tool, relative to the workspace; null if it has none. */
 export function pathOfCall(input: string, workspace: string): string | null {
   const path = pathIn(input);
   if (path?.startsWith(`${workspace}/`)) return path.slice(workspace.length + 1);

@@ -80,7 +80,8 @@ async function gather(
 }
 
 /**
- * The delay after the abort signal, in ms, so that a check can itself report what did not answer.
+ * The grace period after the abort signal, in ms, in which a check can itself report what did not
+ * answer.
  */
 const GRACE_MS = 250;
 

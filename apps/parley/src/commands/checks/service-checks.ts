@@ -61,7 +61,7 @@ export const SERVICE_CHECKS: readonly Check[] = [
 
 type ModelNeeds = FactsFor<'settings' | 'network'>;
 
-/** One part for each model that agents use; the model of the default agent is unnamed (F14). */
+/** One part for each model that agents use; the model of the default agent has no name (F14). */
 function modelParts(facts: ModelNeeds) {
   const agentsOf = new Map<string, ChosenAgent[]>();
   for (const one of allAgents(facts.loaded)) {

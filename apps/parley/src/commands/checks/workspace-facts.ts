@@ -38,7 +38,7 @@ export async function gatherWorkspace(folder: string, now: number) {
     const doubt = encodingDoubt(entry);
     if (doubt !== null) encodings.push(`${entry.name}: ${doubt}`);
     const place = placeOf(entry);
-    // A file with a hard link may be MEMORY.md under another name, so only owners see it.
+    // A file with several hard links may be MEMORY.md under another name, so only owners see it.
     const isPrivate = place === 'private' || (place === 'open' && hasTwin);
     if (isPrivate || entry.bytes > LARGEST || read >= MAX_NOTES) continue;
     read += 1;
@@ -56,7 +56,7 @@ export async function gatherWorkspace(folder: string, now: number) {
     hardlinks,
     /** The files whose encoding was uncertain. */
     encodings,
-    /** Whether the workspace contains more than was read. */
+    /** Whether the workspace contains more text than was read. */
     isCut,
   };
 }

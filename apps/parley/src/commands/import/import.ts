@@ -60,7 +60,7 @@ export async function importWorkspace(
   return 0;
 }
 
-/** The settings that use a folder as the workspace of an agent. */
+/** The settings that make a folder the workspace of an agent. */
 function placeText(name: string | undefined, folder: string): string {
   const place = JSON.stringify(folder);
   if (name === undefined) return `  agent:\n    workspace: ${place}`;
@@ -68,8 +68,8 @@ function placeText(name: string | undefined, folder: string): string {
 }
 
 /**
- * The tasks in the imported HEARTBEAT.md; null if none is used. They run both when the file is
- * copied and when it is used in place.
+ * The tasks in the imported HEARTBEAT.md; null if none is used. They run whether the file is copied
+ * or used in place.
  */
 async function heartbeatOf(
   { used }: ReturnType<typeof planImport>,

@@ -112,7 +112,7 @@ function workOf(settings: LoadedSettings['settings']): Work {
   };
 }
 
-/** A store for tools that are never called. */
+/** A store for tools that are only offered and never called. */
 const UNUSED_STORE = {
   get inbox(): never {
     throw noToolError();

@@ -77,7 +77,7 @@ export async function previewedTurn(
 }
 
 /**
- * Whether alerts really go to the requested chat, when the request names neither a chat nor a user.
+ * Whether alerts actually go to the requested chat, if the request names neither a chat nor a user.
  */
 function isAlertChat({ last }: AlertChat, asked: HypotheticalMessage): boolean {
   const { channel, account = last.account, chatType, chatId, user } = asked;

@@ -104,7 +104,7 @@ export async function collectReport(installation: Installation): Promise<BugRepo
   return { name, files, archive: (await packArchive(files)).toString('base64') };
 }
 
-/** The facts of Parley and the machine, none of them personal. */
+/** Facts about Parley and the machine, none of which are personal. */
 function machineFacts(now: number) {
   const { platform, arch, versions } = process;
   const { openssl, v8, modules } = versions;
@@ -122,7 +122,7 @@ function errorFacts(failure: unknown) {
     : {};
 }
 
-/** Only the counts, because the texts of findings name files and groups. */
+/** Contains only the counts, because the texts of findings name files and groups. */
 async function auditFacts(installation: Installation) {
   const { loaded, clock } = installation;
   if (loaded === null) return 'skipped';

@@ -41,7 +41,7 @@ export interface ServiceManager {
   start(): Promise<void>;
   /** Stops the service and disables it at boot. */
   stop(): Promise<void>;
-  /** Makes the system forget the service after its file was removed. */
+  /** Makes the system unload the service after its file was removed. */
   forget(): Promise<void>;
   state(): Promise<ServiceState>;
   /** Notes for the user, one line each. */

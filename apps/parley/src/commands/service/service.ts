@@ -222,7 +222,7 @@ function checkReach(program: ServiceProgram, hidden: readonly string[]): void {
   );
 }
 
-/** Why an unprivileged user cannot read a file or its target; null if they can. */
+/** Why an unprivileged user cannot read a file or its target; null if the user can. */
 export function barrierOf(path: string, hidden: readonly string[]): string | null {
   const real = realpathSync(path);
   for (const one of new Set([path, real])) {

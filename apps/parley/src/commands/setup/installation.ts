@@ -54,7 +54,7 @@ export async function offlineSetup(cli: Pick<Cli, 'folder' | 'env'>): Promise<Se
       definitions: definitions ?? CHANNEL_DEFINITIONS,
       loaded: loaded ?? readSettings(folder, env),
       model: { line: () => modelLine(loaded ?? readSettings(folder, env)) },
-      // Nobody can write to a bot that is not running.
+      // Nobody can message a bot that is not running.
       store: { pairing: { pending: async () => [], settle: async () => {} } },
     });
   const write = () => {

@@ -20,7 +20,7 @@ export interface PlayOptions {
   readonly isOffline?: boolean;
 }
 
-/** The properties of a simulator that go into the settings. */
+/** The properties of a simulator that are written to the settings. */
 type Simulated = Pick<Simulator, 'platform' | 'settings' | 'owner' | 'firstGroup'>;
 type Block = Readonly<Record<string, unknown>>;
 
