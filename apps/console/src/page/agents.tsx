@@ -8,12 +8,12 @@ import { Trouble } from './ui/widgets.tsx';
 export type ShownAgent = OutputOf<'agents/list'>['agents'][number];
 
 /**
- * How a view treats several agents: `own` always shows one of them, `rows` lists the rows of all
- * and can be narrowed to one.
+ * How a view handles several agents: `own` always shows a single agent, `rows` lists rows from all
+ * agents and can be filtered by one.
  */
 export type AgentScope = 'own' | 'rows';
 
-/** All agents, and the one that the current view shows. */
+/** All agents, and the agent that the current view shows. */
 export interface Agents {
   /** Empty if there is only one agent. */
   readonly all: readonly ShownAgent[];
@@ -34,7 +34,7 @@ export const AgentsHere = createContext(ONE);
 const POLL_INTERVAL_MS = 60_000;
 
 /**
- * The agents for a view of `route`. Without `mayAsk`, the result is the same as with a single
+ * The agents for the view at `route`. Without `mayAsk`, the result is the same as with a single
  * agent.
  */
 export function useAgentsAt(route: Route, kind: AgentScope | undefined, mayAsk: boolean): Agents {
@@ -58,8 +58,8 @@ export function agentsAt(
 }
 
 /**
- * The agent that answers in a conversation or chat; undefined if there is only one agent or this
- * one is gone.
+ * The agent that answers in a conversation or chat; undefined if there is only one agent or the
+ * agent no longer exists.
  */
 export function answererOf(all: readonly ShownAgent[], id: string): ShownAgent | undefined {
   const of = agentOf(id);
@@ -72,8 +72,8 @@ export function chatIdWith({ name, isDefault }: ShownAgent, chat: string): strin
 }
 
 /**
- * Agents for the rows of a list, looked up by the id of the row's conversation, which is null when
- * no agent is responsible.
+ * Functions that look up the agent of a list row by the id of the row's conversation, which is null
+ * when no agent is responsible.
  */
 export function useRowAgents() {
   const { all, chosen } = useContext(AgentsHere);

@@ -21,8 +21,8 @@ type ShownDeadLetter = DeadLetterList['letters'][number];
 type Kind = ShownDeadLetter['kind'];
 
 /**
- * Settles one dead letter, or all of the given kinds. `evenTwice` includes parts that may arrive
- * twice.
+ * Settles one dead letter, or all of the given kinds. `evenTwice` includes parts that may be
+ * delivered twice.
  */
 interface Settling {
   readonly action: InputOf<'dead/settle'>['action'];
@@ -203,7 +203,7 @@ function letterTexts(letter: ShownDeadLetter) {
   return letter.kind === 'unanswered' ? letter.messages : [{ from: '', text: letter.text }];
 }
 
-/** Whether the list shows only part of it. */
+/** Whether the list shows only part of the dead letter. */
 export function isCut(letter: ShownDeadLetter): boolean {
   const texts = letterTexts(letter);
   const isLess = letter.kind === 'unanswered' && letter.count > texts.length;

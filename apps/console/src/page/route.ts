@@ -1,6 +1,6 @@
 /**
- * The current view of the page. It is part of the address, after `#`, so that the browser can go
- * back to it.
+ * The current view of the page. It is part of the address, after `#`, so that the browser can
+ * navigate back to it.
  */
 export interface Route {
   /** The id of a view, such as `prompt`. */

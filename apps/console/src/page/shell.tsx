@@ -39,7 +39,7 @@ interface ShellProps {
   readonly trouble: ReadonlySignal<string | null>;
 }
 
-/** Used until the gateway has answered. */
+/** Placeholder data until the gateway has answered. */
 const SOME_AGENT: AgentInfo = { name: 'Parley', model: '', offline: false };
 
 /**
@@ -49,9 +49,7 @@ const SOME_AGENT: AgentInfo = { name: 'Parley', model: '', offline: false };
 const SOON_MS = 3_000;
 const LATER_MS = 60_000;
 
-/**
- * The frame of the console: the agent, the state of the connection, the navigation and the view.
- */
+/** The frame of the console, with the agent, the connection state, the navigation and the view. */
 export function Shell({ client, route, trouble }: ShellProps): VNode {
   const link = useComputed(() => client.conversation.value.link).value;
   const isOnline = link === 'online';
@@ -81,7 +79,7 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
     <Who.Provider value={me}>
       <AgentsHere.Provider value={agents}>
         <div class={`shell ${isInbox ? 'is-inbox' : ''} ${isList ? 'shows-list' : ''}`}>
-          {/* Without a session nothing else is shown. */}
+          {/* Without a session, only the sign-in form is shown. */}
           {isOut ? (
             <SignInView trouble={trouble.value} />
           ) : (

@@ -26,7 +26,7 @@ interface TopBarProps {
   /** The state of the inbox; null if another place is shown. */
   readonly inbox: {
     readonly state: InboxState;
-    /** Whether a chat of this page is shown, rather than a conversation of another channel. */
+    /** Whether a chat of this page is shown, rather than a conversation on another channel. */
     readonly isChat: boolean;
     readonly clearContext: () => void;
     /** Shows the chat of the page without the deleted messages. */

@@ -133,7 +133,7 @@ interface ModeAndModelProps extends Pick<ChatViewProps, 'client' | 'agent'> {
 
 /**
  * The mode and model of the chat, as far as they are known. A chat that already has messages will
- * soon be in the list.
+ * appear in the list soon.
  */
 function ModeAndModel({ id, isEmpty, agent, client }: ModeAndModelProps): VNode | null {
   const wasEmpty = useRef(false);
@@ -200,7 +200,7 @@ function actionsOf(client: ChatClient, write: (text: string) => void, focus: () 
       // A second click may arrive before the page is redrawn.
       if (chosenOf(answer, client.conversation.peek().entries) !== null) return;
       client.send(data);
-      // The clicked button disappears, so keyboard users would lose their focus.
+      // The clicked button disappears, so keyboard users would lose the focus.
       focus();
     },
   };
@@ -254,7 +254,7 @@ function keepDraft(key: string, text: string): void {
 
 const TO_TRY = ['What can you do?', 'Explain what a message queue is', '/help', '/status'];
 
-/** An empty chat: a welcome, and suggestions that `onTry` fills in or sends. */
+/** The view of an empty chat: a welcome, and suggestions that `onTry` fills in or sends. */
 function EmptyState(props: { agent: AgentInfo; onTry: (text: string) => void }): VNode {
   const { name, offline } = props.agent;
   return (

@@ -9,7 +9,7 @@ import type { FileStore } from './unsent-files.ts';
 
 const FIRST_CHAT = 'main';
 
-/** The chat as the views use it. */
+/** The interface to the chat that the views use. */
 export interface ChatClient {
   /** Connects, and sends messages left unsent by an earlier visit. */
   start(): void;
@@ -97,7 +97,7 @@ export function createChatClient(deps: ChatClientDeps): ChatClient {
       for (const message of deps.unsent.all()) deliver(message);
       deps.connection.open({
         who(found) {
-          // Clears what an owner who used this tab earlier may have left in it.
+          // Clears any state left in this tab by an owner who used it earlier.
           if (found.role !== 'owner' && conversation.peek().entries.length > 0) deps.reload();
           me.value = found;
           live.follow(found.role === 'owner');

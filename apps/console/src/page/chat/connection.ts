@@ -4,8 +4,8 @@ import type { Me } from '../who.ts';
 import type { Link } from './conversation.ts';
 
 /**
- * The connection to the gateway: live events while it lasts, and the history each time it is
- * restored.
+ * The connection to the gateway. It delivers live events while it lasts, and the history each time
+ * it is restored.
  */
 export interface Connection {
   open(listener: ConnectionListener): void;
@@ -17,7 +17,7 @@ export interface Connection {
 
 /** Callbacks of the connection. */
 export interface ConnectionListener {
-  /** Called before the connection counts as online. */
+  /** Called before the connection is considered online. */
   who(me: Me): void;
   link(link: Link): void;
   event(event: WebEvent): void;
@@ -48,7 +48,7 @@ export function browserConnection(base: string): Connection {
   let hasChat = false;
   let chat = 'main';
 
-  /** Returns whether the gateway answered and the chat is still shown. */
+  /** Loads the history. Returns whether the gateway answered and the chat is still shown. */
   async function loadHistory(): Promise<boolean> {
     const shown = chat;
     const history = hasChat ? await historyOf(base, shown) : null;

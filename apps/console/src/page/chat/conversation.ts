@@ -17,7 +17,7 @@ export type Delivery =
       /** It was intended to replace the last message, which was no longer the last one. */
       readonly isNew?: true;
     }
-  /** The gateway will not accept it, however often it is sent. */
+  /** The gateway will never accept it, so it is not resent. */
   | { readonly kind: 'refused'; readonly reason: string };
 
 /** A message of the person. */
@@ -59,7 +59,7 @@ export interface Live {
   readonly place: string | null;
 }
 
-/** The connection to the gateway as the person sees it. */
+/** The state of the connection to the gateway, as shown to the person. */
 export type Link = 'connecting' | 'online' | 'reconnecting' | 'signed-out';
 
 /** Everything the chat view shows. */
@@ -99,7 +99,7 @@ export type Change =
   | { readonly type: 'link'; readonly link: Link }
   | { readonly type: 'typing-faded' };
 
-/** A conversation about which nothing is known yet. */
+/** The initial state, in which nothing about the conversation is known yet. */
 export const UNKNOWN: Conversation = {
   entries: [],
   live: null,
@@ -146,7 +146,7 @@ function cutOff(now: Conversation, link: Link): Conversation {
   return { ...now, link, typing: false, live: now.live && { ...now.live, ended: true } };
 }
 
-/** Whether an answer is under way that `/stop` would end. */
+/** Whether an answer is in progress that `/stop` would end. */
 export function isAnswering({ live, typing, link }: Conversation): boolean {
   return link === 'online' && (typing || (live !== null && !live.ended));
 }
@@ -177,7 +177,7 @@ function afterEvent(now: Conversation, event: WebEvent): Conversation {
   }
 }
 
-/** The visible state of a running turn, below the entries that preceded it. */
+/** The live state of a running turn, positioned below the entries that preceded it. */
 function liveOf({ live, entries }: Conversation, turnId: string): Live {
   if (live?.turnId === turnId) return live;
   const place = entries.findLast((entry) => !isUnsent(entry))?.id ?? null;
@@ -283,7 +283,7 @@ function merged(old: Entry | undefined, entry: Entry): Entry {
     return { ...entry, at: old.at, ...(old.place !== undefined && { place: old.place }) };
   }
   if (old?.kind !== 'mine' || entry.kind !== 'mine' || old.delivery.kind !== 'sent') return entry;
-  // The message is already stored, so the state of another attempt does not matter.
+  // The message is already stored, so the state of another attempt is irrelevant.
   if (entry.delivery.kind !== 'sent') return old;
   const outcome = entry.delivery.outcome ?? old.delivery.outcome;
   return { ...entry, delivery: { ...old.delivery, ...entry.delivery, outcome } };
@@ -338,7 +338,7 @@ function pressOf({ buttons, at }: Answer, entries: readonly Entry[]): Press | nu
   if (buttons.length === 0) return null;
   for (const entry of entries) {
     if (entry.kind !== 'mine' || entry.delivery.kind === 'refused') continue;
-    // An unsent message carries the time of this browser, whose clock may be wrong.
+    // An unsent message has the time of this browser, whose clock may be wrong.
     if (entry.delivery.kind === 'sent' && entry.at < at) continue;
     const button = buttons.find(({ data }) => data === entry.text.trim());
     if (button !== undefined) return { id: entry.id, button };

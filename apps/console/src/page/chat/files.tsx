@@ -71,7 +71,7 @@ interface Chosen {
   clear(): void;
 }
 
-/** Collects files for the next message, within the limits of the gateway. */
+/** Collects files for the next message, within the gateway's limits. */
 export function useChosenFiles(
   limits: Conversation['limits'],
   field: RefObject<HTMLTextAreaElement>,

@@ -222,7 +222,7 @@ function DeliveryNote({ message, actions, isLast, isStopMarked }: NoteProps): VN
   );
 }
 
-/** The status line under the person's own message. */
+/** The status line below the person's own message. */
 function deliveryText(delivery: Delivery, at: number, isStopMarked: boolean): string {
   if (delivery.kind === 'refused') return delivery.reason;
   if (delivery.kind === 'sending') {
@@ -318,7 +318,8 @@ interface ChoicesProps {
 }
 
 /**
- * The buttons below an answer. All look alike, because approving must not be easier than denying.
+ * The buttons below an answer. They all look alike, because approving must not be easier than
+ * denying.
  */
 function Choices({ buttons, chosen, onPress }: ChoicesProps): VNode | null {
   if (buttons.length === 0) return null;

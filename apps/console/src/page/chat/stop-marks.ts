@@ -8,7 +8,7 @@ export interface StopMarks {
    * it.
    */
   readonly hidden: ReadonlySet<string>;
-  /** Index of the last `/stop`, or -1. Whatever was stopped before it already has its mark. */
+  /** Index of the last `/stop`, or -1. Answers stopped before it already have their own mark. */
   readonly last: number;
 }
 
@@ -21,7 +21,7 @@ const STOPPED_NOTICE = /^<p>Stopped\.<\/p>\s*$/;
  */
 const NEAR = 2;
 
-/** Finds redundant marks, so that stopping an answer leaves exactly one. */
+/** Finds redundant marks, so that stopping an answer leaves exactly one visible mark. */
 export function stopMarks(entries: readonly Entry[], commands: readonly CommandHint[]): StopMarks {
   const isStop = (entry: Entry): boolean =>
     entry.kind === 'mine' &&

@@ -14,7 +14,7 @@ interface SheetProps {
   readonly version: string | undefined;
 }
 
-/** One file: its cost and readers, the editor, and its history. */
+/** One file with its token cost, readers, editor and history. */
 export function FileSheet({ name, facts, version }: SheetProps): VNode {
   const data = useOperation('files/open', { name });
   const work = useWork();

@@ -19,8 +19,8 @@ interface ModeProps {
   readonly mode: Mode;
   readonly onChoose: (mode: Mode) => void;
   /**
-   * Whether to hide the label from sight, as the value explains itself; screen readers still read
-   * it.
+   * Whether to hide the label visually, because the value is self-explanatory; screen readers still
+   * read it.
    */
   readonly isLabelHidden?: boolean;
 }

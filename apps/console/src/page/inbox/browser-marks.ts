@@ -2,15 +2,15 @@ import type { WebChat } from '@parley/channels/web';
 import type { InputOf } from '@parley/gateway/operations';
 import type { ListedConversation } from './rows.ts';
 
-/** The marks of a new inbox, as `conversations/begin-inbox` accepts them. */
+/** The marks of a new inbox, in the format of `conversations/begin-inbox`. */
 type BrowserMarks = InputOf<'conversations/begin-inbox'>;
 
 /** The storage keys under which earlier versions of the page kept the marks in this browser. */
 const MARKS = 'parley.inbox';
 const SEEN = 'parley.seen';
-/** Followed by the id of a chat of the page. */
+/** The prefix of these keys; the id of a chat on the page follows. */
 const SEEN_CHAT = 'parley.seen.';
-/** Earlier versions put this before the ids of chat rows. */
+/** The prefix that earlier versions put before the ids of chat rows. */
 const CHAT_ROW = 'chat ';
 
 /** The limit of each of the operation's lists. */

@@ -13,7 +13,7 @@ export function folded(letter: string): string {
 }
 
 /**
- * Splits a text into pieces, marking the search words as hits. Joined, the pieces are the original
+ * Splits a text into pieces, marking the search words as hits. The joined pieces are the original
  * text.
  */
 export function highlighted(text: string, asked: string): readonly Piece[] {

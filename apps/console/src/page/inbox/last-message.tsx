@@ -6,7 +6,7 @@ import { amount } from '../ui/format.ts';
 import { List, Show } from '../ui/widgets.tsx';
 import { WhySheet } from '../why.tsx';
 
-/** How many of the newest messages are searched for one with a trace. */
+/** How many of the newest messages are searched for one that has a trace. */
 const NEWEST = 10;
 
 interface LastProps {

@@ -23,7 +23,7 @@ interface ReplyProps {
   readonly report: ConversationReport;
 }
 
-/** Below a conversation: who is answering it, and the field to write into it (U12). */
+/** The area below a conversation: who is answering it, and the reply field (U12). */
 export function Reply({ report }: ReplyProps): VNode | null {
   if (report.channel === PROGRAMS) return null;
   if (report.channel === 'web') {

@@ -88,7 +88,9 @@ function Mark({ row }: { readonly row: InboxRow }): VNode | null {
   return isNew ? <b class="mark is-new">New</b> : null;
 }
 
-/** The time if it was today, the weekday within a week, otherwise the date. */
+/**
+ * Formats a time: the time of day if it was today, the weekday within a week, otherwise the date.
+ */
 function shortTimeOf(at: number): string {
   const now = Date.now();
   const day = dayOf(at, now);

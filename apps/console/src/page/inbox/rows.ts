@@ -143,7 +143,7 @@ export function conversationLabel({
 
 export type RowFilter = 'all' | 'unread' | 'waiting' | 'mine' | 'failed' | 'archived';
 
-/** The filters in their order, with their names. */
+/** The filters with their names, in display order. */
 export const FILTERS: readonly (readonly [RowFilter, string])[] = [
   ['all', 'All'],
   ['unread', 'Unread'],

@@ -219,7 +219,7 @@ function pointsOf(schema: Schema, written: unknown): number {
 }
 
 /**
- * The words that distinguish a form from others, by key. Only constants and required keys count.
+ * The values that distinguish a form from others, by key. Only constants and required keys count.
  */
 function markWords({
   properties = {},

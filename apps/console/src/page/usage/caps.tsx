@@ -14,7 +14,7 @@ const WHOSE: Readonly<Record<UsageCap['name'], string>> = {
   perStrangerDaily: 'One stranger',
 };
 
-/** Each cap in the settings, and how much of it is used up. */
+/** Each cap in the settings, and the share already used. */
 export function Caps({ caps, today }: Pick<UsageReport, 'caps' | 'today'>): VNode {
   // Whether the price of a model is known does not depend on the person.
   const { unpriced } = today;
