@@ -24,7 +24,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Returns whether a person with that many tokens used today may write, and the startup log. */
+/** Returns whether a person who has used that many tokens today may write, and the startup log. */
 async function after(
   used: number,
   { access = {}, spend = {} }: { readonly access?: object; readonly spend?: object },

@@ -123,7 +123,7 @@ function screenOf(isTTY: boolean) {
 }
 
 /**
- * The dark modules of a drawn QR code, row by row. Each line of text holds two rows, in half
+ * The dark modules of a drawn QR code, row by row. Each line of text contains two rows of half
  * blocks.
  */
 function modulesOf(drawing: string): string[] {

@@ -34,7 +34,7 @@ it.each([
   },
 );
 
-describe.skipIf(process.platform !== 'linux')('a process of Parley', () => {
+describe.skipIf(process.platform !== 'linux')('a Parley process', () => {
   let data: string;
 
   beforeEach(() => {
@@ -82,7 +82,7 @@ describe.skipIf(process.platform !== 'linux')('a process of Parley', () => {
     },
   );
 
-  it('keeps the limits that the operator has set', async () => {
+  it('keeps limits set by the operator', async () => {
     const started = await start(process.execPath, ['--max-semi-space-size=4', PROGRAM], {
       MALLOC_ARENA_MAX: '4',
     });

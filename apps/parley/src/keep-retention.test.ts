@@ -86,7 +86,7 @@ it('[D15] removes nothing while the clock is temporarily a year ahead, and logs 
   expect(await rounds(2, 10)).toBe(2);
 });
 
-it('[D15] removes messages once they reach their age limit while people keep writing', async () => {
+it('[D15] removes messages that reach their age limit while people keep writing', async () => {
   await say();
   for (let day = 1; day <= 21; day += 1) {
     await rounds(1, 24 * 60);

@@ -15,7 +15,7 @@ const SCHEMAS = {
   channelSchemas: Object.fromEntries(CHANNEL_DEFINITIONS.map(({ id, settings }) => [id, settings])),
 };
 
-/** The parts of a JSON schema that are relevant here. */
+/** The relevant parts of a JSON schema. */
 const Node = z.looseObject({
   type: z.union([z.string(), z.array(z.string())]).optional(),
   format: z.string().optional(),
@@ -29,7 +29,7 @@ const Node = z.looseObject({
 type Path = readonly (string | number)[];
 type Kind = 'secret' | 'address';
 
-/** Broader than the product's own pattern, so that secret fields with unusual names are found. */
+/** Broader than the pattern in the product, so that secret fields with unusual names are found. */
 const SECRET = /token|key$|secret|passw|passphrase|credential|authoriz|cookie|bearer/i;
 
 /** Every field of the settings that holds a secret, or an address that may contain one. */
@@ -105,7 +105,10 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 let nth = 0;
-/** A unique value with characters that JSON, HTML and URLs escape; inside a URL it has none. */
+/**
+ * A unique value with characters that JSON, HTML and URLs escape; inside a URL it contains no such
+ * characters.
+ */
 function canary(place: 'alone' | 'in a URL'): string {
   nth += 1;
   return place === 'alone' ? `canary-${nth}-"x&y` : `canary-${nth}-z`;

@@ -44,7 +44,7 @@ afterEach(async () => {
   rmSync(path, { recursive: true });
 });
 
-/** Replaces the file with a new one, as editors do. Resolves once the change was processed. */
+/** Replaces the file with a new one, as editors do. Resolves when the change has been processed. */
 async function save(text: string): Promise<void> {
   writeFileSync(join(path, 'new.yaml'), text);
   renameSync(join(path, 'new.yaml'), join(path, 'parley.yaml'));

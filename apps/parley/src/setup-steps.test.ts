@@ -39,7 +39,7 @@ describe('the steps of the setup', () => {
     },
   ];
 
-  /** `file` is a settings file outside the data folder. */
+  /** `file` is an optional settings file outside the data folder. */
   function steps(file?: string): Setup {
     const located = locateDataFolder(path, {});
     const folder = file === undefined ? located : { ...located, settingsFile: file };

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { LoadedSettings } from './settings.ts';
 import { unknownTools } from './tool-names.ts';
 
-/** Returns settings that consist only of these sections. */
+/** Returns settings that contain only these sections. */
 const settings = (of: object): Pick<LoadedSettings, 'settings'> => ({
   settings: { mcp: {}, agents: {}, ...of } as unknown as LoadedSettings['settings'],
 });

@@ -10,7 +10,7 @@ const ADA = agent('main', 'Ada');
 const DESK = agent('support', 'Help desk');
 
 describe('the agents of the page', () => {
-  it('[F14] are hidden everywhere if there is only one', () => {
+  it('[F14] are not mentioned anywhere if there is only one', () => {
     const nowhere = { all: [], chosen: undefined, inTitles: null, state: 'here' };
     for (const hash of ['#/memory', '#/memory?agent=main', '#/'])
       expect(agentsAt([ADA], routeOf(hash), 'own')).toEqual(nowhere);

@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** Writes a file with a modification time this many seconds ago. */
+/** Writes a file whose modification time is this many seconds ago. */
 function write(file: string, text: string, secondsAgo: number): void {
   writeFileSync(file, text);
   const at = Date.now() / 1_000 - secondsAgo;

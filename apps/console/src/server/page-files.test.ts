@@ -7,7 +7,7 @@ import { createConsole } from './page-files.ts';
 const page = createConsole();
 let built: BuiltPage;
 let html = '';
-/** The files named by the page, which a browser loads before it shows the chat. */
+/** The files referenced in the HTML, which a browser loads before it shows the chat. */
 let named: string[] = [];
 beforeAll(async () => {
   built = (await buildPage()).page;
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 const textOf = async (path: string) => (await page.request(path)).text();
 
-/** The size limit of the chat for slow connections, in bytes after gzip, as it is served. */
+/** The size limit of the chat for slow connections, in bytes after gzip, as served. */
 const FIRST_LOAD = 150_000;
 
 describe('the files of the page', () => {

@@ -75,7 +75,7 @@ describe('older bundles', () => {
   };
   const isKept = (name: string) => existsSync(join(root, 'dist', name));
 
-  it('[U06] are removed by a build, except the previous one and those in use', () => {
+  it('[U06] are removed by a build, except for the previous one and those in use', () => {
     made('before', 4);
     made('ended', 3, 2 ** 30);
     made('running', 2, process.pid);
@@ -87,7 +87,7 @@ describe('older bundles', () => {
   });
 });
 
-describe('a build while sources change', () => {
+describe('a build during which sources change', () => {
   it('[U06] is repeated until no source changes during it', async () => {
     const changes = ['main.ts', undefined];
     let builds = 0;
@@ -101,7 +101,7 @@ describe('a build while sources change', () => {
     expect(await built).toBe(2);
   });
 
-  it('[U06] fails if a file is dated in the future, and names the file', async () => {
+  it('[U06] fails if the timestamp of a file is in the future, and names the file', async () => {
     const inAnHour = Date.now() + 3_600_000;
     const built = untilUnchanged(
       async () => {},

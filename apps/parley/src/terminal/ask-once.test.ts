@@ -17,7 +17,7 @@ const asked = (
 const part = (text: string, by: { turnId?: string; answers?: string } = {}) =>
   ({ type: 'part', partId: text, turnId: null, text, ...by }) as const;
 
-describe('the answer to one message', () => {
+describe('the answer to a single message', () => {
   it.each<[string, ChatHistory, string | null]>([
     ['does not exist before the message', [], null],
     [
@@ -140,7 +140,7 @@ describe('a message from a script', () => {
   });
 });
 
-/** The terminal channel of a gateway that accepts a message and never answers it. */
+/** Simulates the terminal channel of a gateway that accepts a message but never answers it. */
 async function startTerminalDouble(history = '{"entries":[]}') {
   const watched = Promise.withResolvers<void>();
   const server = createServer((request, response) => {

@@ -14,7 +14,7 @@ function turn(turnId: string, hangs?: number): Turn {
   return { turnId, ...base, ...nothing, ...(hangs !== undefined && { hangs }) };
 }
 
-/** Turns that run until the test ends them, and the record's entries. */
+/** Turns that run until the test completes them, and the entries of the record. */
 function scene() {
   const recorded: string[] = [];
   const started: string[] = [];

@@ -24,7 +24,7 @@ afterEach(() => {
 });
 
 /**
- * Opens a record like a starting process; other processes count as ended unless `running` names
+ * Opens a record as a starting process does; other processes count as ended unless `running` names
  * them.
  */
 function open(name = 'all-host-1', running: readonly string[] = []): OpenWorkRecord {
@@ -34,7 +34,7 @@ function open(name = 'all-host-1', running: readonly string[] = []): OpenWorkRec
   opened.push(record);
   return record;
 }
-/** Work that never completes, as in a process that dies during it. */
+/** A promise that never resolves, as for work during which its process dies. */
 const never = () => new Promise<never>(() => {});
 const blamed = (record: OpenWorkRecord) => record.ended.map(blameFor);
 

@@ -48,7 +48,7 @@ const deliveryOf = (conversation: Conversation, id: string) => {
   return entry?.kind === 'mine' ? entry.delivery : null;
 };
 
-describe('what the chat shows', () => {
+describe('the messages shown in the chat', () => {
   it('[D01] shows a message once, whether it is composed, sent, received as an event or loaded from the history', () => {
     const conversation = after(
       composed('m1', 10),
@@ -90,7 +90,7 @@ describe('what the chat shows', () => {
     const growing = after(event(inbound('m1', 1)), stream, composed('m3', 3), sent, stream);
     expect([ids(growing), growing.live?.place]).toEqual([['m1', 'm2', 'm3'], 'm1']);
     const ended = applyChange(growing, event({ type: 'stream-end', turnId: 't1' }));
-    // The history contains the later time of storage.
+    // In the history, the answer has the later time at which it was stored.
     for (const last of [event(part('p1', 9)), history(inbound('m1', 2), part('p1', 9))]) {
       const done = applyChange(ended, last);
       expect(ids(done)).toEqual(['m1', 'p1', 'm2', 'm3']);
@@ -120,7 +120,7 @@ describe('what the chat shows', () => {
     expect(ids(applyChange(all, history(...gone, inbound('m2', 3))))).toEqual(['m2']);
   });
 
-  it('skips unknown events and shows the rest', () => {
+  it('ignores unknown events and shows everything else', () => {
     const newer = JSON.parse('{ "type": "hologram", "messageId": "h", "at": 2 }');
     expect(ids(after(history(newer, inbound('m1', 5)), event(newer)))).toEqual(['m1']);
   });
@@ -156,7 +156,7 @@ describe('what the chat shows', () => {
     },
   );
 
-  it('shows why a message was refused until it is dismissed', () => {
+  it('shows the reason for a refusal until the message is dismissed', () => {
     const refused: Change = {
       type: 'delivery',
       id: 'm1',

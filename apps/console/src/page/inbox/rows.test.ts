@@ -30,7 +30,7 @@ const known = {
 const at = (moment: number) =>
   ({ last: { direction: 'in', at: moment, text: '', by: null } }) as const;
 
-describe('the rows of the inbox', () => {
+describe('the inbox rows', () => {
   it('[U03] list each chat of the page once, under its own title, beside conversations of all channels', () => {
     const web = { channel: 'web', chatId: 'c1', title: 'Owner', isNew: true };
     const own = conversation('w', { ...web, ...at(5) });

@@ -16,7 +16,7 @@ const BEFORE = {
   plugins: ['./a.ts', { use: './b.ts', options: { deep: [1] } }],
 };
 
-describe('a draft of the settings', () => {
+describe('a settings draft', () => {
   it.each<[string, unknown, unknown]>([
     [
       'a value that changed',

@@ -105,7 +105,7 @@ describe('a setting in the form', () => {
       if (entry !== undefined) look(entry, `${path}.*`, depth - 1);
     };
     look(schema, '', 6);
-    // A plugin's options are opaque to Parley, and a JSON Schema is JSON.
+    // Only JSON Schemas are entered as JSON.
     expect(seen).toEqual(['.agent.responseFormat.*', '.agents.*.responseFormat.*']);
   });
 });

@@ -22,7 +22,7 @@ describe('the groups of settings', () => {
   it('[U03] contain every setting exactly once', () => {
     expect(paths.length).toBeGreaterThan(500);
     const homeless = paths.filter((path) => groupOf(path) === undefined);
-    // Parley writes the version itself.
+    // The version is missing because Parley writes it itself.
     expect(homeless).toEqual([['version']]);
     const parts = SETTINGS_GROUPS.flatMap((group) => group.parts);
     expect(parts).toEqual([...new Set(parts)]);

@@ -300,7 +300,7 @@ describe('restoring', () => {
     await ask('unanswered');
     writeFileSync(join(folder.workspace, 'SOUL.md'), 'later');
     mkdirSync(join(folder.path, 'skills'));
-    // The state after the database was replaced and before the workspace was.
+    // The state after the database was replaced but before the workspace was replaced.
     const aside = join(folder.path, 'before-restore-1');
     mkdirSync(aside);
     renameSync(join(folder.path, 'parley.db'), join(aside, 'parley.db'));
@@ -485,7 +485,7 @@ async function restore(file: string, more: Partial<RestoreOrder>) {
   return restoreBackup({ ...order, withSettings: false, ...more });
 }
 
-/** All files below a folder except the lock, which cannot be compared. */
+/** All files below a folder, except for the lock, which cannot be compared. */
 function contentOf(path: string): Record<string, string> {
   const names = readdirSync(path, { recursive: true }).map(String).toSorted();
   return Object.fromEntries(
@@ -500,7 +500,7 @@ function withoutEnd(bytes: Buffer): Buffer {
   return gzipSync(content.subarray(0, content.indexOf('database/')).subarray(0, -100));
 }
 
-/** The same archive with a text replaced by another of the same length. */
+/** The same archive with one text replaced by another text of the same length. */
 function swap(bytes: Buffer, from: string | RegExp, to: string): Buffer {
   const content = gunzipSync(bytes).toString('latin1');
   if (content.search(from) < 0) throw new Error(`the archive does not contain "${from}"`);

@@ -118,7 +118,7 @@ describe('the default installation', () => {
   });
 });
 
-describe('a deliberately bad installation', () => {
+describe('a deliberately insecure installation', () => {
   it('[U05] is reported check by check, without a secret in the output', async () => {
     await makeBad();
     expect(await audit('--json')).toBe(2);
@@ -157,7 +157,7 @@ describe('a deliberately bad installation', () => {
     expect(readFileSync(join(folder, 'parley.yaml'), 'utf8')).toBe(settings);
   });
 
-  it('[U05] is logged briefly after the start: critical findings, and the number of warnings', async () => {
+  it('[U05] is logged shortly after startup: critical findings, and the number of warnings', async () => {
     await makeBad();
     const store = await openStore({ url: place().storeUrl, clock: Date.now });
     const { log, lines } = recordingLogger();
@@ -183,7 +183,7 @@ describe('a deliberately bad installation', () => {
 });
 
 describe('a prompt file that an agent has written', () => {
-  it('[U05] is reported with the time and the conversation, but not with other files the agent wrote', async () => {
+  it('[U05] is reported with the time and the conversation, without other files that the agent wrote', async () => {
     mkdirSync(join(folder, 'workspace'), { recursive: true });
     writeFileSync(join(folder, 'workspace', 'AGENTS.md'), '# Agents\n');
     const at = Date.now();
@@ -234,7 +234,7 @@ describe('an audit in which one check fails', () => {
   it('[U05] reports that check as a warning, and the results of all others', async () => {
     mkdirSync(folder);
     writeFileSync(join(folder, 'parley.yaml'), JSON.stringify({ exec: { enabled: true } }));
-    // The folder in which the sandbox is tested cannot be created.
+    // The folder for testing the sandbox cannot be created.
     vi.stubEnv('TMPDIR', join(folder, 'missing'));
     onTestFinished(() => void vi.unstubAllEnvs());
     expect(await audit('--json')).toBe(1);
@@ -312,7 +312,7 @@ describe('the tool descriptions of an MCP server', () => {
   });
 
   describe('after 0.1.0 has accepted them', () => {
-    /** A tool as 0.1.0 described it, with the hash that it stored. */
+    /** A tool as described by 0.1.0, with the hash that it stored. */
     const plain = {
       name: 'read',
       description: 'Reads a file.',

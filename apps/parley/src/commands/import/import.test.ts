@@ -72,7 +72,7 @@ const run = (yes: boolean, path = from): Promise<number> =>
     yes,
   );
 
-/** Every file below a folder with its bytes, mode and time. */
+/** Every file below a folder with its content, mode and modification time. */
 function pictureOf(folder: string): readonly string[] {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
   return names.map((name) => {

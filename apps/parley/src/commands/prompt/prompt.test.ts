@@ -34,7 +34,7 @@ interface Told {
   readonly at?: number;
 }
 
-/** Stores turns as a gateway would. */
+/** Stores turns in the same way as a gateway. */
 async function record(turns: Readonly<Record<string, Told>>): Promise<void> {
   const url = `sqlite:${join(folder, 'parley.db')}`;
   const store = await openStore({ url, clock: Date.now });

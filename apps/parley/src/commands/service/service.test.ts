@@ -24,7 +24,7 @@ import { installService, serviceStatus, uninstallService } from './service.ts';
 
 const LAUNCHER = resolve(import.meta.dirname, '../../../bin/parley.js');
 
-/** A fake systemctl: it reads the unit, starts its command as a process and ends it. */
+/** A fake systemctl that reads the unit, starts its command as a process and stops it. */
 const SYSTEMCTL = `#!/bin/sh
 cd "$(dirname "$0")" || exit 1
 echo "$*" >>calls
@@ -178,7 +178,7 @@ const isReal =
   existsSync('/run/systemd/system') &&
   ![SYSTEM.unit, SYSTEM.data].some((path) => existsSync(path));
 
-// Not registered elsewhere, so that it does not count as a skipped test.
+// Not registered on other machines, so that it does not count as a skipped test.
 if (isReal)
   describe('on a machine with systemd', () => {
     afterAll(() => rmSync(SYSTEM.data, { recursive: true, force: true }));
