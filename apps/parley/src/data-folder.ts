@@ -30,7 +30,7 @@ export interface DataFolder {
   /** The file through which `parley status` and `parley chat` find the running gateway. */
   readonly instanceFile: string;
   readonly tokenFile: string;
-  /** The progress of sends, recorded while the gateway of this folder is alive. */
+  /** The progress of sends, recorded while the gateway on this folder is running. */
   readonly sendNotes: string;
   /** The work in progress of each process, read by the next one after a crash. */
   readonly working: string;

@@ -6,7 +6,7 @@ import type { Workspace } from '@parley/workspace';
 /** The maximum number of chats whose titles are looked up, starting with the newest messages. */
 const MAX_CHATS = 500;
 
-/** The chats of an agent, by the name of their memory file. */
+/** An agent's chats, by the name of their memory file. */
 export function memoryChats(
   workspace: Workspace,
   agent: string | undefined,

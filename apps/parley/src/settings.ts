@@ -66,8 +66,8 @@ export function readSettings(
 }
 
 /**
- * An agent of the settings. `name` is the one used in its conversation ids; undefined for the
- * default agent (F14).
+ * An agent defined in the settings. `name` is the name used in its conversation ids; undefined for
+ * the default agent (F14).
  */
 export interface ChosenAgent {
   readonly name: string | undefined;

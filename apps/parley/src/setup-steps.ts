@@ -207,7 +207,7 @@ function isOnlyModelMissing(probe: ModelProbe): boolean {
 
 const FILL_IN = 'Fill it in and try again.';
 
-/** Reports the fields of a model that are missing or invalid, by the labels of the form. */
+/** Reports missing or invalid fields of a model, using the labels in the form. */
 function unfitModel({ issues }: z.ZodError): SetupAnswer {
   const reasons = issues.map(({ path, code, message }) => {
     const key = String(path.at(-1) ?? '');

@@ -66,7 +66,7 @@ export function answererOf(all: readonly ShownAgent[], id: string): ShownAgent |
   return all.find(({ name, isDefault }) => (of === undefined ? isDefault : name === of));
 }
 
-/** The id of a chat with an agent on this page. */
+/** The id of a chat on this page with an agent. */
 export function chatIdWith({ name, isDefault }: ShownAgent, chat: string): string {
   return isDefault ? chat : `@${name}/${chat}`;
 }

@@ -46,7 +46,7 @@ const settings = async () => (await import('./settings/settings-view.tsx')).Sett
 const people = async () => (await import('./people.tsx')).PeopleView;
 const status = async () => (await import('./status.tsx')).StatusView;
 
-/** One of the four places of the navigation, with its views. */
+/** One of the four places in the navigation, with its views. */
 export interface Place {
   readonly id: 'inbox' | 'agent' | 'operate' | 'settings';
   readonly name: string;

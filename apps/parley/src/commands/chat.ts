@@ -73,7 +73,7 @@ function printAnswer({ text, isAnswered }: Answer): number {
 
 const CHAT_ID = 'main';
 
-/** The id of the only chat that the terminal has with each agent. */
+/** The id of the terminal's single chat with an agent. */
 function chatWith(asked: string | undefined, { folder, env }: Pick<Cli, 'folder' | 'env'>): string {
   if (asked === undefined) return CHAT_ID;
   return conversationOfAgent(chosenAgent(readSettings(folder, env), asked).name, CHAT_ID);

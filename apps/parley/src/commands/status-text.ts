@@ -90,7 +90,7 @@ function afterRestart({ settings: { afterRestart } }: GatewayStatus): string | u
   return `${afterRestart.join(', ')} ${afterRestart.length === 1 ? 'counts' : 'count'} from the next start`;
 }
 
-/** Returns no line when the value is unknown. */
+/** Returns no line if the value is unknown. */
 function statusLine(name: string, text: string | undefined): readonly string[] {
   return text === undefined ? [] : [`${name.padEnd(10)}${text}`];
 }

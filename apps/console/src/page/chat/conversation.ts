@@ -320,7 +320,7 @@ export function chosenOf(answer: Answer, entries: readonly Entry[]): Button | nu
   return pressOf(answer, entries)?.button ?? null;
 }
 
-/** The labels of pressed buttons, by the id of the message that the press sent. */
+/** The labels of pressed buttons, by the id of the message that each button press sent. */
 export function labelsOf(entries: readonly Entry[]): ReadonlyMap<string, string> {
   const presses = entries.flatMap((entry) =>
     entry.kind === 'answer' ? (pressOf(entry, entries) ?? []) : [],

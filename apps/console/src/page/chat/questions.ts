@@ -37,7 +37,7 @@ export function useQuestions(entries: readonly Entry[]): Questions {
   }, [open, known]);
 }
 
-/** The codes of the questions that no button of the chat has answered. */
+/** The codes of questions in the chat that no button press has answered. */
 function openCodes(entries: readonly Entry[]): readonly string[] {
   return entries.flatMap((entry) => {
     const code = entry.kind === 'answer' ? approvalCode(entry.buttons) : null;

@@ -12,7 +12,7 @@ export interface StopMarks {
   readonly last: number;
 }
 
-/** The end of an answer that was stopped in the middle. */
+/** Matches the end of an answer that was stopped midway. */
 const STOPPED_ANSWER = /<em>Stopped\.<\/em><\/p>\s*$/;
 const STOPPED_NOTICE = /^<p>Stopped\.<\/p>\s*$/;
 /**

@@ -51,7 +51,7 @@ export function ModeChoice({ mode, onChoose, isLabelHidden }: ModeProps): VNode 
 
 interface ModelProps extends Pick<ModeProps, 'isLabelHidden'> {
   readonly of: Pick<ConversationReport, 'model' | 'models' | 'usualModel'>;
-  /** Selects a model; null for the one in the settings. */
+  /** Selects a model; null for the model in the settings. */
   readonly onChoose: (model: string | null) => void;
 }
 

@@ -13,7 +13,7 @@ const SEEN_CHAT = 'parley.seen.';
 /** The prefix that earlier versions put before the ids of chat rows. */
 const CHAT_ROW = 'chat ';
 
-/** The limit of each of the operation's lists. */
+/** The maximum length of each list that the operation accepts. */
 const MAX_MARKS = 500;
 const MAX_TITLE = 80;
 

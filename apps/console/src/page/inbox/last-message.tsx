@@ -62,7 +62,7 @@ interface SummaryProps {
 /** The sections of a request that consist of messages; the others summarize layers. */
 const MESSAGE_SECTIONS: ReadonlySet<string> = new Set(['history', 'message']);
 
-/** The size of a prompt and of each of its layers. */
+/** Shows the size of a prompt and each of its layers. */
 function PromptSummary({ turn, prompt }: SummaryProps): VNode {
   const { tokens, characters, layout, model, parts, sections } = prompt;
   const rows = [

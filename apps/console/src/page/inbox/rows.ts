@@ -28,7 +28,7 @@ export interface InboxRow {
   readonly state: ListedConversation['state'];
   readonly waiting: number;
   readonly mode: ListedConversation['mode'];
-  /** The model chosen for this conversation; null for the one in the settings. */
+  /** The model chosen for this conversation; null for the model in the settings. */
   readonly model: string | null;
   readonly hasFailed: boolean;
   /** Whether a person has taken over from the agent. */
@@ -176,7 +176,7 @@ export function isShownBy(filter: RowFilter, row: InboxRow): boolean {
 
 const WORDS = /[\p{L}\p{N}]+/gu;
 
-/** One or two letters of a title, shown in place of a picture. */
+/** One or two letters from a title, shown in place of a picture. */
 export function initialsOf(title: string): string {
   const words = title.match(WORDS) ?? [];
   const letters =

@@ -11,7 +11,7 @@ export interface Schema {
   readonly maxLength?: number;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
-  /** The schema of every entry of a record; false if all keys are known. */
+  /** The schema of all entries in a record; false if all keys are known. */
   readonly additionalProperties?: Schema | boolean;
   readonly items?: Schema;
   readonly anyOf?: readonly Schema[];
@@ -266,7 +266,7 @@ export function startOfEntry(schema: Schema): unknown {
 }
 
 /**
- * The keys that a block may contain in any of its forms; `entry` is the schema of every key of a
+ * The keys that a block may contain in any of its forms; `entry` is the schema of all keys in a
  * record.
  */
 export function keysOf(schema: Schema): {

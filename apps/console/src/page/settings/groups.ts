@@ -5,7 +5,7 @@ export interface SettingsGroup {
   /** Its name in the address. */
   readonly id: string;
   readonly title: string;
-  /** Sections of the file, or single settings taken out of a section of another group. */
+  /** Sections of the file, or single settings extracted from a section in another group. */
   readonly parts: readonly string[];
 }
 

@@ -89,7 +89,7 @@ function Reset({ name, path, schema, form, written, isEntry }: HeadProps): VNode
   );
 }
 
-/** The help of a setting and its problems. */
+/** The help text of a setting, and its problems. */
 export function Help({
   path,
   schema,

@@ -195,5 +195,5 @@ function settingOf(part: string, schema: Schema) {
   return { name: path.at(-1) ?? part, path, schema: schemaAt(schema, path) };
 }
 
-/** The keys of a path in the notation of problems. */
+/** Parses the path notation of problems into keys. */
 const keysIn = (path: string): Path => path.split(/[.[\]]+/).filter((key) => key !== '');

@@ -15,7 +15,7 @@ type MessageProps = Props & { readonly message: SimulatedMessage };
 const NEAR = 120;
 const EMOJIS = ['👍', '❤', '🔥', '😁'] as const;
 
-/** The messages of a chat as the platform shows them. */
+/** The messages in a chat, displayed as on the platform. */
 export function Conversation({ state, play }: Props): VNode {
   const { world, chat, speaker, people } = play;
   const box = useRef<HTMLDivElement>(null);

@@ -54,7 +54,7 @@ export function HoursSection(): VNode | null {
 
 interface ChannelsProps {
   readonly channels: GatewayStatus['channels'];
-  /** The activity of each channel today, by its id; absent while unknown. */
+  /** Today's activity by channel id; absent while unknown. */
   readonly used: OutputOf<'usage/report'>['rows'] | undefined;
 }
 

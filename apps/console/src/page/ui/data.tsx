@@ -98,7 +98,7 @@ export function useData<Value>(path: string | null, again?: Again<Value>): Data<
   const { refresh, round } = useScope();
   const live = useContext(LiveChanges);
   const changes = again === 'live' ? live.value : null;
-  // Prevents the answer of an earlier request from replacing that of a later one.
+  // Prevents the answer to an earlier request from replacing the answer to a later one.
   const requests = useRef<Requests>({ path, last: 0, shown: 0 });
   const state = useSignal<Data<Value> & { readonly path: string | null }>({ path, ...LOADING });
   const isOwn = path === null || state.value.path === path;

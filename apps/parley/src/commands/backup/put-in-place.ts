@@ -28,7 +28,7 @@ export interface Replacement {
 const Marker = z.object({
   /** The folder that the previous state is moved to. */
   aside: z.string(),
-  /** The names of the replaced entries that existed before the restore. */
+  /** The names of replaced entries that existed before the restore. */
   had: z.array(z.string()),
 });
 type Marker = z.infer<typeof Marker>;

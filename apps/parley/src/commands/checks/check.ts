@@ -49,7 +49,7 @@ interface Row<N extends Need> {
   run(facts: FactsFor<N>, signal: AbortSignal): Found | Promise<Found>;
 }
 
-/** A row of the table of checks. */
+/** A row in the table of checks. */
 export interface Check<N extends Need = Need> extends Row<N>, Partial<Defaults> {
   readonly commands: readonly ('doctor' | 'audit')[];
   /** The name shown by `parley doctor`, if it differs from the id. */

@@ -20,7 +20,7 @@ export interface Facts {
   readonly config: Pick<Installation, 'checked' | 'loaded' | 'pluginReport' | 'definitions'>;
   /** Valid settings. */
   readonly settings: SettingsFacts;
-  /** The files of the data folder, of skills and of plugins. */
+  /** Files in the data folder, in skills and in plugins. */
   readonly files: FileFacts;
   /** The workspace of the agent. */
   readonly workspace: { readonly workspace: WorkspaceFacts };
@@ -34,7 +34,7 @@ export interface Facts {
   readonly gateway: Pick<Installation, 'gateway'>;
   /** Remote servers. Checks add the time that these servers report. */
   readonly network: Pick<Installation, 'clocks'>;
-  /** The number of findings of the whole audit. */
+  /** The number of findings in the whole audit. */
   readonly audit: { readonly countFindings: () => Promise<AuditReport['counts']> };
 }
 

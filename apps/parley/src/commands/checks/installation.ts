@@ -37,7 +37,7 @@ export type DatabaseLook =
 export type GatewayLook =
   | { readonly kind: 'none' }
   | { readonly kind: 'runs'; readonly at: FoundGateway; readonly status: GatewayStatus }
-  /** The process of the gateway is alive but does not answer. */
+  /** The gateway process is alive but does not answer. */
   | { readonly kind: 'silent'; readonly at: Instance; readonly reason: string };
 
 /**

@@ -28,7 +28,7 @@ export const SKILL_CHECK = doctor(['settings', 'config'], {
       ...all.flatMap((one) => skillFindings(one, show)),
       // Skills from plugins are not known here, so names cannot be checked.
       ...(settings.plugins.length > 0 ? [] : unknownNames(settings.skills, all)),
-      // The menus of accounts contain the skills of the default agent.
+      // The menus of accounts list the skills of the default agent.
       ...(agent === undefined ? await menuFindings(facts, skillCommandsOf(skills)) : []),
     ];
     if (found.length > 0) return found;

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { getSystemErrorMap } from 'node:util';
 import { INSTALLATION, isBundle } from '@parley/core/installation';
 
-/** Removes everything from a value that is not Parley's own. */
+/** Removes everything from a value that does not originate from Parley. */
 export type Mask = (value: unknown) => unknown;
 
 /** The largest number shown; larger ones may be ids of people or phone numbers. */

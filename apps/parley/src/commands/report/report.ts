@@ -71,7 +71,10 @@ export async function collectOwnReport(
   return collectReport(installation);
 }
 
-/** Collects information for finding a defect, and hides everything that is not Parley's own. */
+/**
+ * Collects information for finding a defect, and hides everything that does not originate from
+ * Parley.
+ */
 export async function collectReport(installation: Installation): Promise<BugReport> {
   const { folder, clock } = installation;
   const mask = await openMask();

@@ -11,7 +11,7 @@ export interface ServiceProgram {
 
 export interface UnitFacts extends ServiceProgram {
   /**
-   * `system` is a service of the machine with its own user. `user` is a service of the user who
+   * `system` is a system service with its own user. `user` is a user service of the person who
    * installs it.
    */
   readonly kind: 'system' | 'user';

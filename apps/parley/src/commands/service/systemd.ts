@@ -92,7 +92,7 @@ export function stateIn(shown: string): ServiceState {
   };
 }
 
-/** Returns 0 when the version is unknown. */
+/** Returns 0 if the version is unknown. */
 export function versionIn(said: string): number {
   return Number(/^systemd (\d+)/.exec(said)?.[1] ?? 0);
 }
