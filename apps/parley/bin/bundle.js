@@ -1,6 +1,6 @@
-// Decides which program runs: the bundle in dist/<hash>/, or the sources if the bundle was not built
-// from them. It is plain JavaScript because loading TypeScript costs Node 16 MB of memory. The build
-// writes `dist/bundle.json`.
+// Decides which program runs: the bundle in dist/<hash>/, or the sources if the bundle was not
+// built from them. It is plain JavaScript because loading TypeScript costs Node 16 MB of memory.
+// The build writes `dist/bundle.json`.
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -44,7 +44,8 @@ export function findProgram(root) {
 }
 
 /**
- * Tells builds that this process runs a bundle, because it loads some of its files only on first use.
+ * Tells builds that this process runs a bundle, because it loads some of its files only on first
+ * use.
  * @param {string} folder
  */
 export function noteRunning(folder) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Deliberately plain JavaScript: it must run on any old Node, find the bundled Node 24, and continue
-// with it.
+// Deliberately plain JavaScript: it must run on any old Node, find the bundled Node 24, and
+// continue with it.
 import { spawn } from 'node:child_process';
 import module from 'node:module';
 import { dirname, join } from 'node:path';
@@ -10,15 +10,19 @@ import v8 from 'node:v8';
 const NEEDED = 24;
 /** @type {NodeJS.Signals[]} */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
-/** Commands that run until they are stopped. They log why the sources run, and start with limits. */
+/**
+ * Commands that run until they are stopped. They log why the sources run, and start with limits.
+ */
 const LONG_RUNNING = new Set(['start', 'gateway', 'worker', 'simulate']);
 /** Limits the space for young objects, in MB. Node accepts it only at startup. */
 const YOUNG_SPACE = '--max-semi-space-size';
-/** Limits malloc arenas, which retain memory that threads have freed. Read when a process starts. */
+/**
+ * Limits malloc arenas, which retain memory that threads have freed. Read when a process starts.
+ */
 const ARENAS = 'MALLOC_ARENA_MAX';
 /**
- * Supervisors wait 10 s for a process to exit; one whose event loop is blocked does not handle signals.
- * In ms.
+ * Supervisors wait 10 s for a process to exit; one whose event loop is blocked does not handle
+ * signals. In ms.
  */
 const KILL_AFTER_MS = 11_000;
 
@@ -29,9 +33,9 @@ if (isOld || (isLongRunning && !isWithinLimits()))
 else await run();
 
 async function run() {
-  // The heap grows by 90 % of its used size before a full collection. Less growth costs processor time
-  // (50 %: twice as many full collections under load), more growth costs memory (each 10 %: 3 to 5 MB
-  // after a load). This is not a limit at which a process would crash.
+  // The heap grows by 90 % of its used size before a full collection. Less growth costs processor
+  // time (50 %: twice as many full collections under load), more growth costs memory (each 10 %: 3
+  // to 5 MB after a load). This is not a limit at which a process would crash.
   v8.setFlagsFromString('--heap-growing-percent=90');
   const { findProgram, noteRunning, programModule } = await import('./bundle.js');
   const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -49,8 +53,8 @@ async function run() {
 }
 
 /**
- * Whether this process was started with both limits, as the image and the service units do. Values set by an
- * operator count as well.
+ * Whether this process was started with both limits, as the image and the service units do. Values
+ * set by an operator count as well.
  */
 function isWithinLimits() {
   const flags = [...process.execArgv, process.env.NODE_OPTIONS ?? ''];
@@ -58,8 +62,8 @@ function isWithinLimits() {
 }
 
 /**
- * Restarts the program with its limits: in the same process if the system can replace its program, otherwise in
- * a child process, to which signals are forwarded.
+ * Restarts the program with its limits: in the same process if the system can replace its program,
+ * otherwise in a child process, to which signals are forwarded.
  * @param {string} node
  */
 function startWithin(node) {
@@ -92,7 +96,9 @@ function startWithin(node) {
   });
 }
 
-/** The path of the Node that npm installed with Parley, from an optional package for each platform. */
+/**
+ * The path of the Node that npm installed with Parley, from an optional package for each platform.
+ */
 function bundledNode() {
   const windows = process.platform === 'win32';
   const name = `node-${windows ? 'win' : process.platform}-${process.arch}`;
@@ -108,8 +114,8 @@ function bundledNode() {
 }
 
 /**
- * Caches compiled code beside the bundle, where the build has created the cache. Uses Node's default location for
- * sources, and if this user cannot write beside the bundle.
+ * Caches compiled code beside the bundle, where the build has created the cache. Uses Node's
+ * default location for sources, and if this user cannot write beside the bundle.
  * @param {string | null} folder
  */
 function keepCompiled(folder) {

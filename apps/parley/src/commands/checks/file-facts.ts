@@ -124,6 +124,6 @@ function entriesOf(folder: string): readonly string[] {
   try {
     return statSync(folder).isDirectory() ? readdirSync(folder).toSorted() : [];
   } catch {
-    return []; // The file is missing or unreadable for this user, so Parley does not read it either.
+    return []; // Missing or unreadable for this user, so Parley does not read the file either.
   }
 }
