@@ -11,7 +11,8 @@ const NEEDED = 24;
 /** @type {NodeJS.Signals[]} */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 /**
- * Commands that run until they are stopped. They log why the sources run, and start with limits.
+ * Commands that run until they are stopped. They log why the sources run, and start with memory
+ * limits.
  */
 const LONG_RUNNING = new Set(['start', 'gateway', 'worker', 'simulate']);
 /** Limits the space for young objects, in MB. Node accepts it only at startup. */
