@@ -5,6 +5,6 @@ const redisUrl = inject('redisUrl');
 const postgresUrl = inject('postgresUrl');
 
 // Uses dedicated servers, since it kills them.
-describe.runIf(redisUrl && postgresUrl)('[D09] gateways, workers and their servers when they are killed', () => {
+describe.runIf(redisUrl && postgresUrl)('[D09] killed gateways, workers and servers', () => {
   keepsItsPromises('distributed');
 });
