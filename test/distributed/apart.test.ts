@@ -9,7 +9,7 @@ import { ANN, openScene, type Scene } from './scene.ts';
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 const PNG = Uint8Array.from(Buffer.from('\u0089PNG\r\n\u001a\n and pixels', 'latin1'));
 
-describe.runIf(redisUrl && postgresUrl)('a gateway and workers, each with a separate data folder', () => {
+describe.runIf(redisUrl && postgresUrl)('gateway and workers with separate data folders', () => {
   let scene: Scene;
   let workers: readonly Member[];
   let redis: FaultyProxy;

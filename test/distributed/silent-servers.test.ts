@@ -81,7 +81,7 @@ const PROBED_WITHIN_MS = 4_000;
 /** The recovery time that D13 allows after the silence, in ms. */
 const BACK_WITHIN_MS = 15_000;
 
-describe.runIf(redisUrl && postgresUrl)('a gateway and a worker whose servers stop responding', () => {
+describe.runIf(redisUrl && postgresUrl)('a gateway and a worker whose servers fall silent', () => {
   let database: FreshDatabase;
   let postgres: FaultyProxy;
   let redis: FaultyProxy;

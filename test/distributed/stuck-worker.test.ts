@@ -9,7 +9,7 @@ const PEOPLE = isWholeRun() ? 12 : 4;
 /** The bound is 15 s; the machine that runs the tests may be twice as slow. */
 const TIMEOUT_MS = 30_000;
 
-describe.runIf(redisUrl && postgresUrl)('a worker that is stuck while another one is healthy', () => {
+describe.runIf(redisUrl && postgresUrl)('a stuck worker beside a healthy one', () => {
   let scene: Scene;
   let proxy: FaultyProxy;
   let stuck: MemberApart;

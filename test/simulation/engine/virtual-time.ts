@@ -96,7 +96,7 @@ export class VirtualTime {
     return this.#current.getStore();
   }
 
-  /** What the clock of the calling process shows, in ms since 1970. */
+  /** The time that the clock of the calling process reads, in ms since 1970. */
   wallClock(): number {
     return Math.floor(BEGINNING + this.ownNow + (this.process?.clockAhead ?? 0));
   }
