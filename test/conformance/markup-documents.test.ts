@@ -57,7 +57,7 @@ describe('any Markdown in every dialect', () => {
     () => {
       fc.assert(
         fc.property(sampleDocument, targets, (sample, all) => {
-          // Everything that looks like a formula in it is one.
+          // Only the first reading, in which everything that looks like a formula is one.
           const readings = once(expectedOfMarkdown(sample.markdown).take(1));
           for (const to of all) {
             inDialect(to, () => {

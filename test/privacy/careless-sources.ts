@@ -14,7 +14,7 @@ export interface Hoard {
   view(): WorkspaceView | undefined;
 }
 
-/** An empty one. */
+/** Creates an empty one. */
 export function createHoard(chance: Chance): Hoard {
   const parts: PromptPart[] = [];
   const views: WorkspaceView[] = [];

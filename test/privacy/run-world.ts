@@ -68,7 +68,7 @@ const PROMPT_FILES = createPromptFiles([
   ...['memory/', 'skills/', 'formats/', 'personas/', 'output-formats/'],
 ]);
 
-/** Plays `turns` random turns in one random world, and counts into `tally`. */
+/** Runs `turns` random turns in one random world, and counts the results in `tally`. */
 export async function runWorld(seed: number, turns: number, tally: Tally): Promise<void> {
   const chance = chanceFrom(seed);
   const book = canaryBook(chance);

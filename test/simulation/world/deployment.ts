@@ -78,7 +78,7 @@ export class Deployment {
     this.writeSettingsText(JSON.stringify(settings));
   }
 
-  /** Starts a process under a name; resolves when it works or has failed. */
+  /** Starts a process under a name; resolves when it is running or has failed. */
   async start(name: string, role: ProcessRole): Promise<Running> {
     const { time } = this.#machine;
     const running = this.begin(name, role);
