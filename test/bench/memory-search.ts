@@ -29,7 +29,7 @@ export interface SearchCost {
   readonly cpu: SearchSpread;
 }
 
-/** All figures of the section. */
+/** All results of the section. */
 export interface MemorySearchFigures {
   /** The first question of a process, which reads all files. */
   readonly first: number;

@@ -44,7 +44,7 @@ export interface LayoutCost {
   readonly sharedRequest: number;
 }
 
-/** All figures of the section. */
+/** All results of the section. */
 export interface PromptFigures {
   readonly layouts: readonly LayoutCost[];
   /** The default layout, when one skill changed and a new session starts. */

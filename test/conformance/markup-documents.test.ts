@@ -9,7 +9,7 @@ import { mustShow, seenWords } from './markup/word-formats.ts';
 
 const DIALECTS = ['telegram', 'discord', 'whatsapp', 'html', 'plain'] as const;
 
-/** Realistic limits, generous ones, and limits that leave almost no room. */
+/** Realistic limits, generous ones, and limits that leave almost no space. */
 const maxLength = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(2_000, 4_096) },
   { weight: 3, arbitrary: fc.integer({ min: 300, max: 1_500 }) },

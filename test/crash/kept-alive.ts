@@ -63,7 +63,7 @@ export class KeptAlive {
   }
 
   /**
-   * Shuts the current process down in order; returns its last output if it exited in another way,
+   * Shuts the current process down gracefully; returns its last output if it exited in another way,
    * otherwise null.
    */
   async end(): Promise<string | null> {

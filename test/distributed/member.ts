@@ -18,7 +18,7 @@ export interface Member {
   readonly address: string;
   /** Its log so far; for a separate process, all of its output. */
   words(): string;
-  /** Shuts it down in order, and waits for that. */
+  /** Shuts it down gracefully, and waits for that. */
   end(): Promise<unknown>;
 }
 

@@ -17,7 +17,7 @@ const ANN = '200000000000000501';
 const BO = '200000000000000502';
 /** Longer than a question waits. */
 const DAY_MS = 24 * 60 * 60_000;
-/** Killed in a full run, and always on Telegram; otherwise shut down in order. */
+/** Killed in a full run, and always on Telegram; otherwise shut down gracefully. */
 const startToRestart = isWholeRun() ? startApart : start;
 
 const closing: Closing = [];

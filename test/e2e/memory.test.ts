@@ -46,7 +46,7 @@ describe('memory in Telegram', () => {
     expect(await say(ANN, '/memory')).toMatch(/I like heron pie\..*preference, user/);
   });
 
-  it('[G13] saves what the model does not, and says so', async () => {
+  it('[G13] saves what the model does not, and confirms it', async () => {
     await say(ANN, 'Never call me before nine.');
     expect(await say(ANN, '/memory')).toMatch(/Never call me before nine\..*saved automatically/);
   });

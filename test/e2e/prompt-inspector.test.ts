@@ -49,7 +49,7 @@ describe.runIf(chromiumUrl)('the prompt on the page', () => {
     await page.getByText('layout parley', { exact: false }).first().waitFor();
   });
 
-  it('[P17] [W02] shows the audience and size of each layer, and whether it was cut', async () => {
+  it('[P17] [W02] shows the audience and size of each layer, and whether it was truncated', async () => {
     const memory = await layer('memory-file').innerText();
     expect(memory).toContain('owner only');
     expect(memory).toContain('MEMORY.md');

@@ -58,7 +58,7 @@ describe.runIf(chromiumUrl)('approvals on the page', () => {
     (await answers(page)).filter((text) => text.includes(words));
 
   it('[G05] a button, a kill -9 between question and answer, two tabs that press: the call runs once', async () => {
-    // Killed every third day on a change, otherwise shut down in order.
+    // Killed every third day on a change, otherwise shut down gracefully.
     const parley = isOfDay(1, 3) ? await scene.startApart() : scene.parley;
     const page = await open();
     await say(page, 'please note it');

@@ -180,7 +180,7 @@ async function playTurn(play: Play, name: string): Promise<void> {
   if (agent !== undefined) tally.others += 1;
   if (late.length === 0) return;
   tally.late += 1;
-  // Messages that may not join get a turn of their own, for their own reader.
+  // Messages that may not join get a separate turn, for their own reader.
   if (await stage.hasWaiting(conversationId)) await runToEnd(play, { name, said, written: late });
   else tally.joined += 1;
 }

@@ -38,7 +38,7 @@ function answering({ adapter, received }: Scene) {
 }
 
 describe('an ephemeral message in a group', () => {
-  it('[F18] reaches Parley with an id of its own, although its number is 0', async () => {
+  it('[F18] reaches Parley with a unique id, although its message id is 0', async () => {
     const { double, received } = await whispered();
     double.say({ chat: GROUP, from: BO, text: '/status', ephemeral: true });
     double.say({ chat: GROUP, from: ANN, text: '/status', ephemeral: true });

@@ -149,7 +149,7 @@ export class Deployment {
     this.#options.onEnd?.(running.process);
   }
 
-  /** Shuts a process down in order, as SIGTERM does. */
+  /** Shuts a process down gracefully, as SIGTERM does. */
   async stop(name: string): Promise<void> {
     const { time } = this.#machine;
     const running = this.running.get(name);
