@@ -34,7 +34,7 @@ export interface LayoutCost {
   /** From the start of a turn to the request, including reading its history from the database. */
   readonly untilAsked: Spread;
   readonly systemTokens: number;
-  /** Tokens in the user message before the person's own words. */
+  /** Tokens in the user message before the person's own text. */
   readonly contextTokens: number;
   /**
    * The share that two turns a minute apart have in common, of the system prompt and of the whole

@@ -57,8 +57,8 @@ describe.runIf(chromiumUrl)('logs on the page', () => {
   const line = (text: string | RegExp) => lines().filter({ hasText: text });
 
   /**
-   * Lines of another process, as careless code could write them: canaries in every place, and a
-   * broken line.
+   * Lines of another process, as careless code could write them: canaries in every field, and a
+   * malformed line.
    */
   function planted(): void {
     const words = Object.values(CANARIES);

@@ -105,7 +105,7 @@ describe.runIf(chromiumUrl)('usage on the page', () => {
     await row('telegram').waitFor();
   });
 
-  it('[U07] is shown beside the limits, and which one is used up', async () => {
+  it('[U07] is shown beside the limits, with those that are used up', async () => {
     await page.goto(`${scene.parley.address}/#/usage`);
     const caps = page.getByRole('region', { name: 'Today’s caps' });
     await caps.waitFor();

@@ -29,7 +29,7 @@ async function onTelegram() {
   return { telegram, model, parley, said, until };
 }
 
-describe('words on Telegram', () => {
+describe('messages with a special meaning on Telegram', () => {
   it('[F09] a message after a menu command is answered in the new session', async () => {
     const { telegram, model, until } = await onTelegram();
     telegram.say({ chat: ANN, text: 'my cat is called Kim' });

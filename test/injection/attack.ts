@@ -27,7 +27,7 @@ export interface DrillTurn {
   readonly until?: (drill: Drill) => boolean;
 }
 
-/** What stopped the attack, in the words of the page. */
+/** What stopped the attack, as worded on the page. */
 export type Guard =
   | 'never shown'
   | 'not offered'

@@ -6,7 +6,7 @@ export interface Place {
   readonly name: string;
 }
 
-/** A platform with places where people write; `P` is what its peer knows of each. */
+/** A platform with places where people write; `P` is its peer's data about each place. */
 export interface PlacePeer<P extends Place> {
   /** All places used by a test; the platform's ids occur in several of them. */
   readonly places: readonly P[];

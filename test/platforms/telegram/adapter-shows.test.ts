@@ -81,7 +81,7 @@ describe('an answer that grows', () => {
     expect(logged).toEqual([]);
   });
 
-  it('[D05] pauses in that chat for as long as Telegram says, and loses nothing of the answer', async () => {
+  it('[D05] pauses in that chat for as long as Telegram asks, and loses nothing of the answer', async () => {
     let now = 1_000_000;
     const { double, adapter } = await scene({ clock: () => now });
     const show = (text: string) => adapter.streaming?.update(ann, 't', growing(text));

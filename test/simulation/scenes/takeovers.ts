@@ -42,7 +42,7 @@ function pageOf(simulation: Simulation): AtThePage {
 const sentBy = (simulation: Simulation): readonly SentText[] => pageOf(simulation).sent;
 
 /**
- * Names the questions since the last words of the owner, which may be in the same message of the
+ * Names the questions since the last text of the owner, which may be in the same message of the
  * history.
  */
 function answer({ messages }: ModelRequest) {

@@ -176,7 +176,7 @@ export class ServerSide extends EventEmitter {
     this.lose(code);
   }
 
-  /** The connection is lost, whether or not the client knows. */
+  /** The connection is lost, whether or not the client has noticed. */
   lose(code = ABNORMAL): void {
     if (this.readyState === CLOSED) return;
     this.readyState = CLOSED;
