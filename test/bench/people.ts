@@ -3,7 +3,7 @@ import type { TelegramDouble, VisibleMessage } from '@parley/simulators/telegram
 import type { Disturbance, Load, Steady } from './doubles.ts';
 import { preciseNow } from './processes.ts';
 
-/** A Telegram, and one listener for what the bot writes there. */
+/** A Telegram double with a listener for the bot's messages. */
 export interface Crowd {
   readonly double: TelegramDouble;
   listen(onAnswer: (answer: VisibleMessage) => void): void;

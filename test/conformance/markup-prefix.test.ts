@@ -74,7 +74,7 @@ function check(property: fc.IAsyncProperty<[string, PrintedTarget, number[]]>): 
 
 describe('a growing answer', () => {
   it(
-    '[F12] is shown the same however its earlier prefixes ended',
+    '[F12] looks the same however it was split while it grew',
     async () => {
       await check(
         fc.asyncProperty(markdown, target, places, async (text, to, cuts) => {

@@ -198,7 +198,7 @@ describe('a kill while a sub-agent is working', () => {
     });
 
   if (isOfDay(1, KILLS))
-    it('[G07] while its end is being reported still leads to one report', async () => {
+    it('[G07] while its result is being reported still leads to exactly one report', async () => {
       const parley = await scene.startApart();
       const asked = Promise.withResolvers<void>();
       const held = Promise.withResolvers<void>();

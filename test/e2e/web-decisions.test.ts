@@ -9,7 +9,7 @@ import { openView, say, startWebScene, untilAnswer, type WebScene } from './web-
 const chromiumUrl = inject('chromiumUrl');
 const HOSTILE = 'Parrots talk <img src=x onerror="document.title=1">';
 
-describe.runIf(chromiumUrl)('decisions on the page', () => {
+describe.runIf(chromiumUrl)('pending decisions on the web page', () => {
   let scene: WebScene;
   let chat: Page;
   let page: Page;

@@ -93,7 +93,7 @@ async function reasonOfRest(): Promise<string | null | undefined> {
   return (await plan())?.lastReason;
 }
 
-/** Everything that the model was sent in heartbeats. */
+/** All requests that the model received from heartbeats. */
 const sent = () => JSON.stringify(model.beats());
 
 describe('an alert on Telegram', () => {

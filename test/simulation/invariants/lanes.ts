@@ -105,7 +105,7 @@ export const claimedByItsTurn: MakeInvariant = () => ({
 export const leftEmpty: MakeInvariant = () => ({
   id: 'D01',
   afterStep: ({ changes }, { observer: { tables } }) => {
-    // A rollback of the database is not a release of the lane.
+    // A database rollback does not release the lane.
     if (changes.some(({ kind }) => kind === 'rewound')) return [];
     const left = changes.flatMap((change) =>
       change.kind === 'lane' && change.holder === null ? [change.conversation] : [],
