@@ -160,7 +160,7 @@ async function flood(double: TelegramDouble, messages: number, perSecond: number
   }
 }
 
-/** Sends to this place are refused with the remaining time; people there keep writing. */
+/** Refuses sends to this place with the remaining wait; people there keep writing. */
 function limit(double: TelegramDouble, place: 'person' | 'group', seconds: number): void {
   const chat = place === 'person' ? LIMITED : LIMITED_GROUP;
   const over = Date.now() + seconds * 1_000;

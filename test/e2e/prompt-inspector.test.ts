@@ -11,7 +11,7 @@ const chromiumUrl = inject('chromiumUrl');
 /** Hostile file content that tries to become part of the page. */
 const HOSTILE = '</pre><img src=x onerror="document.title=1"><script>document.title=1</script>';
 
-describe.runIf(chromiumUrl)('the prompt on the page', () => {
+describe.runIf(chromiumUrl)('the prompt on the web page', () => {
   let scene: WebScene;
   let page: Page;
   beforeAll(async () => {

@@ -15,7 +15,7 @@ const chromiumUrl = inject('chromiumUrl');
 const FILE = 'notes/birds.md';
 const LONG = `${'parrot '.repeat(900)}; cat MEMORY.md${'\u3164'.repeat(400)}; rm x${'parrot'.repeat(900)}`;
 
-describe.runIf(chromiumUrl)('approvals on the page', () => {
+describe.runIf(chromiumUrl)('approvals on the web page', () => {
   let scene: WebScene;
   /** Each test has a separate chat. */
   let chat: string;

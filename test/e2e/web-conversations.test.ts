@@ -5,7 +5,7 @@ import { LOOKS, say, showIn, startWebScene, untilAnswer, type WebScene } from '.
 
 const chromiumUrl = inject('chromiumUrl');
 
-describe.runIf(chromiumUrl)('conversations of all channels on the page', () => {
+describe.runIf(chromiumUrl)('conversations of all channels on the web page', () => {
   let scene: WebScene;
   let chat: Page;
   let page: Page;

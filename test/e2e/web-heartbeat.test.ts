@@ -32,7 +32,7 @@ const TASKS = `## mail
 - do: Read the news.
 `;
 
-describe.runIf(chromiumUrl)('the heartbeat on the page', () => {
+describe.runIf(chromiumUrl)('the heartbeat on the web page', () => {
   let scene: WebScene;
   let page: Page;
   let found = 'HEARTBEAT_OK';

@@ -23,7 +23,7 @@ const CANARIES = {
   task: 'nightjar errand',
 } as const;
 
-describe.runIf(chromiumUrl)('logs on the page', () => {
+describe.runIf(chromiumUrl)('logs on the web page', () => {
   let scene: WebScene;
   let telegram: TelegramDouble;
   let page: Page;

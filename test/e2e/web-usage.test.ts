@@ -17,7 +17,7 @@ const chromiumUrl = inject('chromiumUrl');
 const DAY_MS = 24 * 60 * 60_000;
 const EVE = 'telegram:<img src=x onerror="document.title=1">';
 
-describe.runIf(chromiumUrl)('usage on the page', () => {
+describe.runIf(chromiumUrl)('usage on the web page', () => {
   let scene: WebScene;
   let page: Page;
   beforeAll(async () => {

@@ -83,7 +83,7 @@ for (const version of readdirSync(FIXTURES)) {
   // On a change only one of the two: the stored data is the same, and the tests of the store cover
   // both databases.
   for (const { name, servers, isThere } of DATABASES.filter((_, nth) => isOfDay(nth, 2))) {
-    describe.runIf(isThere)(`the installation of ${version} on ${name}, killed at work`, () => {
+    describe.runIf(isThere)(`the installation of ${version} on ${name}, killed mid-work`, () => {
       finishesWork(fixture, servers);
     });
   }

@@ -21,7 +21,7 @@ export interface Manner {
   readonly bullets: readonly string[];
   /** In `native` tables, cells keep their formats. */
   readonly tables: 'native' | 'grid';
-  /** Written between the cells of a row. */
+  /** The separator between the cells of a row. */
   readonly cellSeparator?: string;
   /**
    * With enough space, bullets, numbers and repeated table headers are never left out, and grapheme

@@ -1,6 +1,6 @@
 import type { InboundMessage } from '@parley/core';
 
-/** One of the conversations that a platform keeps apart. */
+/** One of the conversations that a platform keeps separate. */
 export interface Place {
   /** A unique description of the place. */
   readonly name: string;

@@ -228,7 +228,7 @@ describe('what people do on WhatsApp besides writing', () => {
     expect(states.map(({ kind }) => kind)).toEqual(['starting', 'connected']);
   });
 
-  it('[D01] is delivered again when a message without content could not be stored', async () => {
+  it('[D01] includes messages without content, which are delivered again if they could not be stored', async () => {
     let failures = 1;
     const receive = async () => {
       failures -= 1;

@@ -7,7 +7,7 @@ import type { ProcessRole } from '@parley/store';
 import type { Machine } from '../engine/machine.ts';
 import type { SimulatedProcess } from '../engine/virtual-time.ts';
 
-/** How long a startup may take, in ms of the simulation. */
+/** How long a startup may take, in simulated ms. */
 const START_MS = 60_000;
 
 /** One line of a log. */

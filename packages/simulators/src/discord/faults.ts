@@ -76,7 +76,7 @@ const GatewayFault = z.discriminatedUnion('kind', [
   z.strictObject({ ...kind('kicked'), guild }),
   /** Delivers the next events twice. */
   z.strictObject({ ...kind('duplicate'), events: z.number() }),
-  /** Swaps the events of the next pairs. */
+  /** Swaps the two events of each of the next pairs. */
   z.strictObject({ ...kind('swap'), pairs: z.number() }),
 ]);
 export type GatewayFault = z.infer<typeof GatewayFault>;
