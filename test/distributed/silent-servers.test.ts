@@ -17,8 +17,8 @@ describe.runIf(postgresUrl)('a connection pool whose PostgreSQL stops responding
   beforeAll(async () => {
     database = await freshDatabase(postgresUrl ?? '');
     proxy = await startFaultyProxy(database.url);
-    // Two of them are for leases.
-    // A busy machine may take more than a second for either; both together stay below the eight seconds asserted.
+    // Two of the connections are reserved for leases. On a busy machine, connecting or a query may take more than a
+    // second; both limits together stay below the eight seconds asserted.
     const limits = { connections: 7, connectSeconds: 3, querySeconds: 2 };
     store = await openStore({ url: proxy.url, clock: () => 0, ...limits });
   });

@@ -8,13 +8,11 @@ export interface SimulatedProcess {
   /** How far its clock is ahead of the simulation's, in ms. */
   clockAhead: number;
   /**
-   * The process is paused until this time, like a stopped or swapped-out process. In ms of the
-   * simulation.
+   * The process is paused until this time, like a stopped or swapped-out process. In simulated ms.
    */
   pausedUntil: number;
   /**
-   * The process waits for its disk until this time, in the middle of its work. In ms of the
-   * simulation.
+   * The process waits for its disk until this time, in the middle of its work. In simulated ms.
    */
   busyUntil: number;
 }
