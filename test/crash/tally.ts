@@ -34,7 +34,7 @@ export const NOTHING: Tally = {
   faults: [],
 };
 
-/** The expected numbers for chats. */
+/** The counts with which chats are compared. */
 export interface Books {
   /** The number of questions that each person asked. */
   readonly asked: ReadonlyMap<number, number>;

@@ -109,7 +109,7 @@ describe('an answer that grows', () => {
 });
 
 describe('existing messages', () => {
-  it('[F04] are edited, even twice to the same text, with markup or plainly without', async () => {
+  it('[F04] are edited, even twice to the same text, with markup, or as plain text if that is refused', async () => {
     const { double, adapter, messages } = await talking();
     const { platformMessageId: id } = await adapter.send(part(ANN, 'one'), noSignal());
     const edit = (text: string, plain = text) => messages?.edit?.(ann, id, { text, plain });
