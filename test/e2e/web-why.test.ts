@@ -15,7 +15,7 @@ import {
 const chromiumUrl = inject('chromiumUrl');
 const SECRET = 'amaranth';
 
-describe.runIf(chromiumUrl)('the history of a message, on the web page and on the command line', () => {
+describe.runIf(chromiumUrl)('the history of a message on page and command line', () => {
   let scene: WebScene;
   let page: Page;
   beforeAll(async () => {

@@ -93,7 +93,7 @@ function lookForPrivateParts(
   }
 }
 
-/** Tool results that say that there is nothing for this reader. */
+/** Tool results that report that there is nothing for this reader. */
 function refusalsIn(request: ModelRequest | undefined): number {
   const messages = request?.messages ?? [];
   return messages.filter((message) => message.role === 'tool' && message.failed === true).length;
