@@ -165,7 +165,7 @@ it('[H02] the command line runs a task through the running Parley, and reports w
   });
   await scene.parley.end();
   const shown = await cli('heartbeat');
-  expect(shown).toMatchObject({ code: 0, out: expect.stringContaining('does not run') });
+  expect(shown).toMatchObject({ code: 0, out: expect.stringContaining('is not running') });
   expect(shown.out).toMatch(/last +.*\d\d:\d\d, nothing to report/);
   expect((await report()).running).toBe(false);
   expect(await cli('heartbeat', 'now')).toMatchObject({ code: 3 });
