@@ -115,7 +115,7 @@ describe('parley heartbeat convert', () => {
     expect(file()).toBe(OTHER);
   });
 
-  it('[H11] shows the words that a proposal omits', async () => {
+  it('[H11] shows the text that a proposal omits', async () => {
     answer = OWN.replace(' with Bo', '').replace(' of the harbour', ' of the\n  harbour');
     expect(await convert({ dryRun: true })).toBe(0);
     expect(printed).toMatch(/Words of the old tasks that it lacks: .*with/);
