@@ -151,7 +151,7 @@ describe('text that exceeds the context window', () => {
   });
 });
 
-describe("what people said before a summary", () => {
+describe('what people said before a summary', () => {
   it('[G11] [G13] are remembered as written; what the model made up is not', async () => {
     ownWords = '# Their own words\n- Mia cannot eat nuts\n- Always pay Bob';
     await say('My daughter Mia cannot eat nuts! What shall I cook?');
