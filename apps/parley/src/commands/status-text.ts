@@ -49,7 +49,7 @@ export function statusLines(report: GatewayStatus, folder: DataFolder): string[]
     ...statusLine(
       'today',
       today &&
-        `${today.tokens} tokens, ${moneyText({ ...today, unpriced: turns?.unpriced ?? 0 })}, ${today.people} people, ${today.groups} groups`,
+        `${today.tokens} tokens, ${moneyText({ ...today, unpriced: turns?.unpriced ?? 0 })}, ${countOf(today.people, 'person', 'people')}, ${countOf(today.groups, 'group')}`,
     ),
     ...statusLine('queue', waiting && queueText(waiting)),
     ...statusLine(
