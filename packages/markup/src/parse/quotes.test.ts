@@ -20,7 +20,7 @@ const table: [what: string, markdown: string, shown: string][] = [
 ];
 
 it.each(table)(
-  '[M01] a greater-than sign is distinguished from a quote: %s',
+  '[M01] distinguishes a greater-than sign from a quote: %s',
   (_, markdown, shown) => {
     expect(show(markdown)).toBe(shown);
   },
