@@ -30,7 +30,8 @@ export async function findGateway(
   const settings = checked.kind === 'ok' ? checked.settings : undefined;
   const instance = findInstance(folder) ?? (await findNeighbour(settings?.store.url));
   if (instance === null) return null;
-  // If the folder has no token, it never had a gateway. The one found will reject the empty token.
+  // If the folder has no token, it never had a gateway. The gateway that was found will reject the
+  // empty token.
   return { ...instance, token: settings?.http.token ?? readToken(folder) ?? '' };
 }
 
@@ -65,8 +66,8 @@ export interface Question {
 }
 
 /**
- * Sends a request to a running gateway, whose type for the response is `Answer`. Throws CliError
- * `refused`, or `status-unanswered` if the response is not that of a Parley.
+ * Sends a request to a running gateway; `Answer` is the gateway's type for the response. Throws
+ * CliError `refused`, or `status-unanswered` if the response does not come from a Parley.
  */
 export async function askGateway<Answer>(
   gateway: FoundGateway,
@@ -96,8 +97,8 @@ export function ofAgent(path: string, agent: string | undefined): string {
 }
 
 /**
- * Whether the gateway has no such route: it says so as text, before it authenticates the caller.
- * All other refusals are JSON.
+ * Whether the gateway has no such route. It reports this as text, before it authenticates the
+ * caller; all other refusals are JSON.
  */
 function isUnknownRoute({ status, headers }: Response): boolean {
   const isJson = headers.get('content-type')?.startsWith('application/json') ?? false;
@@ -163,8 +164,8 @@ const Part = z.object({
   partId: z.string(),
   turnId: z.string().nullable(),
   /**
-   * In a history: the message that this one answers without a turn, for example the reply to a
-   * command.
+   * In a history, the message that this one answers without a turn, for example if this is the
+   * reply to a command.
    */
   answers: z.string().optional(),
   text: z.string(),
@@ -193,7 +194,7 @@ export type ChatHistory = z.infer<typeof History>['entries'];
 
 const Answer = z.object({ outcome: z.object({ kind: z.string(), reason: z.string().optional() }) });
 
-/** Finds the gateway, or returns null while none is running. Called again for every attempt. */
+/** Finds the gateway, or returns null while none is running. Called for every attempt. */
 export type FindGateway = () => Promise<Pick<FoundGateway, 'address' | 'token'> | null>;
 
 export type GatewayClient = ReturnType<typeof createGatewayClient>;
@@ -256,8 +257,8 @@ export function createGatewayClient(
       return entries.map((entry) => (entry.type === 'part' ? withLine(entry) : entry));
     },
     /**
-     * Delivers live events until the signal fires. Rejects with CliError when the gateway refuses
-     * the connection.
+     * Delivers live events until the signal fires. Rejects with CliError if the gateway refuses the
+     * connection.
      */
     async watch(listener: GatewayListener): Promise<void> {
       const away = createAwayTimer(mayBeAwayMs);
@@ -334,7 +335,7 @@ function createAwayTimer(mayBeAwayMs: number) {
   };
 }
 
-/** Sends a request to the terminal channel. Throws CliError when the gateway refuses it. */
+/** Sends a request to the terminal channel. Throws CliError if the gateway refuses it. */
 async function askTerminal(
   { find, signal, chat }: Asking,
   path: string,
@@ -380,14 +381,17 @@ async function watchOnce(
   }
 }
 
-/** Adds a line about the file of a part, which a terminal cannot show. */
+/** Adds a line about the file of a part, since a terminal cannot show the file. */
 function withLine(part: z.infer<typeof Part>, saved?: string): z.infer<typeof Part> {
   if (part.file === undefined) return part;
   const line = `[File ${part.file.name ?? ''}${saved === undefined ? '' : `: ${saved}`}]`;
   return { ...part, text: [line, part.text].filter((text) => text !== '').join('\n') };
 }
 
-/** Saves the file of a part and returns where, or why it was not saved. Its name is untrusted. */
+/**
+ * Saves the file of a part and returns its location, or the reason why it was not saved. Its name
+ * is untrusted.
+ */
 async function savePartFile(
   place: Asking,
   { partId, file }: z.infer<typeof Part>,
