@@ -4,10 +4,11 @@ import { text as readAll } from 'node:stream/consumers';
 import { conversationOfAgent, systemTime } from '@parley/core';
 import type { Cli } from '../cli.ts';
 import { type DataFolder, writeForOwnerAlone } from '../data-folder.ts';
-import { createGatewayClient, findGateway } from '../running-gateway.ts';
+import { findGateway } from '../running-gateway.ts';
 import { chosenAgent, readSettings } from '../settings.ts';
 import { type Answer, askOnce } from '../terminal/ask-once.ts';
 import { converse } from '../terminal/converse.ts';
+import { createGatewayClient } from '../terminal/gateway-client.ts';
 import { abortOnSignal } from '../terminal/interrupt.ts';
 import { visible } from '../terminal/text.ts';
 

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
+import { askOnce, findAnswer } from './ask-once.ts';
 import {
   type ChatHistory,
   createGatewayClient,
   type GatewayClient,
   type GatewayListener,
-} from '../running-gateway.ts';
-import { askOnce, findAnswer } from './ask-once.ts';
+} from './gateway-client.ts';
 
 const asked = (
   messageId: string,

@@ -1,6 +1,6 @@
 import { ParleyError } from '@parley/core';
 import { CliError } from '../data-folder.ts';
-import type { ChatHistory, GatewayClient } from '../running-gateway.ts';
+import type { ChatHistory, GatewayClient } from './gateway-client.ts';
 
 /** How long to wait before reporting on standard error that the command is waiting, in ms. */
 const QUIET_WAIT_MS = 10_000;

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { ChatEvent, ChatHistory, GatewayClient, GatewayListener } from '../running-gateway.ts';
 import { converse } from './converse.ts';
+import type { ChatEvent, ChatHistory, GatewayClient, GatewayListener } from './gateway-client.ts';
 import { FakeTerminal } from './testing/fake-terminal.ts';
 
 // On a `dumb` terminal, for example in editors, Node does not echo the line being typed.

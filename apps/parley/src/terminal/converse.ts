@@ -1,7 +1,7 @@
 import { createInterface, type Interface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { reasonOf } from '@parley/core';
-import type { ChatEvent, ChatHistory, GatewayClient } from '../running-gateway.ts';
+import type { ChatEvent, ChatHistory, GatewayClient } from './gateway-client.ts';
 import { type ChatScreen, createChatScreen, createLineJoiner, PROMPT } from './screen.ts';
 import { afterChange, IDLE, isWaiting, statusLine, type WaitingChange } from './waiting.ts';
 

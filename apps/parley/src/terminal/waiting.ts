@@ -1,4 +1,4 @@
-import type { ChatEvent, ChatHistory } from '../running-gateway.ts';
+import type { ChatEvent, ChatHistory } from './gateway-client.ts';
 
 export interface Waiting {
   /** The number of messages that the gateway has not confirmed. */
