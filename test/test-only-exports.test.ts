@@ -5,7 +5,7 @@ import { repositoryFiles } from './repository-files.ts';
 
 // A test uses what the product uses: a name that only tests import is untested where it matters, and every export is
 // one more thing that other files may depend on. Exempt are
-// - the public faces below, whose users are not in this repository;
+// - the public entry points below, whose users are not in this repository;
 // - a type in the signature of an exempt name, or of one that other files of the product import: its caller may have
 //   to name it;
 // - a decision: a synchronous function with a doc comment that is called in its own file, and has a table of cases

@@ -12,7 +12,7 @@ import {
   startWithTelegram,
 } from './subjects.ts';
 
-// Parley compared with other bots, one table per run: each row is a figure, each column a subject.
+// Parley compared with other bots, one table per run: each row is a measure, each column a subject.
 
 /** The aim for Parley's median: a value, or a multiple of the least bot's median. */
 interface Aim {
@@ -163,7 +163,7 @@ async function measureMemory(room: BenchRoom, rounds: Rounds, note: Note): Promi
         }
       });
     }
-    // All of them idle during the same minute.
+    // Measures all of them while they are idle during the same minute.
     await using loaded = new AsyncDisposableStack();
     const resting: Subject[] = [];
     for (const name of SUBJECTS) {
@@ -179,9 +179,7 @@ async function measureMemory(room: BenchRoom, rounds: Rounds, note: Note): Promi
   }
 }
 
-/**
- * One person writes and waits, again and again: ms from the message to the arrival of the answer.
- */
+/** One person repeatedly writes and waits: ms from the message to the arrival of the answer. */
 async function measureLatency(room: BenchRoom, rounds: Rounds, note: Note): Promise<void> {
   await inTurns(room, rounds.latency, async ({ name }, telegram) => {
     await telegram.oneByOne(rounds.messages.warmUp);

@@ -27,7 +27,7 @@ export interface PastCost {
   readonly everything: Spread;
 }
 
-/** All figures of the section. */
+/** All results of the section. */
 export interface ContextFigures {
   readonly compacting: TalkCost;
   readonly leavingOut: TalkCost;

@@ -17,8 +17,8 @@ const LOADERS: Readonly<Record<ConverterName, () => Promise<Convert>>> = {
   parley: () => loadParley('telegram', TELEGRAM_LIMIT),
   'telegramify-markdown': async () => {
     const { default: telegramify } = await import('telegramify-markdown');
-    // Of its three modes for tables, quotes and HTML this is the one that loses nothing and
-    // escapes.
+    // Of its three modes for tables, quotes and HTML, only this one escapes them without losing
+    // anything.
     return (markdown) => [telegramify(markdown, 'escape')];
   },
   '@chat-adapter/telegram': async () => {

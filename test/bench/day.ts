@@ -94,8 +94,8 @@ function chatter(number: number): string {
 }
 
 /**
- * The owner makes the model call a tool; their words are quoted for the required parts of the
- * arguments.
+ * The owner makes the model call a tool; the required parts of the arguments quote the owner's
+ * message.
  */
 function tool(double: TelegramDouble, name: string, input: object): void {
   const quoted = 'quote' in input ? `${input.quote}. ` : '';

@@ -26,8 +26,8 @@ export interface BeatDays {
 }
 
 /**
- * The alternative: every 30 minutes all tasks are put to the model in the owner's own session, with
- * its history. The owner's messages are not counted.
+ * The alternative: every 30 minutes, all tasks are given to the model in the owner's own session,
+ * with its history. The owner's messages are not counted.
  */
 export interface SharedSession {
   readonly calls: number;

@@ -7,7 +7,7 @@ import {
   loadParley,
 } from './converters.ts';
 
-/** What to convert, and how often. The first text is the one of the first call. */
+/** What to convert, and how often. The first text is used for the first call. */
 export interface MarkupOrder {
   readonly converter: ConverterName | 'discord' | 'whatsapp' | 'plain' | 'html';
   readonly texts: readonly string[];

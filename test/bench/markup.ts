@@ -22,7 +22,7 @@ export interface MarkupSpeed {
   readonly grown: Summary | undefined;
 }
 
-/** All figures of the section. */
+/** All results of the section. */
 export interface MarkupFigures {
   /** To Telegram, compared with the other converters. */
   readonly telegram: readonly MarkupSpeed[];

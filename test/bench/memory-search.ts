@@ -8,13 +8,13 @@ import { quantile, round, table } from './report.ts';
 import type { Rounds } from './rounds.ts';
 import { inNewFolder } from './subjects.ts';
 
-/** Elapsed and processor time of one question, in ms. */
+/** Elapsed and processor time of one search, in ms. */
 export interface SearchTime {
   readonly wall: number;
   readonly cpu: number;
 }
 
-/** The distribution of the times of questions, in ms. */
+/** The distribution of search times, in ms. */
 export interface SearchSpread {
   readonly median: number;
   readonly p95: number;
@@ -29,9 +29,9 @@ export interface SearchCost {
   readonly cpu: SearchSpread;
 }
 
-/** All figures of the section. */
+/** All results of the section. */
 export interface MemorySearchFigures {
-  /** The first question of a process, which reads all files. */
+  /** The first search of a process, which reads all files. */
   readonly first: number;
   readonly costs: readonly SearchCost[];
 }
@@ -139,7 +139,7 @@ function spreadOf(values: readonly number[]): SearchSpread {
   };
 }
 
-/** The aim for 99 of 100 questions, in ms. */
+/** The aim for 99 of 100 searches, in ms. */
 const AIM = 10;
 
 /** The table of the memory-search section, for people. */

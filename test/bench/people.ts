@@ -3,7 +3,7 @@ import type { TelegramDouble, VisibleMessage } from '@parley/simulators/telegram
 import type { Disturbance, Load, Steady } from './doubles.ts';
 import { preciseNow } from './processes.ts';
 
-/** A Telegram, and one listener for what the bot writes there. */
+/** A Telegram double with a listener for the bot's messages. */
 export interface Crowd {
   readonly double: TelegramDouble;
   listen(onAnswer: (answer: VisibleMessage) => void): void;
@@ -160,7 +160,7 @@ async function flood(double: TelegramDouble, messages: number, perSecond: number
   }
 }
 
-/** Sends to this place are refused with the remaining time; people there keep writing. */
+/** Refuses sends to this place with the remaining wait; people there keep writing. */
 function limit(double: TelegramDouble, place: 'person' | 'group', seconds: number): void {
   const chat = place === 'person' ? LIMITED : LIMITED_GROUP;
   const over = Date.now() + seconds * 1_000;

@@ -34,7 +34,7 @@ export interface LayoutCost {
   /** From the start of a turn to the request, including reading its history from the database. */
   readonly untilAsked: Spread;
   readonly systemTokens: number;
-  /** Tokens in the user message before the person's own words. */
+  /** Tokens in the user message before the person's own text. */
   readonly contextTokens: number;
   /**
    * The share that two turns a minute apart have in common, of the system prompt and of the whole
@@ -44,7 +44,7 @@ export interface LayoutCost {
   readonly sharedRequest: number;
 }
 
-/** All figures of the section. */
+/** All results of the section. */
 export interface PromptFigures {
   readonly layouts: readonly LayoutCost[];
   /** The default layout, when one skill changed and a new session starts. */

@@ -66,7 +66,7 @@ export function slope(xs: readonly number[], ys: readonly number[]): number {
   return above / xs.reduce((sum, x) => sum + (x - meanX) ** 2, 0);
 }
 
-/** What the figures depend on besides the code. */
+/** What the results depend on besides the code. */
 export interface MachineFacts {
   readonly cores: number;
   readonly cpu: string;
@@ -77,7 +77,7 @@ export interface MachineFacts {
   readonly load: number;
 }
 
-/** Above this load the machine is busy, and figures are worse than they should be. */
+/** Above this load the machine is busy, and results are worse than they should be. */
 export const QUIET_LOAD = 0.5;
 
 /** Reads the facts about this machine. */

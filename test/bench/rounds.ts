@@ -19,7 +19,7 @@ export interface Rounds {
     readonly stages: number;
     readonly beforeStages: number;
   };
-  /** The longest round of throughput. */
+  /** The maximum duration of a throughput round. */
   readonly throughputMs: number;
   /** Idle time before memory is read. */
   readonly idleMs: number;

@@ -197,7 +197,7 @@ describe.each(['telegram', 'discord', 'whatsapp', 'plain', 'html'] as const)('%s
     },
   );
 
-  it('[M01] links to the address that its character references stand for', () => {
+  it('[M01] links to the address that its character references denote', () => {
     const shown = stretchesIn(dialect, '[a &amp; b](https://e.org/?a=1&amp;b=2)');
     const links = shown.map(({ link }) => link?.url).filter((url) => url !== undefined);
     const text = shown.map((stretch) => stretch.text).join('');

@@ -10,7 +10,7 @@ import { expectedOfMarkdown } from './markup/tree-reference.ts';
 import { seenCharacters } from './markup/visible.ts';
 
 const DIALECTS = ['telegram', 'discord', 'whatsapp', 'plain', 'html'] as const;
-/** A realistic limit, and two limits that cut most examples. */
+/** A realistic limit, and two limits that split most examples. */
 const [ROOMY, ...TIGHT] = [2_000, 60, 24];
 
 /**
@@ -36,8 +36,8 @@ const EXAMPLES = commonmark.map(({ markdown, html }) => {
 });
 
 /**
- * Always the realistic limit. On a change each example is also cut in one dialect, at night in all
- * of them.
+ * Always the realistic limit. On a change each example is also split in one dialect, at night in
+ * all of them.
  */
 function limitsOf(index: number, dialect: (typeof DIALECTS)[number]): readonly number[] {
   const cut = (DIALECTS.indexOf(dialect) + index) % DIALECTS.length;
@@ -46,7 +46,7 @@ function limitsOf(index: number, dialect: (typeof DIALECTS)[number]): readonly n
 
 describe("CommonMark's examples", () => {
   it.each(DIALECTS)(
-    '[M01] [M03] are valid on %s, whole and in order, wherever they are cut',
+    '[M01] [M03] are valid on %s, complete and in order, wherever they are split',
     (dialect) => {
       const failures: string[] = [];
       for (const [index, { markdown, readings }] of EXAMPLES.entries()) {
@@ -63,7 +63,7 @@ describe("CommonMark's examples", () => {
     },
   );
 
-  it('[M01] say the same in their HTML as in what the tests expect to be seen', () => {
+  it('[M01] say the same in their HTML as in the text that the tests expect', () => {
     const counted = new Map<string, number>();
     const unexplained: string[] = [];
     for (const [index, { markdown, html, readings }] of EXAMPLES.entries()) {

@@ -9,7 +9,7 @@ import { mustShow, seenWords } from './markup/word-formats.ts';
 
 const DIALECTS = ['telegram', 'discord', 'whatsapp', 'html', 'plain'] as const;
 
-/** Realistic limits, generous ones, and limits that leave almost no room. */
+/** Realistic limits, generous ones, and limits that leave almost no space. */
 const maxLength = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(2_000, 4_096) },
   { weight: 3, arbitrary: fc.integer({ min: 300, max: 1_500 }) },
@@ -57,7 +57,7 @@ describe('any Markdown in every dialect', () => {
     () => {
       fc.assert(
         fc.property(sampleDocument, targets, (sample, all) => {
-          // Everything that looks like a formula in it is one.
+          // Only the first reading, in which everything that looks like a formula is one.
           const readings = once(expectedOfMarkdown(sample.markdown).take(1));
           for (const to of all) {
             inDialect(to, () => {

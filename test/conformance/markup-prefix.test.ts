@@ -18,13 +18,13 @@ const target: fc.Arbitrary<PrintedTarget> = fc.record({
   maxLength: fc.oneof(fc.constantFrom(2_000, 4_096), fc.integer({ min: 60, max: 900 })),
   unit: fc.constantFrom('utf16', 'codepoint', 'byte'),
 });
-/** Limits that never cut a word; on the web page, tags count as well. */
+/** Limits that never split a word; on the web page, tags count as well. */
 const roomyTarget = target.map((to) => ({ ...to, maxLength: to.maxLength + 300 }));
 const markdown = fc.oneof(
   sampleDocument.map((sample) => sample.markdown),
   mutatedMarkdown,
 );
-/** Cuts far apart, or one cut and the characters after it. */
+/** Prefixes far apart, or one prefix and its extensions by single characters. */
 const places = fc.oneof(
   fc.array(fc.nat(), { minLength: 1, maxLength: 12 }),
   fc.nat().map((place) => Array.from({ length: 12 }, (_, index) => place + index)),
@@ -38,7 +38,7 @@ const LENGTH: Readonly<Record<PrintedTarget['unit'], (text: string) => number>> 
 
 type Parts = readonly RenderedPart[];
 
-/** What is shown after each of the pieces into which a text is cut. */
+/** What is shown after each prefix of a growing text. */
 async function grow(text: string, to: PrintedTarget, cuts: readonly number[]): Promise<Parts[]> {
   const renderer = createPrefixRenderer(to);
   const ends = cuts.map((cut) => cut % (text.length + 1)).sort((a, b) => a - b);
@@ -74,7 +74,7 @@ function check(property: fc.IAsyncProperty<[string, PrintedTarget, number[]]>): 
 
 describe('a growing answer', () => {
   it(
-    '[F12] is shown the same wherever it was cut on its way',
+    '[F12] looks the same however it was split while it grew',
     async () => {
       await check(
         fc.asyncProperty(markdown, target, places, async (text, to, cuts) => {
@@ -86,7 +86,7 @@ describe('a growing answer', () => {
   );
 
   it(
-    '[F12] is valid at every cut',
+    '[F12] is valid for every prefix',
     async () => {
       await check(
         fc.asyncProperty(markdown, target, places, async (text, to, cuts) => {

@@ -40,7 +40,7 @@ describe('rich messages on Telegram', () => {
     );
   });
 
-  it('[M03] [M04] show the words of their ordinary fallback messages', {
+  it('[M03] [M04] show the same words as their ordinary fallback messages', {
     timeout: TIMEOUT,
   }, () => {
     fc.assert(

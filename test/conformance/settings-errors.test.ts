@@ -117,10 +117,7 @@ describe('error messages for invalid settings', () => {
   });
 });
 
-/**
- * Whether this is a phrase that names a valid value: not a sentence, no verb, none of zod's own
- * words.
- */
+/** Whether this is a phrase that names a valid value: not a sentence, no verb, no terms of zod. */
 function isPhrase(expected: string): boolean {
   return !/^(?:must|should|expected|invalid|too (?:small|big)|has to|is|be|not|string|array|to) ?\b|\binvalid input|\breceived\b|[.!]$|^[A-Z][a-z]+ (?:is|must|has)/i.test(
     expected,

@@ -11,8 +11,9 @@ export interface CostBounds {
 }
 
 /**
- * A change that makes a message more expensive must edit this table. Lower a number when a change
- * makes a message cheaper; `PARLEY_SHOW_COST=1` prints the statements behind it, by transaction.
+ * A change that makes a message more expensive must edit this table; one that makes a message
+ * cheaper should lower a number. `PARLEY_SHOW_COST=1` prints the statements behind it, by
+ * transaction.
  */
 export const MESSAGE_COST: Readonly<Record<'embedded' | 'distributed', CostBounds>> = {
   embedded: { statements: 22, transactions: 5, jobs: 1, redisCommands: 0 },
@@ -34,8 +35,8 @@ export const FILES_AT_START = 91;
 export const BYTES_AT_START = 2_775_000;
 
 /**
- * Files of the bundle that a command loads without a gateway: those of its own group of operations,
- * of their dependencies and of the store.
+ * Files of the bundle that a command loads without a gateway: its own group of operations, the
+ * dependencies of that group, and the store.
  */
 export const FILES_OF_COMMANDS: Readonly<Record<string, number>> = {
   ...{ agents: 80, approvals: 68, channels: 84, cron: 93, dead: 63, heartbeat: 88, hooks: 87 },

@@ -38,7 +38,7 @@ interface Cost extends CostBounds {
 }
 
 describe('a warm message in a direct chat', () => {
-  it('[D16] costs at most what the table says, embedded', async () => {
+  it('[D16] costs no more than the table allows, embedded', async () => {
     await using opened = new AsyncDisposableStack();
     const scene = await openScene(opened);
     const sqlite = watchSqlite();
@@ -50,7 +50,7 @@ describe('a warm message in a direct chat', () => {
 
   const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
   it.skipIf(redisUrl === null || postgresUrl === null)(
-    '[D16] costs at most what the table says, distributed',
+    '[D16] costs no more than the table allows, distributed',
     async () => {
       await using opened = new AsyncDisposableStack();
       const database = await freshDatabase(postgresUrl ?? '');
@@ -82,7 +82,7 @@ function expectWithin(cost: Cost, bounds: CostBounds): void {
   }
 }
 
-/** The requests of one message, and what else fell into its time. */
+/** The requests of one message, and periodic requests that coincided with it. */
 interface Seen {
   readonly groups: readonly Group[];
   readonly commands: readonly string[];

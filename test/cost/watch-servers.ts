@@ -110,7 +110,7 @@ export async function watchRedis(url: string, prefix: string): Promise<WatchedRe
   const onLine = (line: string): void => {
     const isInScript = /^\+[\d.]+ \[\d+ lua\]/.test(line);
     const words = [...line.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, word = '']) => word);
-    // A script and its commands come in sequence: Redis does one thing at a time.
+    // A script and its commands are consecutive, because Redis executes one at a time.
     if (!isInScript) isOurs = words.some((word) => word.includes(prefix));
     if (isOurs) commands.push(`${isInScript ? 'lua ' : ''}${words.join(' ')}`);
   };

@@ -4,7 +4,7 @@ import { keepsItsPromises } from './crash-promises.ts';
 const redisUrl = inject('redisUrl');
 const postgresUrl = inject('postgresUrl');
 
-// With servers of its own, since it kills them.
-describe.runIf(redisUrl && postgresUrl)('[D09] gateways, workers and their servers, killed', () => {
+// Uses dedicated servers, since it kills them.
+describe.runIf(redisUrl && postgresUrl)('[D09] killed gateways, workers and servers', () => {
   keepsItsPromises('distributed');
 });

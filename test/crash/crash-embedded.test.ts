@@ -4,10 +4,11 @@ import { keepsItsPromises, SITES } from './crash-promises.ts';
 import { DEPLOYMENTS } from './deployment.ts';
 import { killSites } from './kill.ts';
 
-// Apart from the distributed one, which needs servers: this one would run once more without each of them.
+// In a separate file from the distributed suite, which needs servers: this one would run again for
+// each server that is missing.
 
-describe('where a change is tested', () => {
-  it('holds every durable point once, but that of jobs', () => {
+describe('the sites that are killed when a change is tested', () => {
+  it('include every durable point once, except the one of jobs', () => {
     const all = [...SITES.embedded, ...SITES.distributed];
     const points = DURABLE_POINTS.filter((point) => point !== 'job-fired');
     expect(all.filter((site) => points.some((point) => point === site)).toSorted()).toEqual(
@@ -18,6 +19,6 @@ describe('where a change is tested', () => {
   });
 });
 
-describe('one process, killed on the durable path', () => {
+describe('a single process that is killed on the durable path', () => {
   keepsItsPromises('embedded');
 });

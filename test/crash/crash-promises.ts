@@ -8,39 +8,46 @@ import { type KillSite, killSites } from './kill.ts';
 import { runSeries, type SeriesResult } from './series.ts';
 import { addTallies, NOTHING } from './tally.ts';
 
-// The short form of the crash matrix, on few chats: in four days one death at each durable point, and of gateways, workers
-// and their servers. A whole run (`PARLEY_TEST_WHOLE=1`) kills at every site; `npm run crash` is the long form.
+// The short form of the crash matrix, on few chats: within four days, one kill at each durable
+// point, and of gateways, workers and their servers. A full run (`PARLEY_TEST_WHOLE=1`) kills at
+// every site; `npm run crash` is the long form.
 
 const PEOPLE = { telegram: 3, discord: 3, whatsapp: 3, web: 3 };
-/** A busy machine is slow, in ms. */
+/** Generous, because a busy machine is slow. In ms. */
 const TIMEOUT_MS = 600_000;
 
 /**
- * Where a change is tested: each durable point in one of the deployments, a part of them each day. The simulation kills
- * between any two steps every day, though no real process.
+ * The sites that are killed when a change is tested: each durable point in one of the deployments,
+ * some of them each day. The simulation also kills between any two steps every day, though not real
+ * processes.
  */
 export const SITES: Readonly<Record<DeploymentName, readonly KillSite[]>> = {
   embedded: [
     ...['received', 'inbox-committed', 'model-called', 'step-journalled', 'turn-committed'],
     ...['part-sending', 'part-recorded', 'account-taken'],
   ],
-  // And what the embedded one lacks: servers, and several processes that die. Each second of it costs three times as much.
+  // What the embedded deployment lacks: servers, and several processes that can die. Each second
+  // costs three times as much.
   distributed: ['turn-claimed', 'part-sent', 'gateway + worker', 'postgres + redis'],
 };
 /**
- * How much people ask. On a change few questions of each channel wait at a time, so that little piles up while a
- * process starts, however long that takes; every point is still passed within seconds.
+ * How much people ask. When a change is tested, few questions per channel are waiting at a time, so
+ * that little accumulates while a process starts, however long that takes; every point is still
+ * passed within seconds.
  */
 const ASKING = isWholeRun()
   ? { pauseMs: 150, mostWaiting: 100, heardBetween: 12 }
   : { pauseMs: 500, mostWaiting: 4, heardBetween: 4 };
-/** Of parts that have arrived, on a change, where few die: as often as a kill may meet the sending. */
+/**
+ * How many delivered parts may be reported as uncertain when few processes die, because a kill may
+ * interrupt their sending.
+ */
 const FEW_NEEDLESS = 2;
 
-/** So many days pass until a change has been tested with all sites of a deployment. */
+/** The number of days after which every site of a deployment has been tested. */
 const DAYS = { embedded: 2, distributed: 4 } as const;
 
-/** Declares the tests of one deployment, which is run and killed before the first of them. */
+/** Declares the tests of one deployment, which is started and killed in `beforeAll`. */
 export function keepsItsPromises(deployment: DeploymentName): void {
   const sites = isWholeRun()
     ? killSites(deployment)
@@ -57,7 +64,7 @@ export function keepsItsPromises(deployment: DeploymentName): void {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   const all = () => [...result.tallies.values()].reduce(addTallies, NOTHING);
-  /** What is printed beside a failure: nobody sees the same series again. */
+  /** Printed with a failure, because the same series cannot be reproduced. */
   const story = () =>
     `Seed ${seed}: ${JSON.stringify(Object.fromEntries(result.tallies), null, 2)}\n`;
 
@@ -82,7 +89,7 @@ export function keepsItsPromises(deployment: DeploymentName): void {
       if (channel !== 'telegram') expect([channel, uncertain], story()).toEqual([channel, 0]);
   });
 
-  // A gateway that takes over has not the notes of the one that died.
+  // A gateway that takes over does not have the records of the one that died.
   if (deployment === 'embedded')
     it('[D04] seldom calls a part uncertain that has arrived', () => {
       const deaths = [...result.killed.values()].reduce((sum, died) => sum + died, 0);

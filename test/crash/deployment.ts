@@ -2,19 +2,22 @@ import type { KeptAlive } from './kept-alive.ts';
 import type { KillableServer } from './killable-server.ts';
 import type { Stored } from './stored.ts';
 
-/** How Parley is laid out: all in one process, or gateways and workers beside Redis and PostgreSQL. */
+/**
+ * The layout of Parley: everything in one process, or gateways and workers with Redis and
+ * PostgreSQL.
+ */
 export const DEPLOYMENTS = ['embedded', 'distributed'] as const;
 export type DeploymentName = (typeof DEPLOYMENTS)[number];
 
-/** A deployment whose processes can be killed one by one and are started again. */
+/** A deployment whose processes can be killed individually and are restarted. */
 export interface Deployment {
   readonly name: DeploymentName;
-  /** The processes of Parley. */
+  /** Parley's processes. */
   readonly processes: readonly KeptAlive[];
-  /** What Parley itself needs to run; none where all is in one process. */
+  /** The servers that Parley needs; empty if everything runs in one process. */
   readonly servers: readonly KillableServer[];
   readonly stored: Stored;
-  /** Ends what is left, in whatever state it is. */
+  /** Ends everything that still runs, in whatever state it is. */
   close(): Promise<void>;
 }
 

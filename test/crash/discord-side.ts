@@ -3,7 +3,10 @@ import { type Side, sendersFrom } from './side.ts';
 import { ask } from './words.ts';
 
 const FIRST_SENDER = 20_001;
-/** Every so many chats is a direct one, of which Discord tells nothing after downtime. */
+/**
+ * One in this many chats is a direct chat, whose missed messages Discord does not report after
+ * downtime.
+ */
 const DIRECT_EVERY = 5;
 
 interface Room {
@@ -12,7 +15,7 @@ interface Room {
   readonly isDirect: boolean;
 }
 
-/** Channels of a server, with one person each who mentions the bot, and direct chats between them. */
+/** Channels of a server, each with one person who mentions the bot, and direct chats. */
 export async function startDiscordSide(chats: number): Promise<Side> {
   const double = await startDiscordDouble();
   const rooms = sendersFrom(FIRST_SENDER, chats).map((sender, nth): Room => {
@@ -37,7 +40,7 @@ export async function startDiscordSide(chats: number): Promise<Side> {
       const text = room.isDirect ? ask(question) : `<@${double.me.id}> ${ask(question)}`;
       double.say({ channel: room.channel, from: personOf(question.sender), text });
     },
-    // Discord does not learn what was taken.
+    // Discord does not learn which messages were accepted.
     allDelivered: () => true,
     look: async () =>
       rooms.map(({ sender, channel }) => ({

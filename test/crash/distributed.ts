@@ -15,10 +15,10 @@ import {
 } from './stored.ts';
 import type { Report, Role } from './victim-order.ts';
 
-/** The secret of the web page, which all gateways of an installation share. */
+/** The secret of the web page, shared by all gateways of an installation. */
 const TOKEN = 'a-token-that-all-gateways-of-the-crash-matrix-share';
 
-/** Two gateways and two workers beside a PostgreSQL and a Redis of their own. */
+/** Two gateways and two workers with a dedicated PostgreSQL and Redis. */
 export async function distributed(
   root: string,
   settings: object,
@@ -60,7 +60,7 @@ function storedAt(url: string): Stored {
     try {
       return await query(url, sql, ([row]) => readCount(row));
     } catch {
-      // The tables may not be made yet.
+      // The tables may not exist yet.
       return null;
     }
   };

@@ -23,7 +23,7 @@ export function embedded(
   const [name] = EMBEDDED_FOLDERS;
   const folder = join(root, name);
   mkdirSync(folder, { recursive: true });
-  // JSON is YAML.
+  // JSON is valid YAML.
   writeFileSync(join(folder, 'parley.yaml'), JSON.stringify(settings));
   const parley = new KeptAlive(name, { folder, role: 'all' }, hear);
   return {
@@ -49,8 +49,8 @@ function storedIn(file: string): Stored {
 }
 
 /**
- * Opened for one question and closed again: a connection of ours that is open while the victim dies
- * would keep its log files in use, and its next life would have nothing to recover.
+ * Opened and closed for each query: a connection that is still open when the victim dies would keep
+ * its log files in use, so the restarted process would have nothing to recover.
  */
 function query<T>(file: string, ask: (database: DatabaseSync) => T): T {
   const database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });

@@ -2,23 +2,26 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Life, Order, Report } from './victim-order.ts';
 import { startVictim, type Victim } from './victim-process.ts';
 
-/** A process that ends by itself (its database is away, say) is started again after this long, in ms. */
+/**
+ * The delay before a process that exited by itself is restarted, for example because its database
+ * is unavailable. In ms.
+ */
 const RESTART_DELAY_MS = 300;
 
-/** A process of Parley that somebody starts again whenever it dies, as a supervisor does. */
+/** A Parley process that is restarted whenever it dies, as by a supervisor. */
 export class KeptAlive {
   readonly name: string;
   readonly #life: Omit<Life, 'armed'>;
   readonly #hear: (report: Report) => void;
   #victim: Victim | undefined;
   #next: Life['armed'];
-  /** Of the life there is. */
+  /** The channels that the current process has connected to. */
   #channels = new Set<string>();
   #isLetGo = false;
   #keeping: Promise<void> | undefined;
-  /** Lives that ended without a kill after they had started, with their last words. */
+  /** The last output of processes that exited after startup without being killed. */
   readonly crashes: string[] = [];
-  /** Lives that could not start. */
+  /** The last output of processes that failed to start. */
   readonly failedStarts: string[] = [];
   kills = 0;
 
@@ -40,17 +43,17 @@ export class KeptAlive {
     return this.#victim?.isAlive() === true && this.#victim.isReady();
   }
 
-  /** Whether the life there is has connected to a channel. */
+  /** Whether the current process has connected to a channel. */
   isConnected(channel: string): boolean {
     return this.#victim?.isAlive() === true && this.#channels.has(channel);
   }
 
-  /** Its next life dies at the first passing of a point. */
+  /** Makes the next process die when it first passes a point. */
   armNext(order: Life['armed']): void {
     this.#next = order;
   }
 
-  /** Tells the life there is; a new one knows nothing of it. */
+  /** Sends an order to the current process; a restarted one does not know it. */
   async tell(command: Order | null): Promise<void> {
     await this.#victim?.tell(command);
   }
@@ -59,7 +62,10 @@ export class KeptAlive {
     this.#victim?.kill();
   }
 
-  /** Ends the last life in order; says what was wrong with that, if anything. */
+  /**
+   * Shuts the current process down gracefully; returns its last output if it exited in another way,
+   * otherwise null.
+   */
   async end(): Promise<string | null> {
     this.#isLetGo = true;
     const death = await this.#victim?.end();
@@ -67,7 +73,7 @@ export class KeptAlive {
     return death?.kind === 'by-itself' ? death.lastOutput : null;
   }
 
-  /** Leaves no process behind. */
+  /** Kills the process and does not restart it. */
   abandon(): void {
     this.#isLetGo = true;
     this.#victim?.kill();

@@ -4,16 +4,16 @@ import { chanceFrom } from '../privacy/chance.ts';
 import { DEPLOYMENTS } from './deployment.ts';
 import { type Kill, type KillDepth, killAt, killSites } from './kill.ts';
 
-describe.each(DEPLOYMENTS)('the sites of the %s deployment', (deployment) => {
+describe.each(DEPLOYMENTS)('the kill sites of the %s deployment', (deployment) => {
   const sites = killSites(deployment);
 
-  it('hold every named point but that of jobs, and no site twice', () => {
+  it('include every named point except the one of jobs, and no site twice', () => {
     const missing = DURABLE_POINTS.filter((point) => !sites.includes(point));
     expect(missing).toEqual(['job-fired']);
     expect(new Set(sites).size).toBe(sites.length);
   });
 
-  it('are killed in the same way for the same seed', () => {
+  it('lead to the same kills for the same seed', () => {
     const kills = (seed: number) => {
       const chance = chanceFrom(seed);
       return sites.map((site) => killAt(site, chance));
@@ -22,7 +22,7 @@ describe.each(DEPLOYMENTS)('the sites of the %s deployment', (deployment) => {
     expect(kills(7)).not.toEqual(kills(8));
   });
 
-  it('are killed in one life each where a change is tested, and over and over in a whole run', () => {
+  it('kill restarted processes again only in a full run, not when a change is tested', () => {
     const chance = chanceFrom(7);
     const lives = (depth: KillDepth) =>
       Array.from({ length: 20 }, () => sites.map((site) => killAt(site, chance, depth))).flat();

@@ -2,25 +2,31 @@ import { DURABLE_POINTS, type DurablePoint } from '@parley/core';
 import type { Chance } from '../privacy/chance.ts';
 import type { DeploymentName } from './deployment.ts';
 
-/** What can be killed: a kind of process, of which a deployment may have several. */
+/**
+ * What can be killed: a kind of process or server; a deployment may have several processes of a
+ * kind.
+ */
 export type VictimKind = 'parley' | 'gateway' | 'worker' | 'postgres' | 'redis';
 
-/** When what is killed in one round. */
+/** What is killed in one round, and when. */
 export type Kill =
-  /** Whoever passes a named point for the nth time; `again`: its next life as well, at the first one. */
+  /**
+   * The process that passes a named point for the nth time; with `again`, its successor as well,
+   * when it first passes that point.
+   */
   | {
       readonly kind: 'point';
       readonly point: DurablePoint;
       readonly nth: number;
       readonly again: boolean;
     }
-  /** Who serves accounts dies, and whoever takes the nth account over then. */
+  /** A gateway that serves accounts, and then the process that takes the nth account over. */
   | { readonly kind: 'takeover'; readonly nth: number }
-  /** Whoever may work on it, while the model thinks about the nth request from now. */
+  /** A worker, while the model works on the nth request from now. */
   | { readonly kind: 'thinking'; readonly nth: number }
-  /** These at once, whatever they do. Servers stay away for `awayMs`. */
+  /** All of these at the same moment, whatever they are doing. Servers are down for `awayMs`. */
   | { readonly kind: 'moment'; readonly victims: readonly VictimKind[]; readonly awayMs: number }
-  /** One process, again and again so many ms after each start. */
+  /** One process, repeatedly: each of these delays, in ms, follows a start. */
   | { readonly kind: 'start-up'; readonly afterMs: readonly number[] };
 
 /** A row of the table: what its rounds have in common. */
@@ -40,34 +46,37 @@ const TOGETHER: readonly (readonly VictimKind[])[] = [
 
 const nameOf = (victims: readonly VictimKind[]): KillSite => victims.join(' + ');
 
-/** People who only ask never pass it. */
+/** Not passed by people who only ask questions. */
 const OF_JOBS: DurablePoint = 'job-fired';
 
-/** Where a deployment is killed. */
+/** The sites at which a deployment is killed. */
 export function killSites(deployment: DeploymentName): readonly KillSite[] {
   const moments = deployment === 'embedded' ? ['parley'] : TOGETHER.map(nameOf);
   const points = DURABLE_POINTS.filter((point) => point !== OF_JOBS);
   return [...points, 'thinking', ...moments, 'start-up'];
 }
 
-/** A process dies when it passes a point for the first to the nth time, so that kills meet different moments of the load. */
+/**
+ * The highest number of passings before a process dies at a point, so that kills meet different
+ * moments of the load.
+ */
 const PASSINGS = { 'one life': 4, 'several lives': 12 } as const;
 const ACCOUNTS = 3;
-/** One round in so many kills the next life, too. */
+/** In one of this many rounds, the next process is killed, too. */
 const KILL_NEXT_ONE_IN = 4;
 const MAX_AWAY_MS = 3_000;
-/** A start on a busy machine takes about this long. */
+/** How long a start takes on a busy machine, approximately. */
 const MAX_START_MS = 1_200;
 const LIVES_AT_START = 3;
 
-/** Whether a round at a site may kill several lives in a row. */
+/** Whether a round at a site may kill a process and its successors. */
 export type KillDepth = 'one life' | 'several lives';
 
-/** How a round at a site goes. */
+/** Chooses the kill of one round at a site. */
 export function killAt(site: KillSite, chance: Chance, depth: KillDepth = 'several lives'): Kill {
   const isDeep = depth === 'several lives';
   const nth = 1 + chance.below(PASSINGS[depth]);
-  // Taken at starts and takeovers alone.
+  // Accounts are taken only at starts and takeovers.
   if (site === 'account-taken') return { kind: 'takeover', nth: 1 + chance.below(ACCOUNTS) };
   const point = DURABLE_POINTS.find((name) => name === site);
   if (point !== undefined) {

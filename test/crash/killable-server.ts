@@ -6,29 +6,32 @@ import { Client } from 'pg';
 import { preparePostgres } from '../services/postgres.ts';
 import { prepareRedis } from '../services/redis.ts';
 
-/** A server that Parley needs, which can be killed and comes back with its data. */
+/** A server that Parley needs, which can be killed and returns with its data. */
 export interface KillableServer {
   readonly name: 'postgres' | 'redis';
   readonly url: string;
   readonly kills: number;
-  /** SIGKILL to all of it; resolves when it takes work again, `awayMs` later at the earliest. */
+  /**
+   * Sends SIGKILL to all of its processes; resolves when it is ready again, after `awayMs` at the
+   * earliest.
+   */
   killFor(awayMs: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** How a server is run; `isReady` answers whether it takes work now. */
+/** How a server is run; `isReady` tells whether it accepts queries now. */
 interface Plan {
   readonly url: string;
   readonly command: readonly string[];
-  /** Its own; it is removed at the end. */
+  /** A dedicated folder, removed at the end. */
   readonly folder: string;
   readonly user?: { readonly uid: number; readonly gid: number } | undefined;
   readonly isReady: () => Promise<boolean>;
 }
 
 /**
- * The server takes the place of this shell; what stays behind reads a pipe whose other end only the
- * harness holds, and ends the whole group when that is gone.
+ * The server replaces this shell. A process that stays behind reads a pipe whose other end only the
+ * harness holds, and kills the whole group when that end is closed.
  */
 const GUARD = `
 exec 3<&0
@@ -38,13 +41,15 @@ exec "$@" </dev/null >>log 2>&1 3<&-
 const READY_WITHIN_MS = 30_000;
 const POLL_INTERVAL_MS = 20;
 
-/** Starts a PostgreSQL of the harness's own. */
+/** Starts a dedicated PostgreSQL instance for the harness. */
 export async function startKillablePostgres(): Promise<KillableServer> {
   const plan = await preparePostgres();
   return start('postgres', { ...plan, isReady: () => answersQuery(plan.url) });
 }
 
-/** Starts a Redis of the harness's own, whose log of changes is written through every second. */
+/**
+ * Starts a dedicated Redis instance for the harness, whose append-only file is synced every second.
+ */
 export async function startKillableRedis(): Promise<KillableServer> {
   return start('redis', await prepareRedis());
 }
@@ -71,13 +76,13 @@ async function start(name: KillableServer['name'], plan: Plan): Promise<Killable
   };
 }
 
-/** Starts it until it is ready: what a killed one left behind may stand in the way for a moment. */
+/** Retries until it is ready: remains of a killed instance may prevent a start for a moment. */
 async function launch(plan: Plan): Promise<ChildProcess> {
   const late = Date.now() + READY_WITHIN_MS;
   for (;;) {
     const child = spawn('/bin/sh', ['-c', GUARD, 'guard', ...plan.command], {
       cwd: plan.folder,
-      // A group of its own, to be killed whole.
+      // A separate process group, so that it can be killed as a whole.
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
       ...plan.user,
@@ -97,14 +102,14 @@ async function launch(plan: Plan): Promise<ChildProcess> {
   }
 }
 
-/** PostgreSQL's processes are in groups of their own, so each is killed by its number. */
+/** PostgreSQL's processes are in separate groups, so each is killed by its process id. */
 function killAll({ pid }: ChildProcess): void {
   if (pid === undefined) return;
   for (const one of [-pid, ...childrenOf(pid)]) {
     try {
       process.kill(one, 'SIGKILL');
     } catch {
-      // It has ended already.
+      // It has already exited.
     }
   }
 }
@@ -114,7 +119,8 @@ function childrenOf(pid: number): number[] {
     const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
     return text.trim().split(/\s+/).filter(Boolean).map(Number);
   } catch {
-    // It has ended, or this is no Linux: PostgreSQL's processes end by themselves without their first.
+    // It has exited, or this is not Linux: PostgreSQL's processes exit by themselves without their
+    // parent.
     return [];
   }
 }

@@ -4,13 +4,16 @@ import type { Deployment } from './deployment.ts';
 import type { KeptAlive } from './kept-alive.ts';
 import type { Kill, VictimKind } from './kill.ts';
 
-/** People ask until the kill has come, so this only ends a series in which nothing moves any more. In ms. */
+/**
+ * People keep asking until the kill has happened, so this timeout only ends a series without
+ * progress. In ms.
+ */
 const TIMEOUT_MS = 60_000;
 const POLL_INTERVAL_MS = 10;
-/** What was killed has to be back after this long, in ms. */
+/** The deadline for the return of what was killed, in ms. */
 const BACK_WITHIN_MS = 180_000;
 
-/** Kills parts of a deployment, which are started again at once. */
+/** Kills parts of a deployment, which are restarted immediately. */
 export class Killer {
   readonly #deployment: Deployment;
   readonly #chance: Chance;
@@ -21,12 +24,14 @@ export class Killer {
     this.#chance = chance;
   }
 
-  /** To be called at each request to the model. */
+  /** Must be called at each request to the model. */
   requested(): void {
     this.#onRequest();
   }
 
-  /** Makes one kill; resolves with the number of processes that died of it, when all is up again. */
+  /**
+   * Performs one kill; resolves with the number of processes that died, once all are running again.
+   */
   async run(kill: Kill): Promise<number> {
     const before = this.#kills();
     switch (kill.kind) {
@@ -50,7 +55,7 @@ export class Killer {
     return this.#kills() - before;
   }
 
-  /** Throws when somebody does not come back. */
+  /** Rejects if a process does not return. */
   async untilUp(): Promise<void> {
     const { processes } = this.#deployment;
     if (await until(() => processes.every((one) => one.isReady()), BACK_WITHIN_MS)) return;

@@ -3,26 +3,32 @@ import type { Chance } from '../privacy/chance.ts';
 import type { Side } from './side.ts';
 import type { Question } from './words.ts';
 
-/** Questions one person asks in a row. */
+/** The maximum number of questions that one person asks in a row. */
 const MAX_BURST = 4;
-/** Questions of one person that wait; a conversation takes 50 at most, those under way included. */
+/**
+ * The maximum number of waiting questions of one person; a conversation accepts 50, including those
+ * in progress.
+ */
 const MAX_OF_ONE = 12;
 /** The same, on average over all people of a channel. */
 const MAX_ON_AVERAGE = 6;
 const PAUSE_MS = 5;
 const RECHECK_MS = 20;
 
-/** What a load is. */
+/** The options of a load. */
 export interface LoadOptions {
   readonly sides: readonly Side[];
   readonly chance: Chance;
-  /** People of a channel ask nothing new while so many of their questions have not reached the model. */
+  /**
+   * The people of a channel stop asking while this many of their questions have not reached the
+   * model.
+   */
   readonly mostWaiting: number;
-  /** Between two bursts, in ms. */
+  /** The pause between two bursts, in ms. */
   readonly pauseMs: number;
 }
 
-/** People of all channels who ask, in bursts, whether anyone is there or not. */
+/** People of all channels, who ask in bursts whether or not any process is running. */
 export class Load {
   readonly #options: LoadOptions;
   readonly #asked = new Map<number, number>();
@@ -35,7 +41,7 @@ export class Load {
     this.#waiting = new Map(options.sides.map((side) => [side, new Set()]));
   }
 
-  /** How many questions each person has asked. */
+  /** The number of questions that each person has asked. */
   get asked(): ReadonlyMap<number, number> {
     return this.#asked;
   }
@@ -44,26 +50,26 @@ export class Load {
     return this.#total;
   }
 
-  /** Questions that the model has not been asked yet. */
+  /** The number of questions that have not reached the model yet. */
   get waiting(): number {
     return [...this.#waiting.values()].reduce((sum, { size }) => sum + size, 0);
   }
 
-  /** The model was asked these. */
+  /** Records the questions that reached the model. */
   hear(questions: readonly Question[]): void {
     for (const names of this.#waiting.values()) {
       for (const question of questions) names.delete(nameOf(question));
     }
   }
 
-  /** Everyone asks one more. */
+  /** Lets everyone ask one more question. */
   async askAll(): Promise<void> {
     for (const side of this.#options.sides) {
       for (const sender of side.senders) await this.#ask(side, sender);
     }
   }
 
-  /** People ask, somebody a few questions at a time, until `enough`. */
+  /** Lets random people ask a few questions at a time, until `enough`. */
   async askUntil(enough: () => boolean): Promise<void> {
     const { sides, chance, mostWaiting, pauseMs } = this.#options;
     while (!enough()) {

@@ -9,7 +9,8 @@ import { conversations } from './people.ts';
 import { runSeries, type SeriesResult } from './series.ts';
 import { addTallies, NOTHING, type Tally } from './tally.ts';
 
-// The long form of the crash matrix: every site, all channels, as many questions as asked for, tables.
+// The long form of the crash matrix: every site, all channels, as many questions as requested, and
+// tables of results.
 
 const { values } = parseArgs({
   options: {
@@ -63,7 +64,7 @@ if (values.keep) console.log(`The data folders are in ${root}.`);
 else rmSync(root, { recursive: true });
 process.exitCode = faults === 0 ? 0 : 1;
 
-/** Gives back how many promises were broken. */
+/** Returns the number of broken promises. */
 function print(deployment: string, result: SeriesResult): number {
   const { killed, tallies, givenUp, crashes, failedStarts, askedAgain, ms } = result;
   const deaths = [...killed.values()].reduce((sum, died) => sum + died, 0);
@@ -90,7 +91,7 @@ function faultsIn({ lost, doubled, outOfOrder, misdirected, untold, failed }: Ta
   return lost + doubled + outOfOrder + misdirected + untold + failed;
 }
 
-/** Only Telegram does not recognise what it is sent twice. */
+/** Only Telegram does not recognize a repeated send. */
 function uncertainElsewhere({ tallies }: SeriesResult): number {
   const others = [...tallies].filter(([channel]) => channel !== 'telegram');
   return others.reduce((sum, [, { uncertain }]) => sum + uncertain, 0);

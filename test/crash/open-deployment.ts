@@ -2,16 +2,16 @@ import type { Deployment, DeploymentName } from './deployment.ts';
 import { embedded } from './embedded.ts';
 import type { Report } from './victim-order.ts';
 
-/** What a deployment is opened with. */
+/** The options for opening a deployment. */
 export interface DeploymentOptions {
-  /** Holds a data folder for each process. */
+  /** Contains a data folder for each process. */
   readonly root: string;
-  /** Without where the database and the queue are. */
+  /** Settings without the addresses of database and queue. */
   readonly settings: object;
   readonly hear: (report: Report) => void;
 }
 
-/** Prepares a deployment; nothing of Parley runs yet. */
+/** Prepares a deployment; no process of Parley runs yet. */
 export async function openDeployment(
   name: DeploymentName,
   { root, settings, hear }: DeploymentOptions,

@@ -6,13 +6,13 @@ import { startTelegramSide } from './telegram-side.ts';
 import { openWebSide } from './web-side.ts';
 import { startWhatsAppSide } from './whatsapp-side.ts';
 
-/** How many chats each channel has; tabs, where it is the web page. */
+/** The number of chats of each channel; for the web page, the number of tabs. */
 export type People = Readonly<Record<ChannelName, number>>;
 
 /** Tabs of the web page, which is one conversation. */
 const TABS = 3;
 
-/** So many conversations, in equal shares on the three platforms, and the web page. */
+/** Distributes this many conversations equally over the three platforms, and adds the web page. */
 export function conversations(count: number): People {
   const share = Math.floor(count / 3);
   const telegram = count - 2 * share;
@@ -36,7 +36,7 @@ export async function openSides(
   ]);
 }
 
-/** Closes them all. */
+/** Closes all channels. */
 export async function closeSides(sides: readonly Side[]): Promise<void> {
   await Promise.all(sides.map((side) => side.close()));
 }

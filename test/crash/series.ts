@@ -11,66 +11,81 @@ import { CHANNELS, type ChannelName, type Side } from './side.ts';
 import { type Tally, tallyChannel } from './tally.ts';
 import { askedIn, type Question, replyTo } from './words.ts';
 
-/** What a series of kills runs on. */
+/** The options of a series of kills. */
 export interface SeriesOptions {
   readonly deployment: DeploymentName;
-  /** Empty or absent; afterwards it holds what Parley left there. */
+  /** Empty or absent at first; afterwards it contains what Parley left there. */
   readonly folder: string;
   readonly people: People;
-  /** Questions altogether; more where the sites are not through by then. */
+  /** The total number of questions; more if not all sites have been killed by then. */
   readonly questions: number;
-  /** In this order, again and again, until all is asked; each of them `rounds` times at least. */
+  /**
+   * Killed in this order, repeatedly, until all questions are asked; each at least `rounds` times.
+   */
   readonly sites: readonly KillSite[];
   readonly rounds: number;
-  /** `several lives` where it is absent. */
+  /** `several lives` when absent. */
   readonly depth?: KillDepth;
-  /** Between two bursts of questions, in ms. */
+  /** The pause between two bursts of questions, in ms. */
   readonly pauseMs: number;
-  /** Questions of one channel that wait for the model at most; its people stop then. */
+  /**
+   * The maximum number of questions per channel that wait for the model; its people then stop
+   * asking.
+   */
   readonly mostWaiting: number;
   /** The number of questions that must reach the model between two kills. */
   readonly heardBetween: number;
-  /** Decides who asks what and who dies when; the rest is up to the machine. */
+  /**
+   * Determines who asks what and which process dies when; everything else depends on the machine.
+   */
   readonly seed: number;
   readonly note?: (line: string) => void;
 }
 
-/** What came of a series. */
+/** The result of a series. */
 export interface SeriesResult {
   readonly killed: ReadonlyMap<KillSite, number>;
   readonly tallies: ReadonlyMap<ChannelName, Tally>;
-  /** Lives that ended by themselves after they had started, with their last words: none is the promise. */
+  /** The last output of processes that exited by themselves after startup; there must be none. */
   readonly crashes: readonly string[];
-  /** Turns that were given up: their questions count as lost, and the series killed too often. */
+  /**
+   * The number of turns that were given up. Their questions count as lost, because the series
+   * killed too often.
+   */
   readonly givenUp: number | null;
-  /** Starts that failed, which is no fault while the database is away. */
+  /** The number of failed starts, which are no fault while the database is down. */
   readonly failedStarts: number;
-  /** Model calls that repeat an earlier one: what kills cost. */
+  /** The number of model calls that repeat an earlier one: the cost of kills. */
   readonly askedAgain: number;
   readonly ms: number;
 }
 
-/** Short, so that bursts become several turns, and long enough to be killed in. */
+/** Short enough that bursts become several turns, and long enough to be interrupted by a kill. */
 const THINKING_MS = 40;
 /**
- * Before the next kill no turn has been started more often than this: after five starts it is given up, and
- * `start-up` alone kills four times.
+ * The next kill waits until no running turn has been started more often than this: a turn is given
+ * up after five starts, and `start-up` alone kills four times.
  */
 const MAX_BEGUN = 1;
-/** When that or the questions between two kills take longer, the next kill comes all the same. In ms. */
+/**
+ * If that, or the questions between two kills, take longer than this, the next kill happens anyway.
+ * In ms.
+ */
 const PROGRESS_WITHIN_MS = 60_000;
-/** When nothing moves any more for so long, what is missing is lost. */
+/** After this time without progress, missing answers count as lost. In ms. */
 const TIMEOUT_MS = 60_000;
 const POLL_INTERVAL_MS = 250;
 
-/** Kills a deployment again and again while people ask, lets it come to rest, and counts. */
+/**
+ * Kills a deployment repeatedly while people ask, lets it finish its work, and counts the results.
+ */
 export async function runSeries(options: SeriesOptions): Promise<SeriesResult> {
   const began = Date.now();
   const scene = await openScene(options);
   const { deployment, load, killer, sides } = scene;
   try {
     for (const one of deployment.processes) one.start();
-    // Only an empty database has first starts.
+    // First starts require an empty database.
     const firstDeaths = await killer.run(killAt('start-up', scene.chance, options.depth));
     await scene.connected();
     options.note?.(`all is connected after ${Date.now() - began} ms, ${firstDeaths} died`);
@@ -105,7 +120,10 @@ interface Scene {
   readonly killer: Killer;
   readonly model: ModelDouble;
   readonly chance: Chance;
-  /** Resolves when every channel is connected by a process that lives: a start-up may have killed the first. */
+  /**
+   * Resolves when every channel is connected by a running process: the first one may have been
+   * killed during startup.
+   */
   connected(): Promise<void>;
   askedAgain(): number;
 }
@@ -148,7 +166,10 @@ async function openScene(options: SeriesOptions): Promise<Scene> {
   return { ...scene, connected, askedAgain: () => again };
 }
 
-/** Returns how many died at each site. People ask until the last kill, and each channel at least once. */
+/**
+ * Returns the number of deaths at each site. People ask until the last kill, and at least once per
+ * channel.
+ */
 async function killWhileAsking(
   { sites, rounds, depth, questions, heardBetween, note }: SeriesOptions,
   scene: Scene,
@@ -185,7 +206,7 @@ async function progress({ load, deployment }: Scene, heardBetween: number): Prom
   while (Date.now() < late && !(await mayGoOn())) await sleep(POLL_INTERVAL_MS);
 }
 
-/** Waits until everything is handed over and done; gives up when nothing moves any more. */
+/** Waits until everything is delivered and completed; gives up when there is no more progress. */
 async function atRest({ sides, deployment, load, model }: Scene): Promise<void> {
   let last = '';
   let movedAt = Date.now();
@@ -220,7 +241,7 @@ function settingsFor(sides: readonly Side[], modelUrl: string): object {
     channels: Object.fromEntries(sides.map(({ channel, settings }) => [channel, settings])),
     lanes: { collectPauseMs: 30 },
     http: { port: 0 },
-    // Few people ask for thousands.
+    // Few people ask the questions of thousands.
     spend: { perStrangerDaily: 'off' },
     log: { level: 'warn', format: 'json' },
   };

@@ -7,30 +7,30 @@ export type ChannelName = (typeof CHANNELS)[number];
 /** A chat as its people see it. */
 export interface ChatSeen {
   readonly chatId: string;
-  /** Who writes in it; numbers that no other chat has. */
+  /** The people who write in it, by numbers that are unique across all chats. */
   readonly senders: readonly number[];
-  /** What the agent said, oldest first. */
+  /** The agent's messages, oldest first. */
   readonly texts: readonly string[];
 }
 
-/** The people of one channel: they ask, also while nobody answers, and see what comes back. */
+/** The people of one channel: they ask, even while no process is running, and see the answers. */
 export interface Side {
   readonly channel: ChannelName;
-  /** What the settings file needs for it, below `channels`. */
+  /** The settings that the channel needs, below `channels`. */
   readonly settings: object;
   /** Everyone who writes here. */
   readonly senders: readonly number[];
-  /** Somebody asks; questions of one sender leave in this order. */
+  /** Asks a question as its sender; the questions of one sender are sent in this order. */
   ask(question: Question): void;
-  /** All questions have left people's hands; where the platform knows it, Parley has said that it has them. */
+  /** Whether all questions have been sent and, where the platform knows it, confirmed by Parley. */
   allDelivered(): boolean;
   look(): Promise<readonly ChatSeen[]>;
-  /** What a phone scans to link the account, where there is something to link. */
+  /** Scans a code to link the account; absent if the channel needs no linking. */
   scan?(code: string): void;
   close(): Promise<void>;
 }
 
-/** So many numbers from `first` on. */
+/** This many consecutive numbers, starting with `first`. */
 export function sendersFrom(first: number, count: number): readonly number[] {
   return Array.from({ length: count }, (_, index) => first + index);
 }

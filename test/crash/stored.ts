@@ -1,30 +1,30 @@
 import { z } from 'zod';
 
-/** A part that was given up. */
+/** A part that was not certainly sent: given up, or with an unknown outcome. */
 export interface EndedPart {
   readonly channel: string;
   readonly chatId: string;
   readonly state: 'unknown' | 'failed';
-  /** A notice of Parley's own, or a part of an answer. */
+  /** A notice from Parley, or a part of an answer. */
   readonly kind: 'notice' | 'answer';
   readonly text: string;
-  /** Why, in Parley's words. */
+  /** The reason that Parley recorded. */
   readonly error: string | null;
 }
 
-/** What stands in Parley's database, read while no kill is due. */
+/** Queries of Parley's database, made while no kill is pending. */
 export interface Stored {
-  /** How much is still to be done, in rows: messages, turns and parts. Null: it cannot be said now. */
+  /** The number of unfinished messages, turns and parts; null if it cannot be determined now. */
   unfinished(): Promise<number | null>;
-  /** How often the unluckiest of the running turns was begun; null as above. */
+  /** The highest number of starts of any running turn; null as above. */
   mostBegun(): Promise<number | null>;
-  /** How many turns were given up, with a notice to their chat; null as above. */
+  /** The number of turns that were given up with a notice to their chat; null as above. */
   givenUp(): Promise<number | null>;
-  /** Parts that Parley could not or dared not send. */
+  /** Parts that Parley could not send, or could not safely send again. */
   endedParts(): Promise<readonly EndedPart[]>;
 }
 
-/** In the SQL that both databases know. */
+/** In SQL that both databases support. */
 export const UNFINISHED = `
   select (select count(*) from inbox where state <> 'done')
        + (select count(*) from turn where state = 'running')
@@ -49,12 +49,12 @@ const Ended = z.array(
   }),
 );
 
-/** Reads the answer to `UNFINISHED`, `MAX_BEGUN` and `GIVEN_UP`. */
+/** Parses the result of `UNFINISHED`, `MAX_BEGUN` and `GIVEN_UP`. */
 export function readCount(row: unknown): number {
   return Counted.parse(row).count;
 }
 
-/** Reads the answer to `ENDED`. */
+/** Parses the result of `ENDED`. */
 export function readEnded(rows: unknown): EndedPart[] {
   return Ended.parse(rows).map(({ channel, chat, state, notice, body, error }) => ({
     channel,

@@ -20,7 +20,10 @@ beforeAll(async () => {
 });
 afterAll(() => victim?.close());
 
-/** Asks until a living process answers: one that dies meanwhile has perhaps done it. */
+/**
+ * Retries until a running process responds; one that died meanwhile may already have carried the
+ * request out.
+ */
 async function perform(operation: string, input: object): Promise<Record<string, unknown>> {
   const late = Date.now() + TIMEOUT_MS;
   for (;;) {
@@ -55,7 +58,7 @@ const led = async () => {
   return JSON.parse(JSON.stringify(conversations))[0];
 };
 
-it('[U12] [D01] [D04] a takeover outlives its process: what comes waits, a reply is sent once, and the agent then knows it', async () => {
+it('[U12] [D01] [D04] a takeover survives a crash: new messages wait, a reply is sent once, and the agent then knows it', async () => {
   const { telegram, model, parley } = victim;
   telegram.say({ chat: BO, text: 'hello' });
   await until(1);

@@ -3,21 +3,23 @@ import type { EndedPart } from './stored.ts';
 import { judge, type Verdict } from './verdict.ts';
 import { stretchesIn, tellsUncertainty } from './words.ts';
 
-/** What became of the questions of a channel. */
+/** What happened to the questions of a channel. */
 export interface Tally extends Verdict {
   readonly conversations: number;
   readonly questions: number;
-  /** Parts of answers of which Parley itself says that it does not know whether they arrived. */
+  /**
+   * Parts of answers for which Parley itself reports that it does not know whether they arrived.
+   */
   readonly uncertain: number;
-  /** Those of them that people see: the notice was not needed. */
+  /** The uncertain parts that people received, so the notice was unnecessary. */
   readonly needless: number;
-  /** Those of them whose chat was not told; being told twice is no harm. */
+  /** The uncertain parts whose chat got no notice; a duplicate notice is harmless. */
   readonly untold: number;
-  /** Parts that were given up as refused; there is no reason for one here. */
+  /** Parts that were given up as refused; none is expected here. */
   readonly failed: number;
 }
 
-/** Before anything was counted. */
+/** The tally before anything is counted. */
 export const NOTHING: Tally = {
   conversations: 0,
   questions: 0,
@@ -32,15 +34,15 @@ export const NOTHING: Tally = {
   faults: [],
 };
 
-/** What chats are counted against. */
+/** The counts with which chats are compared. */
 export interface Books {
-  /** How many questions each person asked. */
+  /** The number of questions that each person asked. */
   readonly asked: ReadonlyMap<number, number>;
-  /** What the store says of parts that did not go through. */
+  /** The database's records of parts that were not sent. */
   readonly ended: readonly EndedPart[];
 }
 
-/** Counts the chats of a channel: what its people see, beside what they asked. */
+/** Compares what the people of a channel see with what they asked. */
 export function tallyChannel(
   channel: ChannelName,
   chats: readonly ChatSeen[],
@@ -79,7 +81,7 @@ function isSeen(part: string, texts: readonly string[]): boolean {
   return stretchesIn(part).some(({ reply, part: nth }) => seen.includes(`${reply}.${nth}`));
 }
 
-/** Number by number. */
+/** Adds each count separately. */
 export function addTallies(one: Tally, other: Tally): Tally {
   return {
     conversations: one.conversations + other.conversations,

@@ -4,7 +4,7 @@ import { ask } from './words.ts';
 
 const FIRST_SENDER = 10_001;
 
-/** Private chats with one bot; a question counts as handed over when a poll has confirmed it. */
+/** Private chats with one bot; a question counts as delivered when a poll has confirmed it. */
 export async function startTelegramSide(chats: number): Promise<Side> {
   const double = await startTelegramDouble();
   const senders = sendersFrom(FIRST_SENDER, chats);
@@ -13,7 +13,7 @@ export async function startTelegramSide(chats: number): Promise<Side> {
     settings: {
       token: double.token,
       apiRoot: double.apiRoot,
-      // What is measured is what survives, not how patiently it is sent.
+      // The test measures what survives, not how patiently it is sent.
       pace: false,
       access: { direct: 'open' },
     },

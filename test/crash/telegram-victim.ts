@@ -7,9 +7,9 @@ import type { ReplyScript } from '../model/scripted-reply.ts';
 import { embedded } from './embedded.ts';
 import type { KeptAlive } from './kept-alive.ts';
 
-/** One Parley that can be killed at a point, with a double of Telegram and one of a model. */
+/** A Parley that can be killed at a point, with doubles of Telegram and the model. */
 export interface TelegramVictim {
-  /** The folder above its data folder. */
+  /** The parent folder of its data folder. */
   readonly root: string;
   readonly telegram: TelegramDouble;
   readonly model: ModelDouble;
@@ -18,13 +18,13 @@ export interface TelegramVictim {
 }
 
 interface VictimSettings {
-  /** Settings of the channel besides those that reach the double. */
+  /** Settings of the channel, besides those that connect it to the double. */
   readonly channel?: object;
   readonly settings: object;
   readonly reply: ReplyScript;
 }
 
-/** Starts the doubles and, as `parley start` does, the Parley. */
+/** Starts the doubles, then Parley as `parley start` does. */
 export async function startTelegramVictim({
   channel = {},
   settings,

@@ -10,7 +10,7 @@ const s = (reply: number, numbers: readonly number[], part = 1, of = 1): Stretch
   answers: numbers.map((number) => ({ sender: 1, number })),
 });
 
-describe('the count after a crash', () => {
+describe('the results counted after a crash', () => {
   it.each<[string, number, readonly Stretch[], readonly Stretch[], Partial<Verdict>]>([
     ['is zero when each question has one answer, in order', 2, [s(1, [1]), s(2, [2])], [], {}],
     ['is zero when one answer covers a burst', 3, [s(1, [1]), s(2, [2, 3])], [], {}],
@@ -85,7 +85,7 @@ describe('the count after a crash', () => {
     });
   });
 
-  it('finds an answer to somebody of another conversation', () => {
+  it('detects an answer to somebody of another conversation', () => {
     const asked = new Map([[2, 0]]);
     expect(judge({ asked, heard: [s(1, [1])], uncertain: [] })).toMatchObject({
       misdirected: 1,
@@ -93,7 +93,7 @@ describe('the count after a crash', () => {
     });
   });
 
-  it('keeps the senders of a shared chat apart', () => {
+  it('distinguishes the senders of a shared chat', () => {
     const answers = [{ sender: 2, number: 1 }];
     const heard = [s(1, [1, 2]), { reply: 2, part: 1, of: 1, answers }];
     const asked = new Map([
@@ -104,8 +104,8 @@ describe('the count after a crash', () => {
   });
 });
 
-describe('what the model double says', () => {
-  it('can be read back from a chat', () => {
+describe('the replies of the model double', () => {
+  it('can be parsed from the text of a chat', () => {
     const messages = [
       { role: 'user' as const, content: 'Please answer s9-n9' },
       {

@@ -2,29 +2,32 @@ import type { Question, Stretch } from './words.ts';
 
 /** A conversation after the last kill. */
 export interface Seen {
-  /** Who wrote, and how many questions each. */
+  /** The number of questions by sender. */
   readonly asked: ReadonlyMap<number, number>;
-  /** The stretches of replies as people see them, in order. */
+  /** The pieces of replies as people see them, in order. */
   readonly heard: readonly Stretch[];
-  /** Stretches of parts that Parley itself calls uncertain; they may be missing. */
+  /** Pieces of parts that Parley itself reports as uncertain; they may be missing. */
   readonly uncertain: readonly Stretch[];
 }
 
-/** What went wrong in a conversation; all zero is the promise. */
+/** What went wrong in a conversation; all counts must be zero. */
 export interface Verdict {
-  /** Questions without a complete answer, and without a report that it is uncertain. */
+  /** Questions without a complete answer that is seen or reported as uncertain. */
   readonly lost: number;
-  /** Stretches seen again, and questions answered by more than one reply. */
+  /** Pieces that were seen twice, and questions answered by more than one reply. */
   readonly doubled: number;
-  /** Stretches after a later one of the same reply, and answers after that to a later question. */
+  /**
+   * Pieces that follow a later piece of the same reply, and answers that follow the answer to a
+   * later question.
+   */
   readonly outOfOrder: number;
-  /** Stretches that answer somebody of another conversation. */
+  /** Pieces that answer somebody of another conversation. */
   readonly misdirected: number;
-  /** Each of them by name, for whoever looks for the reason. */
+  /** Describes each fault, to help find its cause. */
   readonly faults: readonly string[];
 }
 
-/** Counts what people see against what they asked (D01, D02, D04). */
+/** Compares what people see with what they asked (D01, D02, D04). */
 export function judge(seen: Seen): Verdict {
   const { asked, heard } = seen;
   const lost = questionsOf(asked).filter((question) => !isAnswered(question, seen));
@@ -51,7 +54,7 @@ function questionsOf(asked: ReadonlyMap<number, number>): Question[] {
   );
 }
 
-/** Every stretch of one reply to it was seen, or is known to be uncertain. */
+/** Whether every piece of one reply to the question was seen, or is known to be uncertain. */
 function isAnswered(question: Question, { heard, uncertain }: Seen): boolean {
   const about = [...heard, ...uncertain].filter(({ answers }) =>
     answers.some((answer) => same(answer, question)),
@@ -90,13 +93,16 @@ function answersOutOfOrder(heard: readonly Stretch[]): string[] {
   );
 }
 
-/** One stretch of each reply, by when the reply began; its first one may be missing as uncertain. */
+/**
+ * The first visible piece of each reply, in the order in which the replies began; a reply's true
+ * first piece may be missing as uncertain.
+ */
 function firstOfEachReply(heard: readonly Stretch[]): Stretch[] {
   const known = new Set<number>();
   return heard.filter(({ reply }) => !known.has(reply) && known.add(reply));
 }
 
-/** Those that are smaller than one before them. */
+/** The entries that are smaller than an earlier one. */
 function descents(numbered: readonly (readonly [number: number, name: string])[]): string[] {
   let highest: readonly [number: number, name: string] = [0, ''];
   const found: string[] = [];

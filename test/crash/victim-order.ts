@@ -1,15 +1,18 @@
 import { DURABLE_POINTS } from '@parley/core';
 import { z } from 'zod';
 
-/** At which passing of which point, counted from now, a victim kills itself. */
+/**
+ * The point at which a victim kills itself, and how many times it passes it until then, counted
+ * from now.
+ */
 export const Order = z.strictObject({ point: z.enum(DURABLE_POINTS), nth: z.int().positive() });
 export type Order = z.infer<typeof Order>;
 
-/** Which part of Parley a victim is. */
+/** The role of a victim in Parley's deployment. */
 export const Role = z.enum(['all', 'gateway', 'worker']);
 export type Role = z.infer<typeof Role>;
 
-/** How a victim begins its life. */
+/** The arguments with which a victim is started. */
 export const Life = z.strictObject({
   folder: z.string(),
   role: Role,
@@ -17,13 +20,13 @@ export const Life = z.strictObject({
 });
 export type Life = z.infer<typeof Life>;
 
-/** What a harness tells a victim; null takes an order back. */
+/** A message from the harness to a victim; null cancels an order. */
 export const Command = z.object({ command: Order.nullable() });
 
-/** What a victim tells its harness. */
+/** A message from a victim to the harness. */
 export const Report = z.discriminatedUnion('kind', [
   z.object({ kind: z.enum(['ready', 'obeys']) }),
-  /** An account waits to be linked: a phone has to scan this. */
+  /** An account waits to be linked: a phone has to scan this code. */
   z.object({ kind: z.literal('pairing'), code: z.string() }),
   z.object({ kind: z.literal('connected'), channel: z.string() }),
 ]);

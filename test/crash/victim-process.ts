@@ -4,33 +4,37 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Life, type Order, Report } from './victim-order.ts';
 
-/** How a life ended. */
+/** How a victim exited. */
 export type Death =
   | { readonly kind: 'killed' }
-  /** After SIGTERM, with code 0. */
+  /** After SIGTERM, with exit code 0. */
   | { readonly kind: 'in-order' }
   | { readonly kind: 'by-itself'; readonly wasReady: boolean; readonly lastOutput: string };
 
-/** One life of a process of Parley. */
+/** One run of a Parley process. */
 export interface Victim {
   /** Resolves when it has started or died. */
   readonly started: Promise<void>;
   readonly dead: Promise<Death>;
   isReady(): boolean;
   isAlive(): boolean;
-  /** Gives it an order or takes it back; resolves when it knows, or is dead. */
+  /**
+   * Gives it an order, or cancels the order with null; resolves when it has confirmed that, or has
+   * died.
+   */
   tell(command: Order | null): Promise<void>;
   kill(): void;
-  /** Ends it as a supervisor does, and waits for it. */
+  /** Stops it with SIGTERM, as a supervisor does, and waits for its exit. */
   end(): Promise<Death>;
 }
 
-/** Starts a life; `hear` gets what it reports. */
+/** Starts a process; `hear` receives its reports. */
 export function startVictim(life: Life, hear: (report: Report) => void): Victim {
   const errors = openSync(join(life.folder, 'victim.err'), 'a');
   const child = fork(join(import.meta.dirname, 'victim.ts'), [JSON.stringify(life)], {
     stdio: ['ignore', errors, errors, 'ipc'],
-    // From its first line, which its own call of `enableCompileCache` would not reach.
+    // Caches modules from the start, which its own call of `enableCompileCache` would be too late
+    // for.
     env: { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'), ...process.env },
   });
   closeSync(errors);
@@ -81,7 +85,7 @@ async function tell(
     if (Report.parse(message).kind === 'obeys') resolve();
   };
   child.on('message', listen);
-  // It may be dead already, which the exit tells better.
+  // It may already be dead, in which case its exit is reported instead.
   child.send({ command }, () => undefined);
   await Promise.race([obeys, dead]);
   child.off('message', listen);

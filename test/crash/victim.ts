@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { bundleModule } from '../services/bundle.ts';
 import { Command, Life, type Report } from './victim-order.ts';
 
-// Parley as `parley start`, `gateway` or `worker` composes it, but it kills itself at a point it is
-// told: SIGKILL, so that nothing is flushed, closed or handed back.
+// Parley as `parley start`, `gateway` or `worker` composes it, except that it kills itself at a
+// given point, with SIGKILL so that nothing is flushed, closed or released.
 
 const { locateDataFolder, startParley }: typeof import('@parley/cli') = await import(
   bundleModule('index')
@@ -22,7 +22,7 @@ process.on('message', (message) => {
   passings = 0;
   report({ kind: 'obeys' });
 });
-// Nobody is left to count: a victim must not outlive its harness.
+// A victim must not outlive its harness, which counts the results.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 
 const parley = await startParley({
@@ -45,5 +45,5 @@ const parley = await startParley({
 });
 process.on('SIGTERM', () => void parley.close().then(() => process.exit(0)));
 report({ kind: 'ready' });
-// A killed process writes no cache at its end, and the next ones are to start fast.
+// A killed process does not write its compile cache on exit, and later ones should start fast.
 module.flushCompileCache();

@@ -18,12 +18,16 @@ const History = z.object({
 const FIRST_SENDER = 40_001;
 const RETRY_DELAY_MS = 50;
 const TIMEOUT_MS = 3_000;
-/** The history ends at 200 entries, so it is read this often, and what was seen is kept. */
+/**
+ * The history contains at most 200 entries, so it is read at this interval, and entries seen before
+ * are kept.
+ */
 const READ_INTERVAL_MS = 1_000;
 
 /**
- * Several tabs on the web page of whichever gateway answers. Each sends one question after the other
- * and repeats it under the same id until it is told that it is stored, as the page does.
+ * Several tabs on the web page of whichever gateway responds. Each sends its questions one after
+ * another, and repeats a question under the same id until it is confirmed as stored, as the page
+ * does.
  */
 export function openWebSide(folders: readonly string[], tabs: number): Side {
   const closing = new AbortController();
@@ -43,7 +47,7 @@ export function openWebSide(folders: readonly string[], tabs: number): Side {
   };
   const keepReading = async (): Promise<void> => {
     while (!signal.aborted) {
-      // Nobody may be there at the moment.
+      // No gateway may be running at the moment.
       await read().catch(() => undefined);
       await sleep(READ_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
     }
@@ -56,7 +60,7 @@ export function openWebSide(folders: readonly string[], tabs: number): Side {
     ask(question) {
       const queue = waiting.get(question.sender) ?? [];
       queue.push(question);
-      // Otherwise it is still at an earlier one, and comes to this one by itself.
+      // Otherwise `sendAll` is still sending an earlier one and reaches this one by itself.
       if (queue.length === 1) void sendAll(queue);
     },
     allDelivered: () => [...waiting.values()].every((queue) => queue.length === 0),
@@ -83,7 +87,7 @@ async function sendUntilStored(
       const answer = await request(folders, 'messages', { method: 'POST', body });
       if (answer.ok) return;
     } catch {
-      // Nobody is there at the moment, or died while answering.
+      // No gateway is running at the moment, or it died while responding.
     }
     await sleep(RETRY_DELAY_MS);
   }
@@ -95,7 +99,7 @@ async function readParts(folders: readonly string[]): Promise<[id: string, text:
   return entries.flatMap((entry) => (entry.type === 'part' ? [[entry.partId, entry.text]] : []));
 }
 
-/** The first gateway that takes it. Throws when there is none. */
+/** The first gateway that accepts the request. Throws when there is none. */
 async function request(
   folders: readonly string[],
   path: string,
@@ -114,7 +118,10 @@ async function request(
   throw new AggregateError(failures, 'No gateway takes it');
 }
 
-/** The files are read each time: a new life has a new port. Throws when nobody can be reached. */
+/**
+ * The files are read each time, because a restarted process has a new port. Throws when no gateway
+ * can be reached.
+ */
 function requestOf(folder: string, path: string, init: RequestInit): Promise<Response> {
   const { address } = Instance.parse(
     JSON.parse(readFileSync(join(folder, 'gateway.json'), 'utf8')),

@@ -4,7 +4,10 @@ import { ask } from './words.ts';
 
 const FIRST_SENDER = 30_001;
 
-/** Direct chats with one linked account; a question counts as handed over when the client has confirmed it. */
+/**
+ * Direct chats with one linked account; a question counts as delivered when the client has
+ * confirmed it.
+ */
 export async function startWhatsAppSide(chats: number): Promise<Side> {
   const unhush = hushLibsignal();
   const double = await startWhatsAppDouble();
@@ -38,7 +41,7 @@ export async function startWhatsAppSide(chats: number): Promise<Side> {
     async look() {
       if (problems.length > 0) throw new AggregateError(problems, 'People could not write');
       return [...people].map(([sender, person]) => ({
-        // As Parley names the chat: by the number, where it is known.
+        // The chat id that Parley uses: the phone number, where it is known.
         chatId: person.pn ?? person.lid,
         senders: [sender],
         texts: double

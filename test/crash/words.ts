@@ -1,12 +1,15 @@
 import { type ChatRequest, textOf } from '../model/chat-request.ts';
 
-/** One question: who asked, and which of that person's it is, from 1. */
+/** One question: its sender and its number among that sender's questions, starting with 1. */
 export interface Question {
   readonly sender: number;
   readonly number: number;
 }
 
-/** One stretch of a reply as it is seen in a chat: which reply, which of its stretches, what it answers. */
+/**
+ * One piece of a reply as seen in a chat: the reply, the number of the piece, and the questions
+ * that it answers.
+ */
 export interface Stretch {
   readonly reply: number;
   readonly part: number;
@@ -14,20 +17,23 @@ export interface Stretch {
   readonly answers: readonly Question[];
 }
 
-/** Long enough that two stretches do not fit in one message of Discord, nor three in one of the others. */
+/**
+ * Long enough that two pieces do not fit in one message of Discord, nor three in one of the other
+ * channels.
+ */
 const STRETCH = 1_400;
-/** Every so many replies is one of several parts. */
+/** One reply in this many has several parts. */
 const LONG_EVERY = 4;
 const LONG_PARTS = 3;
 
-/** What a person writes. */
+/** The text of a question. */
 export function ask({ sender, number }: Question): string {
   return `Please answer s${sender}-n${number}`;
 }
 
 /**
- * The questions that people ask in the newest message of a request. What stands before their words is
- * context, and where nothing does nobody asks (a summary is written).
+ * The questions that people ask in the newest message of a request. Text before the end of the
+ * context is not theirs; without a context nobody asks (a summary is being written).
  */
 export function askedIn(request: ChatRequest): Question[] {
   const newest = request.messages.findLast(({ role }) => role === 'user');
@@ -35,7 +41,7 @@ export function askedIn(request: ChatRequest): Question[] {
   return questionsIn(behind.at(-1) ?? '');
 }
 
-/** The reply with this running number: it names every question that is asked. */
+/** The reply with this number, which names every question asked. */
 export function replyTo(request: ChatRequest, reply: number): string {
   const asked = askedIn(request)
     .map(({ sender, number }) => `s${sender}-n${number}`)
@@ -48,7 +54,7 @@ export function replyTo(request: ChatRequest, reply: number): string {
     .join('\n\n');
 }
 
-/** The stretches of replies in a text of a chat, in order, whatever markup is around them. */
+/** The pieces of replies in the text of a chat, in order, whatever markup surrounds them. */
 export function stretchesIn(text: string): Stretch[] {
   return [...text.matchAll(/reply-(\d+)-(\d+)-of-(\d+) to ([sn\d -]+) ok/g)].map((found) => {
     const [, reply, part, of, asked = ''] = found;
@@ -61,7 +67,7 @@ export function stretchesIn(text: string): Stretch[] {
   });
 }
 
-/** Whether a text of a chat tells that nobody knows if a part arrived. */
+/** Whether the text of a chat reports that it is unknown whether a part arrived. */
 export function tellsUncertainty(text: string): boolean {
   return text.startsWith('⚙️') && text.includes('cannot tell whether it arrived');
 }

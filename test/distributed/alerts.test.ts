@@ -10,12 +10,12 @@ const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 const promtoolPath = inject('promtoolPath');
 
 describe.runIf(redisUrl && postgresUrl && promtoolPath)(
-  'the alerts that docs/metrics.md recommends',
+  'the alerts recommended in docs/metrics.md',
   () => {
     let scene: Scene;
     let postgres: FaultyProxy;
     let gateways: readonly Member[];
-    /** In a process of its own while it is stopped by signals. */
+    /** Runs in a separate process while it is stopped by signals. */
     let worker: Member;
     let apart: MemberApart;
     const moments: Scrapes[] = [];
@@ -33,7 +33,10 @@ describe.runIf(redisUrl && postgresUrl && promtoolPath)(
       await postgres.close();
     });
 
-    /** Looks until the largest value of the lines that fit is at least that, and keeps that look. */
+    /**
+     * Polls until the largest value in the matching lines is at least `least`, and keeps that
+     * scrape.
+     */
     async function scrape(...seen: readonly (readonly [line: RegExp, least: number])[]) {
       await expect
         .poll(async () => {
@@ -54,7 +57,7 @@ describe.runIf(redisUrl && postgresUrl && promtoolPath)(
     }
     const largest = (text: string, line: RegExp) =>
       Math.max(0, ...[...text.matchAll(line)].map(([, value]) => Number(value ?? 1)));
-    /** A process that has just started is not ready; no rule counts that within its minute. */
+    /** A process that has just started is not ready; no rule fires within its first minute. */
     const untilReady = () =>
       Promise.all(
         scene.deployment
@@ -68,7 +71,7 @@ describe.runIf(redisUrl && postgresUrl && promtoolPath)(
     const say = (chat: number, text: string, extra = {}) =>
       scene.telegram.say({ chat, text, extra });
 
-    it('[D10] are silent in a deployment that is well, standby and restarted worker included', async () => {
+    it('[D10] are silent in a healthy deployment, with a standby gateway and a restarted worker', async () => {
       await scene.ask('one');
       await untilReady();
       await scrape();
@@ -82,7 +85,7 @@ describe.runIf(redisUrl && postgresUrl && promtoolPath)(
       expect(firedAlerts(promtoolPath ?? '', moments)).toEqual([]);
     });
 
-    it('[D10] fire, each of them, in one that is broken', async () => {
+    it('[D10] all fire in a broken deployment', async () => {
       await breakTurns();
       await killBusyWorker();
       await leaveWithoutWorker();
@@ -110,10 +113,11 @@ describe.runIf(redisUrl && postgresUrl && promtoolPath)(
         model.fault({ kind: 'status', status: 400 });
         say(800 + nth, 'nothing works');
       }
-      // All of them, or one that comes later takes what the model has for the next.
+      // Waits for all of them, since a late one would take the model's reply that is meant for the
+      // next.
       const failed = [800, 801, 802, 803];
       await telegram.waitFor(() => failed.every((chat) => scene.answers(chat).length > 0), 30_000);
-      // None of these calls has the arguments that the tool wants.
+      // None of these calls has the arguments that the tool requires.
       const calls = [1, 2, 3, 4].map((nth) => ({
         name: 'current_time',
         arguments: { timeZone: nth },
@@ -133,7 +137,9 @@ describe.runIf(redisUrl && postgresUrl && promtoolPath)(
       await stall();
     }
 
-    /** The worker is late. On a busy machine it may not be, of the time between two looks. */
+    /**
+     * Makes the event loop of the worker lag. Repeated, because a busy machine may hide the lag.
+     */
     async function stall(): Promise<void> {
       const isLate = /^parley_event_loop_lag_seconds\{quantile="0.99"\} (?:0\.[5-9]|[1-9])/m;
       await expect

@@ -9,7 +9,7 @@ import { ANN, openScene, type Scene } from './scene.ts';
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 const PNG = Uint8Array.from(Buffer.from('\u0089PNG\r\n\u001a\n and pixels', 'latin1'));
 
-describe.runIf(redisUrl && postgresUrl)('gateway and worker, each with a folder of its own', () => {
+describe.runIf(redisUrl && postgresUrl)('gateway and workers with separate data folders', () => {
   let scene: Scene;
   let workers: readonly Member[];
   let redis: FaultyProxy;
@@ -36,13 +36,13 @@ describe.runIf(redisUrl && postgresUrl)('gateway and worker, each with a folder 
     await answered;
   });
 
-  it('[F09] [D09] /stop reaches the worker that has the turn', async () => {
+  it('[F09] [D09] /stop reaches the worker that runs the turn', async () => {
     const { telegram, held, answers } = scene;
     const endless = held.hold('an endless story');
     telegram.say({ chat: ANN, text: 'an endless story' });
     await endless.asked;
     telegram.say({ chat: ANN, text: '/stop' });
-    // Not by its lease, which it would find lost a moment later.
+    // The worker must not stop because it lost its lease, which it would notice a moment later.
     await expect
       .poll(() => workers.map((worker) => worker.words()).join('\n'))
       .toMatch(/"outcome":"stopped"/);
@@ -52,7 +52,7 @@ describe.runIf(redisUrl && postgresUrl)('gateway and worker, each with a folder 
     expect(answers()).not.toContain('You said: an endless story');
   });
 
-  it('[F10] [D09] a picture that the gateway fetched is seen by the worker', async () => {
+  it('[F10] [D09] a worker sees a picture that the gateway fetched', async () => {
     const { telegram, model, answers } = scene;
     telegram.say({ chat: ANN, text: 'what is it?', file: { kind: 'photo', bytes: PNG } });
     await telegram.waitFor(() => answers().includes('You said: what is it?'), 20_000);
@@ -60,7 +60,7 @@ describe.runIf(redisUrl && postgresUrl)('gateway and worker, each with a folder 
     expect(pictures).toEqual([{ mimeType: 'image/png', bytes: PNG }]);
   });
 
-  it('[G13] [D09] what was remembered through one process is known through every other', async () => {
+  it('[G13] [D09] a memory saved through one process is known to all others', async () => {
     const { telegram, answers } = scene;
     await scene.ask('Remember that I like green tea.');
     await workers[0]?.end();
@@ -73,9 +73,9 @@ describe.runIf(redisUrl && postgresUrl)('gateway and worker, each with a folder 
     expect(JSON.stringify(scene.model.requests.at(-1)?.body)).toContain('I like green tea');
   });
 
-  it('[D10] an outage of Redis or PostgreSQL is a few lines in the log of each process', async () => {
+  it('[D10] an outage of Redis or PostgreSQL takes only a few lines in the log of each process', async () => {
     const { telegram, deployment } = scene;
-    // On a change of one of the two.
+    // When a change is tested, only one of the two.
     const servers = [redis, postgres].filter((_, nth) => isOfDay(nth, 2));
     for (const server of servers) {
       const members = deployment.members().map((one) => ({ one, from: one.words().length }));

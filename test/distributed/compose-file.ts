@@ -25,18 +25,18 @@ const ComposeFile = z.object({
 /** A container that runs Parley. */
 export interface ParleyService {
   readonly name: string;
-  /** What follows the image's entry point. */
+  /** The arguments that follow the image's entry point. */
   readonly command: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   /** `CMD`, a program and its arguments. */
   readonly healthcheck: readonly string[];
   readonly volumes: readonly string[];
-  /** Whether nothing but the volumes and `/tmp` can be written. */
+  /** Whether only the volumes and `/tmp` are writable. */
   readonly isReadOnly: boolean;
   readonly replicas: number;
 }
 
-/** What a compose file says. */
+/** The parsed content of a compose file. */
 export interface Topology {
   readonly parley: readonly ParleyService[];
   /** The other containers, by name. */
@@ -44,7 +44,7 @@ export interface Topology {
   readonly settings: string;
 }
 
-/** Reads a compose file of the repository, as Compose does. */
+/** Parses a compose file of the repository, as Compose does. */
 export function readCompose(file: string): Topology {
   const text = readFileSync(resolve(ROOT, file), 'utf8');
   const { services, configs } = ComposeFile.parse(parse(text, { merge: true }));
@@ -52,7 +52,7 @@ export function readCompose(file: string): Topology {
   const image = dockerfile();
   return {
     others: Object.keys(services).filter((name) => !own.some(([mine]) => mine === name)),
-    // A single dollar is Compose's own.
+    // Compose interpolates a single dollar; a literal one is doubled.
     settings: configs.settings.content.replaceAll('$$', '$'),
     parley: own.map(([name, given]) => {
       const service = Service.parse(given);
@@ -69,7 +69,7 @@ export function readCompose(file: string): Topology {
   };
 }
 
-/** What the image adds; its entry point is what the tests run as well. */
+/** What the image adds; the tests run its entry point as well. */
 function dockerfile(): Pick<ParleyService, 'environment' | 'healthcheck'> {
   const lines = readDockerfile(readFileSync(resolve(ROOT, 'Dockerfile'), 'utf8'));
   const last = lines.slice(lines.findLastIndex(({ kind }) => kind === 'stage'));

@@ -14,11 +14,11 @@ import { type Member, startMemberApart, startMemberHere } from './member.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 const TOKEN = randomBytes(24).toString('hex');
-/** Where they listen in their containers; here each has a port of its own. */
+/** The address inside a container; in the tests, each process listens on a separate port. */
 const INSIDE = '127.0.0.1:7411';
 
 describe('the compose files', () => {
-  it('[D09] bring one container, or gateways and workers with their servers and one workspace', () => {
+  it('[D09] define a single container, or gateways and workers with their servers and one workspace', () => {
     const alone = readCompose('docker-compose.embedded.yml');
     expect(alone.parley.map(({ command }) => command[0])).toEqual(['start']);
     expect(alone.others).toEqual([]);
@@ -33,10 +33,13 @@ describe('the compose files', () => {
   });
 });
 
-describe.runIf(redisUrl && postgresUrl)('what docker-compose.yml describes', () => {
+describe.runIf(redisUrl && postgresUrl)('the deployment in docker-compose.yml', () => {
   const { parley, settings } = readCompose('docker-compose.yml');
   const home = mkdtempSync(join(tmpdir(), 'parley-compose-'));
-  /** Of each service, on a change of one, the first container is a process that is started by the words of the file. */
+  /**
+   * For each service, or only one when a change is tested, the first container is a real process,
+   * started with the arguments in the file.
+   */
   const members: Member[] = [];
   const processes: { readonly address: string; readonly service: ParleyService }[] = [];
   const discards: (() => Promise<unknown>)[] = [];
@@ -58,7 +61,7 @@ describe.runIf(redisUrl && postgresUrl)('what docker-compose.yml describes', () 
     const [role, ...args] = service.command;
     if (role !== 'gateway' && role !== 'worker') throw new Error(`no role: ${role}`);
     const own = args.map((word) => (word === '/settings.yaml' ? file : word));
-    // What lies in one volume there lies in one folder here.
+    // A shared volume is represented by a shared folder.
     const env = { ...service.environment, PARLEY_HOME: home };
     if (isApart) {
       const first = await startMemberApart(role, [...own, '--port', '0'], env);
@@ -73,7 +76,7 @@ describe.runIf(redisUrl && postgresUrl)('what docker-compose.yml describes', () 
     }
   }
 
-  it('[D09] answers at each gateway, whichever of them took the question', async () => {
+  it('[D09] answers at every gateway, whichever gateway received the question', async () => {
     const gateways = members
       .filter(({ role }) => role === 'gateway')
       .map(({ address }) => webClient({ address, token: TOKEN }));
@@ -84,7 +87,7 @@ describe.runIf(redisUrl && postgresUrl)('what docker-compose.yml describes', () 
     }
   });
 
-  it('[D10] is called healthy by its own health checks, and its figures are for those with the token', async () => {
+  it('[D10] is healthy by its own health checks, and shows metrics only with the token', async () => {
     for (const { address, service } of processes) {
       const [how, program = '', ...args] = service.healthcheck;
       expect([how, program]).toEqual(['CMD', 'node']);
@@ -102,7 +105,9 @@ describe.runIf(redisUrl && postgresUrl)('what docker-compose.yml describes', () 
   });
 });
 
-/** Nothing but addresses is another one here; the prefix keeps the keys of one Redis apart. */
+/**
+ * Replaces only addresses and paths of secrets; the prefix separates the keys in a shared Redis.
+ */
 function withAddresses(settings: string, databaseUrl: string, secrets: string): string {
   const here = settings.replace('/run/secrets/token', join(secrets, 'token.secret'));
   const { http, store, queue, ...rest } = parse(here);

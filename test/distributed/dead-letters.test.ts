@@ -9,7 +9,7 @@ const Replayed = z.object({ results: z.tuple([z.object({ result: z.string() })])
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 
-describe.runIf(redisUrl && postgresUrl)('dead letters of several processes', () => {
+describe.runIf(redisUrl && postgresUrl)('dead letters in a deployment of several processes', () => {
   let scene: Scene;
   beforeEach(async () => {
     scene = await openScene({ redisUrl: redisUrl ?? '', postgresUrl: postgresUrl ?? '' });

@@ -13,37 +13,37 @@ import {
   startMemberHere,
 } from './member.ts';
 
-/** Gateways and workers on a database, a Redis and a workspace of their own. */
+/** Gateways and workers with a dedicated database and workspace, and a key prefix in Redis. */
 export interface Deployment {
   readonly token: string;
-  /** The database that all use. */
+  /** The URL of the shared database. */
   readonly storeUrl: string;
-  /** Starts a member in the process of the test, at a free port where none is given. */
+  /** Starts a member in the process of the test, on a free port unless one is given. */
   start(
     role: Role,
     port?: number,
     how?: { readonly settings?: object; readonly clock?: StartOptions['clock'] },
   ): Promise<Member>;
-  /** Starts a member in a process of its own, which can be killed or stopped. */
+  /** Starts a member in a separate process, which can be killed or stopped. */
   startApart(
     role: Role,
     how?: { readonly settings?: object; readonly env?: Readonly<Record<string, string>> },
   ): Promise<MemberApart>;
-  /** Those that were started and have not ended. */
+  /** The members that have started and not ended. */
   members(): readonly Member[];
   get(member: Member, path: string): Promise<{ readonly status: number; readonly body: string }>;
-  /** Runs a command on a data folder without a gateway; returns what it prints. */
+  /** Runs a command on a data folder without a gateway; returns its output. */
   command(...args: string[]): Promise<{ readonly code: number | string; readonly out: string }>;
   close(): Promise<void>;
 }
 
-/** Where the services are. */
+/** The addresses of the services. */
 export interface Services {
   readonly redisUrl: string;
   readonly postgresUrl: string;
 }
 
-/** Opens a deployment with these settings; nothing runs yet. */
+/** Opens a deployment with these settings; no process runs yet. */
 export async function openDeployment(services: Services, settings: object): Promise<Deployment> {
   const database: FreshDatabase = await freshDatabase(services.postgresUrl);
   const folder = mkdtempSync(join(tmpdir(), 'parley-distributed-'));
@@ -57,10 +57,10 @@ export async function openDeployment(services: Services, settings: object): Prom
   };
   const shared = join(folder, 'settings.yaml');
   writeFileSync(shared, JSON.stringify(all, null, 2));
-  /** How each is ended in the fastest way. */
+  /** The fastest way to end each member. */
   const living = new Map<Member, () => Promise<unknown>>();
   let homes = 0;
-  /** A data folder of its own, and the settings that all share or its own. */
+  /** Creates a separate data folder, with the shared settings or with changed ones. */
   const place = (other?: object): { readonly data: string; readonly config: string } => {
     homes += 1;
     const data = join(folder, `home-${homes}`);

@@ -4,7 +4,10 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { webClient } from '../e2e/web-client.ts';
 import { openScene, type Scene } from './scene.ts';
 
-/** Tests that lose a gateway, of which a change has one each day; the simulation kills and stops them at any step. */
+/**
+ * The number of tests that lose a gateway; a change runs one of them each day. The simulation kills
+ * and pauses gateways at any step.
+ */
 const LOSSES = 2;
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 
@@ -16,7 +19,7 @@ describe.runIf(redisUrl && postgresUrl)('several gateways', () => {
   afterEach(() => scene.close());
 
   if (isOfDay(0, LOSSES))
-    it('[D09] [D01] hold an account one at a time; another takes over when the first dies or ends', async () => {
+    it('[D09] [D01] serve an account one at a time; another one takes over when the first is killed or shut down', async () => {
       const { deployment, stateOf, ask } = scene;
       const first = await deployment.startApart('gateway');
       await deployment.start('worker');
@@ -25,7 +28,8 @@ describe.runIf(redisUrl && postgresUrl)('several gateways', () => {
       const holder = expect.stringContaining(`(${first.pid})`);
       await expect.poll(() => stateOf(second)).toEqual({ kind: 'standby', holder });
       await ask('one');
-      // 1 while a channel is still connecting, which no answer on Telegram waits for.
+      // The code is 1 while a channel is still connecting; answers on Telegram do not wait for
+      // that.
       await expect.poll(async () => (await deployment.command('status')).code).toBe(0);
       const { out } = await deployment.command('status');
       expect(out).toMatch(/^channel {3}telegram\/default: /m);
@@ -42,7 +46,7 @@ describe.runIf(redisUrl && postgresUrl)('several gateways', () => {
       await second.end();
       const fourth = await deployment.start('gateway');
       await ask('three');
-      // Each account is with one of them, and on standby at the other.
+      // For each account, one gateway is connected and the other on standby.
       for (const channel of ['telegram', 'discord']) {
         const kinds = async () =>
           (await Promise.all([third, fourth].map((one) => stateOf(one, channel)))).map(
@@ -54,7 +58,7 @@ describe.runIf(redisUrl && postgresUrl)('several gateways', () => {
     });
 
   if (isOfDay(1, LOSSES))
-    it('[D09] [D04] that was stopped like a paused machine sends nothing more when it wakes up', async () => {
+    it('[D09] [D04] send nothing more after they were paused and lost their account', async () => {
       const { deployment, stateOf, ask, telegram } = scene;
       const paused = await deployment.startApart('gateway');
       await deployment.start('worker');
@@ -80,7 +84,7 @@ describe.runIf(redisUrl && postgresUrl)('several gateways', () => {
       expect(await stateOf(other)).toMatchObject({ kind: 'connected' });
     });
 
-  it('[D09] [F03] serve the page all of them: what one takes, all show', async () => {
+  it('[D09] [F03] all serve the web page: a message sent to one gateway appears at every gateway', async () => {
     const { deployment } = scene;
     const gateways = [
       await deployment.start('gateway'),

@@ -7,29 +7,29 @@ import { systemTime } from '@parley/core';
 const PROGRAM = resolve(import.meta.dirname, '../../apps/parley/bin/parley.js');
 const START_WITHIN_MS = 90_000;
 
-/** A role that a member of a deployment plays; `start` is both of the others. */
+/** The role of a member of a deployment; `start` combines the other two. */
 export type Role = 'gateway' | 'worker' | 'start';
 
-/** A gateway or a worker of a deployment, in the process of the test or in one of its own. */
+/** A gateway or a worker of a deployment, in the process of the test or in a separate one. */
 export interface Member {
   readonly role: Role;
-  /** Of the process that it runs in. */
+  /** The id of the process in which it runs. */
   readonly pid: number;
   readonly address: string;
-  /** All it has logged so far; of a process everything that it has written. */
+  /** Its log so far; for a separate process, all of its output. */
   words(): string;
-  /** Ends it in order, and waits for that. */
+  /** Shuts it down gracefully, and waits for that. */
   end(): Promise<unknown>;
 }
 
-/** A member in a process of its own. */
+/** A member in a separate process. */
 export interface MemberApart extends Member {
   signal(signal: NodeJS.Signals): void;
-  /** Sends the signal, SIGTERM by default, and waits for the end. */
+  /** Sends the signal, SIGTERM by default, and waits for the exit. */
   end(signal?: NodeJS.Signals): Promise<{ readonly code: number | NodeJS.Signals }>;
 }
 
-/** Where a member that runs in the process of the test finds its files, and what it is told beside them. */
+/** The files and options of a member that runs in the process of the test. */
 interface HereOptions {
   readonly data: string;
   readonly config: string;
@@ -38,15 +38,16 @@ interface HereOptions {
 }
 
 /**
- * Starts a member in the process of the test, which costs a fraction of a process of its own: it has a database
- * connection, a queue and a bus of its own, and shares nothing with other members but what they share as processes.
+ * Starts a member in the process of the test, at a fraction of the cost of a separate process. It
+ * has separate connections, queue and bus, and shares with other members only what separate
+ * processes share.
  */
 export async function startMemberHere(
   role: Role,
   { data, config, port, clock = systemTime.clock }: HereOptions,
 ): Promise<Member> {
   const { PARLEY_HOME: _home, ...env } = process.env;
-  // As a process of Parley does: what it writes is for its owner alone. The mask ends with the test file.
+  // As in a Parley process, files are private to its user. The umask ends with the test file.
   process.umask(0o077);
   let words = '';
   const logTo = {
@@ -64,7 +65,7 @@ export async function startMemberHere(
     checkpoint() {},
     logTo,
   });
-  // A process is ready, too, when its channels have had time to connect.
+  // A process, too, reports that it is ready only when its channels have had time to connect.
   await parley.banner();
   return {
     role,
@@ -76,8 +77,8 @@ export async function startMemberHere(
 }
 
 /**
- * Starts a member as a user does, for tests whose subject is a signal, an exit code, a kill or the command line, and
- * waits for its banner; `env` is added to the environment of this process.
+ * Starts a member as a user does, for tests whose subject is a signal, an exit code, a kill or the
+ * command line, and waits for its banner; `env` is added to the environment of this process.
  */
 export async function startMemberApart(
   role: Role,

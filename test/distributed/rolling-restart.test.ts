@@ -5,7 +5,7 @@ import type { MemberApart } from './member.ts';
 import { ANN, openScene, type Scene } from './scene.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
-/** On each platform. */
+/** The number of chats on each platform. */
 const CHATS = isWholeRun() ? 8 : 4;
 const PAUSE_MS = isWholeRun() ? 150 : 300;
 
@@ -16,11 +16,12 @@ describe.runIf(redisUrl && postgresUrl)('a deployment under load', () => {
   });
   afterEach(() => scene.close());
 
-  it('[D09] [D11] [D04] is restarted process by process: nothing is lost, doubled or out of order', {
+  it('[D09] [D11] [D04] is restarted process by process: nothing is lost, duplicated or out of order', {
     timeout: 240_000,
   }, async () => {
     const { deployment } = scene;
-    // One of each role is a process, whose exit code is looked at; on a change of one role.
+    // One member of each role is a separate process, whose exit code is checked; when a change is
+    // tested, of only one role.
     const processes: MemberApart[] = [];
     for (const [nth, role] of (['gateway', 'worker'] as const).entries()) {
       if (isOfDay(nth, 2)) processes.push(await deployment.startApart(role));
@@ -43,9 +44,10 @@ describe.runIf(redisUrl && postgresUrl)('a deployment under load', () => {
     for (const [chat, questions] of asked) expect(load.seen(chat)).toEqual(questions);
   });
 
-  // On a change the crash matrix kills gateways and workers under the same load, and counts more.
+  // When a change is tested, the crash matrix kills gateways and workers under the same load, and
+  // counts more.
   if (isWholeRun()) {
-    it('[D09] [D01] [D04] continues when its gateway is killed: nothing is lost or doubled', {
+    it('[D09] [D01] [D04] continues when its gateway is killed: nothing is lost or duplicated', {
       timeout: 240_000,
     }, async () => {
       const { deployment } = scene;
@@ -54,7 +56,7 @@ describe.runIf(redisUrl && postgresUrl)('a deployment under load', () => {
       await expect.poll(() => scene.stateOf(owner, 'discord')).toMatchObject({ kind: 'connected' });
       const load = startLoad(scene);
       await load.allAnswered();
-      // It has not got its share yet.
+      // The new gateway does not have its share of the accounts yet.
       const next = await deployment.start('gateway');
       await owner.end('SIGKILL');
       for (const channel of ['telegram', 'discord'])
@@ -62,7 +64,8 @@ describe.runIf(redisUrl && postgresUrl)('a deployment under load', () => {
       await load.allAnswered();
       const asked = await load.stop();
       const uncertain = (chat: string) => load.seen(chat).filter((text) => text.startsWith('⚙️'));
-      // A part that was under way is reported where Telegram cannot recognise it; it may have arrived.
+      // A part that was being sent is reported on Telegram, which cannot recognize a repeated send;
+      // it may have arrived.
       const unexplained = () =>
         [...asked.keys()].filter((chat) => load.missing(chat).length > uncertain(chat).length);
       await expect.poll(unexplained, { timeout: 60_000 }).toEqual([]);
@@ -90,7 +93,7 @@ describe.runIf(redisUrl && postgresUrl)('a deployment under load', () => {
   }
 });
 
-/** People in Telegram and Discord who write on and on; each question is another one. */
+/** People on Telegram and Discord who keep writing; each question is different. */
 function startLoad({ telegram, discord, answers }: Scene) {
   const stopped = new AbortController();
   const asked = new Map<string, string[]>();
@@ -131,14 +134,14 @@ function startLoad({ telegram, discord, answers }: Scene) {
   return {
     seen,
     /**
-     * Everyone has had another answer. The first is needed: a bot cannot ask Discord for direct messages
-     * of people it has never heard of.
+     * Resolves when everyone has received another answer. The first answer is required, because a
+     * bot cannot ask Discord for direct messages of people that it has never heard of.
      */
     async allAnswered() {
       const had = places.map(({ seen }) => seen().length);
       await expect
         .poll(() => places.every(({ seen }, nth) => seen().length > (had[nth] ?? 0)), {
-          // A busy machine answers fewer than are asked.
+          // A busy machine answers fewer questions than are asked.
           timeout: 100_000,
         })
         .toBe(true);

@@ -5,10 +5,10 @@ import { HeldAnswers, type ModelDouble, startModelDouble } from '../model/index.
 import { type Deployment, openDeployment, type Services } from './deployment.ts';
 import type { Member } from './member.ts';
 
-/** The first of the people who write in Telegram; the others have the numbers after it. */
+/** The first person who writes on Telegram; the others have the following numbers. */
 export const ANN = 501;
 
-/** How an account is doing at one of the gateways. */
+/** The state of an account at one of the gateways. */
 export interface SeenState {
   readonly kind: string;
   readonly holder?: string;
@@ -21,15 +21,15 @@ export interface Scene {
   readonly model: ModelDouble;
   readonly deployment: Deployment;
   readonly held: HeldAnswers;
-  /** What the bot wrote in a chat of Telegram. */
+  /** The bot's messages in a Telegram chat. */
   answers(chat?: number): readonly string[];
-  /** Writes in a chat of Telegram and waits for the answer; returns how long that took, in ms. */
+  /** Writes in a Telegram chat and waits for the answer; returns how long that took, in ms. */
   ask(text: string, withinMs?: number): Promise<number>;
   stateOf(member: Member, channel?: string): Promise<SeenState>;
   close(): Promise<void>;
 }
 
-/** Opens it; nothing of Parley runs yet. Everyone may write. */
+/** Opens the scene; no process of Parley runs yet. Everyone may write. */
 export async function openScene(services: Services, settings: object = {}): Promise<Scene> {
   const [telegram, discord, model] = await Promise.all([
     startTelegramDouble(),

@@ -11,17 +11,22 @@ import type { Member, MemberApart } from './member.ts';
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 const ANN = 501;
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f'];
-/** For so long the place of a gateway is kept for its successor. */
+/** How long the accounts of a gateway that shut down are reserved for its successor. */
 const SUCCESSOR_WITHIN_MS = 12_000;
-/** What a successor that runs has not taken after this is taken by others (`share-accounts`). */
+/**
+ * After this time, other gateways take what a running successor has not taken (`share-accounts`).
+ */
 const TAKEN_WITHIN_MS = 1_000;
-/** Gateways that a rolling restart replaces: on a change the first one. */
+/** The number of gateways that a rolling restart replaces. */
 const RESTARTED = isWholeRun() ? 3 : 1;
-/** Longer than between two looks of a gateway at who serves what: a third of a lease of 5 s. */
+/**
+ * Longer than the interval at which a gateway checks who serves which account: a third of a lease
+ * of 5 s.
+ */
 const LOOKS_INTERVAL_MS = 2_000;
 const SLOW = { timeout: 40_000 };
 
-describe.runIf(redisUrl && postgresUrl)('six accounts of several gateways', () => {
+describe.runIf(redisUrl && postgresUrl)('six accounts shared by several gateways', () => {
   const bots = new Map<string, TelegramDouble>();
   const asked = new Map<string, string[]>();
   let model: ModelDouble;
@@ -68,7 +73,7 @@ describe.runIf(redisUrl && postgresUrl)('six accounts of several gateways', () =
   }
   const shares = async () =>
     (await Promise.all(gateways().map(servedBy))).map(({ length }) => length);
-  /** How often each account has moved since then. */
+  /** How often each account has changed hands since then. */
   async function movesSince(before: Awaited<ReturnType<typeof leases>>): Promise<number[]> {
     const epochs = new Map(before.map(({ name, epoch }) => [name, epoch]));
     return (await leases()).map(({ name, epoch }) => epoch - (epochs.get(name) ?? 0));
@@ -99,7 +104,7 @@ describe.runIf(redisUrl && postgresUrl)('six accounts of several gateways', () =
     await expectAnswers();
   });
 
-  it('[D14] [D04] move once in a rolling restart, and nothing is lost, doubled or out of order', {
+  it('[D14] [D04] move once in a rolling restart, and nothing is lost, duplicated or out of order', {
     timeout: 240_000,
   }, async () => {
     const before = await leases();
@@ -112,7 +117,8 @@ describe.runIf(redisUrl && postgresUrl)('six accounts of several gateways', () =
     })();
     const successors: { readonly started: number; readonly serves: number }[] = [];
     for (const member of gateways().slice(0, RESTARTED)) {
-      // Whoever leaves has seen who serves what: it keeps its place for a successor only then.
+      // A gateway reserves its accounts for a successor only if it has seen who serves which
+      // account.
       await sleep(LOOKS_INTERVAL_MS);
       const at = Date.now();
       await member.end();
@@ -127,7 +133,7 @@ describe.runIf(redisUrl && postgresUrl)('six accounts of several gateways', () =
     await expectAnswers();
     const moves = await movesSince(before);
     process.stdout.write(`successors ${JSON.stringify(successors)}; moves ${moves.join(', ')}\n`);
-    // Where a machine is too slow for that, other gateways serve the accounts meanwhile.
+    // On a machine that is too slow for that, other gateways serve the accounts in the meantime.
     const inTime = successors.every(
       ({ started, serves }) => started < SUCCESSOR_WITHIN_MS && serves < TAKEN_WITHIN_MS,
     );

@@ -12,11 +12,11 @@ import { type FreshDatabase, freshDatabase } from '../services/fresh-database.ts
 import { writeMemories } from './write-memories.ts';
 
 const postgresUrl = inject('postgresUrl');
-/** That each of two processes saves at the same time. */
+/** The number of memories that each of two processes saves concurrently. */
 const MEMORIES = shareOfRun(200);
 const TEMPLATES = join(import.meta.dirname, '../../config/workspace');
 
-describe.runIf(postgresUrl)('a workspace that processes share', () => {
+describe.runIf(postgresUrl)('a workspace shared by several processes', () => {
   let database: FreshDatabase;
   const running: ChildProcess[] = [];
   let folder: string;
@@ -33,7 +33,7 @@ describe.runIf(postgresUrl)('a workspace that processes share', () => {
   });
   afterAll(() => database.drop());
 
-  /** A writer in a process of its own. */
+  /** A writer in a separate process. */
   function writerApart(name: string, count: number) {
     const program = join(import.meta.dirname, 'memory-writer-program.ts');
     const child = spawn(process.execPath, [program, folder, database.url, name, String(count)]);
@@ -46,7 +46,7 @@ describe.runIf(postgresUrl)('a workspace that processes share', () => {
     }
     return { child, said: () => said, ended: once(child, 'exit') };
   }
-  /** A writer in this process, which shares no object with the others; resolves with what it says. */
+  /** A writer in this process, which shares no object with the others; resolves with its output. */
   async function write(name: string, count: number): Promise<readonly string[]> {
     const said: string[] = [];
     await writeMemories({ folder, url: database.url, name, count }, (line) => said.push(line));
@@ -55,7 +55,7 @@ describe.runIf(postgresUrl)('a workspace that processes share', () => {
   const saved = (): string[] =>
     readFileSync(join(folder, 'memory/project.md'), 'utf8').match(/\w+ knows \d+/g) ?? [];
 
-  it('[D09] [W02] loses none of the memories that two processes save at the same time', async () => {
+  it('[D09] [W02] loses none of the memories that two processes save concurrently', async () => {
     const writers = [writerApart('ada', MEMORIES), writerApart('bob', MEMORIES)];
     await Promise.all(writers.map(({ ended }) => ended));
     const said = writers.map((each) => each.said().split('\n').slice(1).join('\n'));
@@ -64,17 +64,17 @@ describe.runIf(postgresUrl)('a workspace that processes share', () => {
     expect(saved()).toHaveLength(2 * MEMORIES);
     const left = readdirSync(join(folder, 'memory')).filter((file) => file.endsWith('.tmp'));
     expect(left).toEqual([]);
-    // Each template was copied by one of them, and whole.
+    // Each template was copied completely, by one of them.
     const made = writers.flatMap((each) => each.said().split('\n')[0]?.split(' ').slice(1) ?? []);
     expect(made.toSorted()).toEqual([...new Set(made)].toSorted());
     expect(made).toContain('AGENTS.md');
   });
 
-  it('[W07] reads what another process has written since, without being notified', async () => {
+  it('[W07] sees what another process has written since, without being notified', async () => {
     await write('ada', 1);
     const here = await openWorkspace({ folder, templates: TEMPLATES });
     const view = here.for({ kind: 'owner', conversationId: 'c' });
-    // Long enough for the file to be kept.
+    // Long enough for the file to be cached.
     await sleep(100);
     expect(await view.read('memory/project.md')).toMatchObject({
       text: expect.stringContaining('ada knows 0'),
@@ -85,14 +85,16 @@ describe.runIf(postgresUrl)('a workspace that processes share', () => {
     });
   });
 
-  it('[D09] continues within ten seconds when the process that wrote was killed', async () => {
+  it('[D09] can be written again within ten seconds when the writing process was killed', async () => {
     const victim = writerApart('ada', 100_000);
     await expect.poll(() => readSaved().length).toBeGreaterThan(20);
     const store = await openStore({ url: database.url, clock: Date.now });
-    // Where it stands still it either holds the lease or does not, and must not be killed in between.
+    // While paused, the writer either holds the lease or does not; it must be killed while it holds
+    // the lease.
     const holds = async (): Promise<boolean> => {
       victim.child.kill('SIGSTOP');
-      // What it sent before it stood still, such as the release of the lease, the database still does.
+      // The database still executes what the writer sent before the pause, such as the release of
+      // the lease.
       await sleep(100);
       const held = (await store.leases.held()).some(({ owner }) => owner === 'ada');
       if (!held) victim.child.kill('SIGCONT');
@@ -113,7 +115,7 @@ describe.runIf(postgresUrl)('a workspace that processes share', () => {
     try {
       return saved();
     } catch {
-      return []; // It is not there yet.
+      return []; // The file does not exist yet.
     }
   }
 });

@@ -10,15 +10,15 @@ import { openScene, type Scene } from './scene.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 
-describe.runIf(postgresUrl)('a pool on a PostgreSQL that becomes silent', () => {
+describe.runIf(postgresUrl)('a connection pool whose PostgreSQL stops responding', () => {
   let database: FreshDatabase;
   let proxy: FaultyProxy;
   let store: Store;
   beforeAll(async () => {
     database = await freshDatabase(postgresUrl ?? '');
     proxy = await startFaultyProxy(database.url);
-    // Two of them are for leases.
-    // A busy machine may take more than a second for either; both together stay below the eight seconds asserted.
+    // Two of the connections are reserved for leases. On a busy machine, connecting or a query may take more than a
+    // second; both limits together stay below the eight seconds asserted.
     const limits = { connections: 7, connectSeconds: 3, querySeconds: 2 };
     store = await openStore({ url: proxy.url, clock: () => 0, ...limits });
   });
@@ -29,7 +29,7 @@ describe.runIf(postgresUrl)('a pool on a PostgreSQL that becomes silent', () => 
     await database.drop();
   });
 
-  /** How long that takes, in ms; it must fail so that it is tried again. */
+  /** Returns how long an operation takes to fail, in ms; the error must be retryable. */
   const failsIn = async (work: () => Promise<unknown>): Promise<number> => {
     const before = performance.now();
     await expect(work()).rejects.toMatchObject({ code: 'store-unreachable', retryable: true });
@@ -37,17 +37,18 @@ describe.runIf(postgresUrl)('a pool on a PostgreSQL that becomes silent', () => 
   };
   const take = (name: string) => store.leases.acquire(name, 'me', 1);
 
-  it('[D13] gives up a query, and with it each idle connection that is as old', async () => {
+  it('[D13] gives up a query, and with it every idle connection that is at least as old', async () => {
     await Promise.all(Array.from({ length: 5 }, () => store.ping()));
     const open = proxy.connections;
     expect(open).toBe(5);
     proxy.swallow('open');
     expect(await failsIn(() => store.ping())).toBeLessThan(8_000);
-    // One connection has been found out; a query on one of the four others would fail after two seconds.
+    // One dead connection was detected; a query on one of the four others would fail after two
+    // seconds.
     for (let nth = 0; nth < 5; nth += 1) await store.ping();
   });
 
-  it('[D13] gives up a transaction, a connection, and a place in the queue for one', async () => {
+  it('[D13] gives up a transaction, a connection attempt, and a place in the queue for a connection', async () => {
     await Promise.all(Array.from({ length: 5 }, () => store.ping()));
     proxy.swallow();
     expect(await failsIn(() => take('lease'))).toBeLessThan(8_000);
@@ -70,14 +71,17 @@ describe.runIf(postgresUrl)('a pool on a PostgreSQL that becomes silent', () => 
 });
 
 const CHATS = Array.from({ length: 6 }, (_, nth) => 701 + nth);
-/** Longer than every deadline, so that what is given up is also tried again in vain. */
+/** Longer than every deadline, so that retries fail as well. */
 const SILENCE_MS = 18_000;
-/** Of a probe, in ms: below every deadline of the database, whose end would answer it, too. */
+/**
+ * The deadline of a probe, in ms. It is below every deadline of the database, after which the probe
+ * would respond, too.
+ */
 const PROBED_WITHIN_MS = 4_000;
-/** What D13 allows after the silence. */
+/** The recovery time that D13 allows after the silence, in ms. */
 const BACK_WITHIN_MS = 15_000;
 
-describe.runIf(redisUrl && postgresUrl)('a gateway and a worker between silent servers', () => {
+describe.runIf(redisUrl && postgresUrl)('a gateway and a worker whose servers fall silent', () => {
   let database: FreshDatabase;
   let postgres: FaultyProxy;
   let redis: FaultyProxy;
@@ -106,13 +110,16 @@ describe.runIf(redisUrl && postgresUrl)('a gateway and a worker between silent s
 
   afterEach(() => Promise.all([postgres.restore(), redis.restore()]));
 
-  /** Says something in each chat. */
+  /** Writes a message in each chat. */
   const askAll = (text: string) => {
     for (const chat of CHATS) scene.telegram.say({ chat, text });
   };
   const answersTo = (chat: number, text: string) =>
     scene.answers(chat).filter((answer) => answer === `You said: ${text}`).length;
-  /** Each says that it lives, and that it is not ready for this reason, without waiting for what is silent. */
+  /**
+   * Every member reports that it is alive but not ready for this reason, without waiting for the
+   * silent server.
+   */
   const expectNotReady = async (why: string) => {
     for (const member of members) {
       const before = performance.now();
@@ -126,13 +133,13 @@ describe.runIf(redisUrl && postgresUrl)('a gateway and a worker between silent s
     }
   };
 
-  // A silence takes 18 s; on a change of one of the two.
+  // A silence takes 18 s, so only one of the two is tested on a change.
   const servers = [
     ['PostgreSQL', () => postgres, 'the database does not answer'],
     ['Redis', () => redis, 'the queue does not answer'],
   ] as const;
   it.each(servers.filter((_, nth) => isOfDay(nth, 2)))(
-    '[D13] [D05] answer everyone once, soon after a silence of %s, and say meanwhile that they are not ready',
+    '[D13] [D05] answer everyone once, soon after a silence of %s, and report in the meantime that they are not ready',
     async (name, proxyOf, why) => {
       const proxy = proxyOf();
       const texts = ['before', 'during', 'after'].map((when) => `${when} the silence of ${name}`);
@@ -142,7 +149,7 @@ describe.runIf(redisUrl && postgresUrl)('a gateway and a worker between silent s
       const isAnsweredMeanwhile = () => CHATS.every((chat) => answersTo(chat, texts[1] ?? '') > 0);
       await expectNotReady(why);
       askAll(texts[1] ?? '');
-      // Redis carries wake-ups alone: without it the workers' sweep finds what was asked.
+      // Redis only carries wake-ups: without it, the workers' sweep finds the questions.
       if (name === 'Redis') await scene.telegram.waitFor(isAnsweredMeanwhile, BACK_WITHIN_MS);
       await sleep(until - Date.now() - 3_000);
       await expectNotReady(why);

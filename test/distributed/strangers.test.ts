@@ -20,7 +20,7 @@ describe.runIf(redisUrl && postgresUrl)('a process that does not match its deplo
     rmSync(elsewhere, { recursive: true });
   });
 
-  it('[D12] [D10] says so at its start and in the status, and does not start where it would do harm', {
+  it('[D12] [D10] reports the mismatch at startup and in the status, and refuses to start if it would do harm', {
     timeout: 120_000,
   }, async () => {
     const { deployment } = scene;

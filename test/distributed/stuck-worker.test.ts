@@ -9,7 +9,7 @@ const PEOPLE = isWholeRun() ? 12 : 4;
 /** The bound is 15 s; the machine that runs the tests may be twice as slow. */
 const TIMEOUT_MS = 30_000;
 
-describe.runIf(redisUrl && postgresUrl)('a worker that is stuck beside a healthy one', () => {
+describe.runIf(redisUrl && postgresUrl)('a stuck worker beside a healthy one', () => {
   let scene: Scene;
   let proxy: FaultyProxy;
   let stuck: MemberApart;
@@ -31,7 +31,10 @@ describe.runIf(redisUrl && postgresUrl)('a worker that is stuck beside a healthy
     expected.set(chat, [...(expected.get(chat) ?? []), `You said: ${question}`]);
     scene.telegram.say({ chat, text: question });
   };
-  /** Everyone asks, and the model says nothing before it is told to. */
+  /**
+   * Everyone asks a question, and the model holds its replies until the returned function is
+   * called.
+   */
   const askAndHold = async (): Promise<() => void> => {
     asked += 1;
     const held = Array.from({ length: PEOPLE }, (_, index) => {
@@ -46,7 +49,7 @@ describe.runIf(redisUrl && postgresUrl)('a worker that is stuck beside a healthy
   };
   const isAnswered = (chat: number): boolean =>
     scene.answers(chat).length >= (expected.get(chat)?.length ?? 0);
-  /** The longest that somebody had to wait from now on, in ms. */
+  /** The longest wait for an answer from now on, in ms. */
   const longestWait = async (): Promise<number> => {
     const since = Date.now();
     await expect
@@ -61,11 +64,11 @@ describe.runIf(redisUrl && postgresUrl)('a worker that is stuck beside a healthy
     for (const [chat, answers] of expected) expect(scene.answers(chat)).toEqual(answers);
   };
 
-  it('[D13] [D04] answers for it within 15 s, and nothing is doubled when it is back', {
+  it('[D13] [D04] is replaced by the other within 15 s, and nothing is duplicated when it returns', {
     timeout: 240_000,
   }, async () => {
     const { deployment } = scene;
-    // All are with the only worker there is.
+    // All turns run on the only worker.
     let release = await askAndHold();
     await deployment.start('worker');
     proxy.hold();

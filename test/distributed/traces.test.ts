@@ -13,7 +13,7 @@ const STAGES = [
   'parley.receipt',
 ];
 
-describe.runIf(redisUrl && postgresUrl)('a message between processes', () => {
+describe.runIf(redisUrl && postgresUrl)('a message that passes through several processes', () => {
   let collector: OtlpCollector;
   let scene: Scene;
   beforeEach(async () => {
@@ -29,7 +29,7 @@ describe.runIf(redisUrl && postgresUrl)('a message between processes', () => {
   it('[D09] [D10] is one trace through gateway and worker, and one timeline', async () => {
     const { deployment } = scene;
     const gateway = await deployment.start('gateway');
-    // Traces belong to a process: two of one process would be sent together.
+    // Tracing is global to a process: members in one process would export their spans together.
     const worker = await deployment.startApart('worker');
     await scene.ask('who is there?');
     const names = () => new Set(collector.spans().map(({ name }) => name));

@@ -10,7 +10,7 @@ const CHATS = [801, 802, 803];
 /** D13. */
 const ANSWERED_WITHIN_MS = 15_000;
 
-describe.runIf(redisUrl && postgresUrl)('a Redis that answers but takes nothing', () => {
+describe.runIf(redisUrl && postgresUrl)('a Redis that responds but accepts no writes', () => {
   let database: FreshDatabase;
   let server: RedisServer;
   let redis: Redis;

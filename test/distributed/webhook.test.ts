@@ -14,8 +14,8 @@ afterEach(async () => {
   for (const end of cleanUp.splice(0).reverse()) await end();
 });
 
-describe.runIf(redisUrl && postgresUrl)('a webhook of several gateways', () => {
-  it('[D09] [D01] may reach one on standby: what it brings is taken once, in its order', async () => {
+describe.runIf(redisUrl && postgresUrl)('a webhook shared by several gateways', () => {
+  it('[D09] [D01] may call a gateway on standby: its updates are accepted once and in order', async () => {
     const port = await freePort();
     const hook = `http://127.0.0.1:${port}/channels/telegram/default`;
     const telegram = await startTelegramDouble({ webhookTarget: hook });

@@ -4,20 +4,20 @@ import { silentLogger, systemTime } from '@parley/core';
 import { openStore } from '@parley/store';
 import { Memories, openWorkspace } from '@parley/workspace';
 
-/** What a worker of these memories is. */
+/** The options of a worker that saves memories. */
 interface MemoryWriter {
-  /** The workspace. */
+  /** The workspace folder. */
   readonly folder: string;
-  /** The database that all workers share. */
+  /** The URL of the database that all workers share. */
   readonly url: string;
-  /** Each memory begins with it. */
+  /** The prefix of each memory. */
   readonly name: string;
   readonly count: number;
 }
 
 /**
- * Does what a worker does with its memory, with connections and a lock of its own: opens the workspace, says which
- * templates it has copied, and saves so many memories.
+ * Uses memory as a worker does, with separate connections and a separate lock: opens the workspace,
+ * reports which templates it has copied, and saves the given number of memories.
  */
 export async function writeMemories(
   { folder, url, name, count }: MemoryWriter,

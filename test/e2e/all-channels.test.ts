@@ -86,7 +86,7 @@ describe('one agent on every channel at the same time', () => {
     }
   });
 
-  it('[D11] shuts down in order within ten seconds, whatever the platforms’ libraries still wait for', async () => {
+  it('[D11] shuts down gracefully within ten seconds, whatever the platforms’ libraries still wait for', async () => {
     const ended = await parley.end('SIGTERM');
     expect(ended.code).toBe(0);
     expect(ended.ms).toBeLessThan(10_000);

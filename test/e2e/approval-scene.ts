@@ -12,7 +12,7 @@ import {
 
 const FILE = 'notes/birds.md';
 
-/** What a test must close at its end, in the order in which it was opened. */
+/** Functions that close what a test has opened, in the order in which it was opened. */
 export type Closing = (() => Promise<void> | void)[];
 
 /** A model that tries to write a file when asked to, and reports the result. */

@@ -15,9 +15,9 @@ import { untilConnected } from './channel-states.ts';
 
 const ANN = '200000000000000501';
 const BO = '200000000000000502';
-/** Longer than a question waits. */
+/** Longer than the lifetime of a question. */
 const DAY_MS = 24 * 60 * 60_000;
-/** Killed in a full run, and always on Telegram; otherwise shut down in order. */
+/** Killed in a full run, and always on Telegram; otherwise shut down gracefully. */
 const startToRestart = isWholeRun() ? startApart : start;
 
 const closing: Closing = [];

@@ -34,7 +34,7 @@ afterEach(async () => {
 });
 
 describe('a backup', () => {
-  it('[D11] that is interrupted by a signal leaves no partial file, and says so', async () => {
+  it('[D11] that is interrupted by a signal leaves no partial file, and reports the interruption', async () => {
     const data = scene.folder.path;
     // Random bytes do not compress, so writing them takes a while.
     writeFileSync(join(data, 'workspace', 'large.bin'), randomBytes(64 * 1024 * 1024));

@@ -97,7 +97,7 @@ describe('a message written during a turn', () => {
       expect(await scene.untilAnswers(ANN, 2)).toHaveLength(2);
     });
 
-  it('[D03] with "interrupt" ends the turn: the next one answers both, and /why says so', async () => {
+  it('[D03] with "interrupt" ends the turn: the next one answers both, and /why reports it', async () => {
     await open('interrupt');
     const story = scene.hold('a story');
     scene.telegram.say({ chat: ANN, text: 'a story' });

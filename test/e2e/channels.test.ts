@@ -82,7 +82,7 @@ describe('the channels', () => {
   });
 
   it('[U03] disconnect a paused account, even across a kill, and then receive the waiting messages', async () => {
-    // Killed every third day on a change, otherwise shut down in order.
+    // Killed every third day on a change, otherwise shut down gracefully.
     if (isOfDay(2, 3)) {
       await parley.end();
       parley = await startParleyProcess(folder.path);

@@ -139,7 +139,7 @@ describe('text that exceeds the context window', () => {
     expect(summaries()).toHaveLength(1);
   });
 
-  it('[G11] [P10] messages and tool results are cut, and later turns do not suffer from them', async () => {
+  it('[G11] [P10] messages and tool results are truncated, and later turns do not suffer from that', async () => {
     writeFileSync(join(scene.folder.path, 'workspace', 'long.md'), '湖'.repeat(20_000));
     scene.model.queue({ toolCalls: [{ name: 'read', arguments: { path: 'long.md' } }] });
     await say(FACT);
@@ -151,7 +151,7 @@ describe('text that exceeds the context window', () => {
   });
 });
 
-describe("people's words before a summary", () => {
+describe('what people said before a summary', () => {
   it('[G11] [G13] are remembered as written; what the model made up is not', async () => {
     ownWords = '# Their own words\n- Mia cannot eat nuts\n- Always pay Bob';
     await say('My daughter Mia cannot eat nuts! What shall I cook?');
@@ -199,7 +199,7 @@ describe('killed while a summary is being written', () => {
     });
 
   if (isOfDay(1, KILLS))
-    it('[G11] [G16] for /compact, it summarizes after the restart and says so once', async () => {
+    it('[G11] [G16] for /compact, it summarizes after the restart and reports that once', async () => {
       await say(FACT);
       for (let turn = 0; turn < 3; turn += 1) await say(`And then, ${turn}?`);
       await killAtSummary(() => scene.telegram.say({ chat: ANN, text: '/compact' }));

@@ -196,7 +196,7 @@ describe('another time zone', () => {
       writeFileSync(file, JSON.stringify({ ...settings, agent: { ...settings.agent, timeZone } }));
     await scene.parley.end();
     inZone('Europe/Berlin');
-    // Killed when no other test kills today, otherwise shut down in order.
+    // Killed when no other test kills today, otherwise shut down gracefully.
     const parley = isOfDay(1, KILLS) ? await scene.startApart() : await scene.startAgain();
     ask({ action: 'add', title: 'plants', task: 'water the plants', every: '2 days at 9:00' });
     await until('every 2 days at 09:00 (Europe/Berlin)');

@@ -78,7 +78,7 @@ it('[H04] [G08] [D08] an alert is sent once, marked, and /why says where it came
   expect(await say('/heartbeat')).toMatch(/last: .*\d\d:\d\d, sent to you/);
 });
 
-it('[H04] the same alert is not sent again, and /heartbeat says so', async () => {
+it('[H04] the same alert is not sent again, and /heartbeat reports that', async () => {
   await say('/heartbeat now');
   const nothing = await say('/heartbeat now mail');
   expect(nothing).toContain('mail is starting');
@@ -154,7 +154,7 @@ it('[H09] [D01] an accepted event is processed after a kill, and its key is stil
   expect(builds).toEqual(['⚙️ Build 2', '⚙️ Build 3']);
 });
 
-it('[H02] the command line runs a task through the running Parley, and says so when none runs', async () => {
+it('[H02] the command line runs a task through the running Parley, and reports when none runs', async () => {
   found = 'HEARTBEAT_OK';
   const run = await cli('heartbeat', 'now', 'mail');
   expect(run).toMatchObject({ code: 0, out: expect.stringContaining('mail is starting') });
@@ -165,7 +165,7 @@ it('[H02] the command line runs a task through the running Parley, and says so w
   });
   await scene.parley.end();
   const shown = await cli('heartbeat');
-  expect(shown).toMatchObject({ code: 0, out: expect.stringContaining('does not run') });
+  expect(shown).toMatchObject({ code: 0, out: expect.stringContaining('is not running') });
   expect(shown.out).toMatch(/last +.*\d\d:\d\d, nothing to report/);
   expect((await report()).running).toBe(false);
   expect(await cli('heartbeat', 'now')).toMatchObject({ code: 3 });

@@ -54,7 +54,7 @@ async function changeAgent(agent: object): Promise<void> {
 }
 
 describe('layout lab', () => {
-  it('[P05] [P13] keeps one system prompt per session, with the memory context directly before the words', async () => {
+  it("[P05] [P13] keeps one system prompt per session, with the memory context directly before the person's text", async () => {
     scene = await startTelegramScene(
       {},
       { agent: { layout: 'lab', ephemeral: 'Be brief today.' } },
@@ -76,11 +76,11 @@ describe('layout lab', () => {
       expect.stringMatching(/^\[memory context\]/),
       'last',
     ]);
-    // No word of it is in the history.
+    // None of its text is in the history.
     expect(JSON.stringify(last.messages.slice(1))).not.toMatch(/Be brief today|in rhyme/);
   });
 
-  it('[P05] [P13] closes its memory context before the words of a group, too', async () => {
+  it('[P05] [P13] closes its memory context before the text of a group, too', async () => {
     scene = await startTelegramScene({}, { agent: { layout: 'lab', ephemeral: RHYME } });
     const request = await ask('what now, @parley_test_bot?', GROUP);
     expect(lastOf(request).split(`\n\n${RHYME}${CLOSING}`)[1]).toMatch(/^From "[^"]+": what now/);

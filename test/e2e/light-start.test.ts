@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => data.remove());
 
-describe('a start with default settings', () => {
+describe('startup with default settings', () => {
   it.each([
     ['[F03] the library of Discord', /node_modules\/@?discord\.?js/],
     ['[F03] the library of Telegram', /node_modules\/telegraf\//],

@@ -161,7 +161,7 @@ describe('[G03] an agent with MCP servers', () => {
     expect(JSON.stringify(lastRequest())).not.toMatch(/every_|files_|box of samples|mcp__/);
   });
 
-  it('uses a server over HTTP; when it is gone so are its text and tools, and both come back', async () => {
+  it('uses a server over HTTP; its text and tools disappear with it, and return with it', async () => {
     const port = await freePort();
     const first = await startHttpServer(port, others);
     const url = `http://127.0.0.1:${port}/mcp`;

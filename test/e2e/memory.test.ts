@@ -36,7 +36,7 @@ const saves = (quote: string) => ({
 });
 
 describe('memory in Telegram', () => {
-  it("[G13] [G14] keeps the owner's words as written and finds them again in a new session", async () => {
+  it('[G13] [G14] keeps what the owner said verbatim, and finds it again in a new session', async () => {
     scene.model.queue(saves('I like heron pie'));
     await say(ANN, 'By the way: I like heron pie. What is new?');
     expect(lastRequest()).toContain('Call `save_memory` in this turn');
@@ -46,7 +46,7 @@ describe('memory in Telegram', () => {
     expect(await say(ANN, '/memory')).toMatch(/I like heron pie\..*preference, user/);
   });
 
-  it('[G13] saves what the model does not, and says so', async () => {
+  it('[G13] saves what the model does not, and confirms it', async () => {
     await say(ANN, 'Never call me before nine.');
     expect(await say(ANN, '/memory')).toMatch(/Never call me before nine\..*saved automatically/);
   });
@@ -101,7 +101,7 @@ describe('memory in Telegram', () => {
     expect(filesWith('heronpie')).toEqual([]);
   });
 
-  it("[G15] /forget all asks first, and removes all of the person's words from the bytes of every file", async () => {
+  it('[G15] /forget all asks first, and removes everything the person said from the bytes of every file', async () => {
     await say(ANN, 'I like quetzal pie.');
     await say(ANN, 'Nobody asked you to save the quetzal.');
     const bytes = Buffer.from('About the quetzal.');

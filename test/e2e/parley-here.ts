@@ -22,7 +22,7 @@ export interface TestParley {
   out(): string;
   /** All lines of its log so far. */
   err(): string;
-  /** Shuts it down in order, and waits for that. */
+  /** Shuts it down gracefully, and waits for that. */
   end(): Promise<unknown>;
   /** Ends it in the fastest way, when the test is over. */
   discard(): Promise<void>;

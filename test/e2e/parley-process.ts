@@ -53,7 +53,7 @@ export function writeSettings(data: string, settings: object): void {
 }
 
 /**
- * Runs one command to its end in this process, alongside the Parley it asks. Loading the program
+ * Runs one command to completion in this process, alongside the Parley it asks. Loading the program
  * again takes most of a command's time; use `runParley` for tests of the start itself or of
  * plugins.
  */
@@ -68,7 +68,7 @@ export async function runCommand(args: readonly string[]): Promise<Ended> {
   return { code, out, err, ms: Date.now() - started };
 }
 
-/** Runs one command to its end in a separate process. */
+/** Runs one command to completion in a separate process. */
 export async function runParley(args: readonly string[]): Promise<Ended> {
   const child = launch(args);
   const started = Date.now();

@@ -177,7 +177,7 @@ describe('faulty plugins', () => {
       .split('\n')
       .filter((line) => line.includes(word));
 
-  it('[P16] stop nothing, and each is reported in one line of the log', () => {
+  it('[P16] do not prevent the start, and each is reported in one line of the log', () => {
     expect(logged('its setup failed: boom')).toHaveLength(1);
     expect(logged('no package \\"never-installed\\" is installed')).toHaveLength(1);
     expect(logged('that name is taken')).toHaveLength(2);

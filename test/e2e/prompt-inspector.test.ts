@@ -11,7 +11,7 @@ const chromiumUrl = inject('chromiumUrl');
 /** Hostile file content that tries to become part of the page. */
 const HOSTILE = '</pre><img src=x onerror="document.title=1"><script>document.title=1</script>';
 
-describe.runIf(chromiumUrl)('the prompt on the page', () => {
+describe.runIf(chromiumUrl)('the prompt on the web page', () => {
   let scene: WebScene;
   let page: Page;
   beforeAll(async () => {
@@ -49,7 +49,7 @@ describe.runIf(chromiumUrl)('the prompt on the page', () => {
     await page.getByText('layout parley', { exact: false }).first().waitFor();
   });
 
-  it('[P17] [W02] shows the audience and size of each layer, and whether it was cut', async () => {
+  it('[P17] [W02] shows the audience and size of each layer, and whether it was truncated', async () => {
     const memory = await layer('memory-file').innerText();
     expect(memory).toContain('owner only');
     expect(memory).toContain('MEMORY.md');

@@ -76,7 +76,7 @@ describe('a SQLite file with garbled pages', () => {
   });
   afterEach(() => scene.close());
 
-  it('[D10] is noticed at the first turn that fails on it, and reported everywhere with the way to recover', async () => {
+  it('[D10] is noticed at the first turn that fails on it, and reported everywhere with instructions for recovery', async () => {
     const data = ['--data', scene.folder.path];
     const backup = join(scene.folder.path, 'backup.tar.gz');
     scene.telegram.say({ chat: ANN, text: 'before' });

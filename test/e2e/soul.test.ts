@@ -56,7 +56,7 @@ async function scene(soul: object = {}, judge: object = { judge: false }) {
   const until = (chat: number, words: string) =>
     telegram.waitFor(() => said(chat).find((text) => text.includes(words)));
   /**
-   * Writes a message and waits for words of the answer, once a proposal is approved; returns the
+   * Writes a message and waits for text in the answer, once a proposal is approved; returns the
    * last request to the model.
    */
   const say = async (text: string, words: string, chat = ANN) => {

@@ -76,7 +76,7 @@ describe('parley start', () => {
       .toMatch(/parley_turn_seconds_count\{outcome="answered"\} 1/);
   });
 
-  it('shows an address that a browser can open when it listens on all of them', async () => {
+  it('shows an address that a browser can open if it listens on all addresses', async () => {
     const parley = await started(folderWith({ ...QUIET, http: { host: '0.0.0.0', port: 0 } }));
     expect(parley.address).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect((await fetch(`${parley.address}/healthz`)).status).toBe(200);
@@ -131,7 +131,7 @@ describe('parley start', () => {
     expect(ended.err).toMatch(/^\nParley cannot write in its data folder .*--data FOLDER\.\n$/);
   });
 
-  it('[D12] serves the web page while the Telegram token is rejected, and says so', async () => {
+  it('[D12] serves the web page while the Telegram token is rejected, and reports the rejection', async () => {
     const telegram = await startTelegramDouble();
     cleanUp.push(() => telegram.close());
     const { apiRoot } = telegram;
@@ -186,7 +186,7 @@ describe('parley config check', () => {
     expect(ended).toMatchObject({ code: 0, out: `${folder.path}/parley.yaml is fine.\n` });
   });
 
-  it('[D12] reports every problem, and suggests the key that was probably meant', async () => {
+  it('[D12] reports every problem, and suggests the key that was probably intended', async () => {
     const folder = folderWith(QUIET);
     writeSettings(folder.path, {
       http: { port: 99_999 },

@@ -171,7 +171,7 @@ const answersTo = (chat: number, count: number) =>
  */
 const KILLS = 2;
 
-describe('a kill while a sub-agent is at work', () => {
+describe('a kill while a sub-agent is working', () => {
   if (isOfDay(0, KILLS))
     it('[G16] lets it continue after the last tool it has used, and it is reported once', async () => {
       const parley = await scene.startApart();
@@ -198,7 +198,7 @@ describe('a kill while a sub-agent is at work', () => {
     });
 
   if (isOfDay(1, KILLS))
-    it('[G07] during the report of its end still leads to one report', async () => {
+    it('[G07] while its result is being reported still leads to exactly one report', async () => {
       const parley = await scene.startApart();
       const asked = Promise.withResolvers<void>();
       const held = Promise.withResolvers<void>();

@@ -193,7 +193,7 @@ describe('attachments on Telegram', () => {
   });
 
   it('[D01] [F10] a file that was being fetched when Parley died is fetched after the restart', async () => {
-    // Killed every third day on a change, otherwise shut down in order.
+    // Killed every third day on a change, otherwise shut down gracefully.
     const parley = isOfDay(1, 3) ? await scene.startApart() : scene.parley;
     const before = count(ANN);
     const asked = scene.model.total;

@@ -10,7 +10,7 @@ beforeEach(async () => {
 afterEach(() => scene.close());
 
 describe('a Parley that is told to stop', () => {
-  it('[D11] finishes a quick answer, hands over a slow one within 10 s, says goodbye and unlocks the folder; the next start gives the slow one, once', async () => {
+  it('[D11] finishes a quick answer, hands over a slow one within 10 s, says goodbye and unlocks the folder; the next process sends the slow one, once', async () => {
     const [quick, slow] = [scene.hold('quick'), scene.hold('slow')];
     scene.telegram.say({ chat: ANN, text: 'quick' });
     scene.telegram.say({ chat: BO, text: 'slow' });

@@ -281,7 +281,7 @@ describe('sending to Telegram', () => {
 
 describe('a group that becomes a supergroup', () => {
   it('[D05] keeps access, history and jobs as a supergroup, and the owner is notified once', async () => {
-    // Killed in a full run, otherwise shut down in order.
+    // Killed in a full run, otherwise shut down gracefully.
     const parley = isWholeRun() ? await scene.startApart() : scene.parley;
     const owners = count(ANN);
     scene.telegram.say({ chat: GROUP, from: 77, text: 'the code word is heron @parley_test_bot' });

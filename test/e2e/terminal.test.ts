@@ -109,7 +109,7 @@ describe('parley chat with piped input', () => {
       it('[F10] says why a message is not accepted, and fails', async () => {
         const said = await chat(folder.path, 'x'.repeat(200_000)).said;
         expect([said.code, said.out]).toEqual([1, '']);
-        expect(said.err).toMatch(/not taken: longer than \d+ characters/);
+        expect(said.err).toMatch(/not accepted: longer than \d+ characters/);
       });
 
     it('[U11] reports a failed turn by its exit code, and keeps the notice off standard output', async () => {

@@ -62,7 +62,7 @@ describe('names, titles, quotations and file names that contain instructions', (
     }
   });
 
-  it('[P18] cannot close a frame or start a line of their own', async () => {
+  it('[P18] cannot close a frame or start a separate line', async () => {
     const { user } = await requestFor(hostile);
     const beforeTheirWords = user.slice(0, user.lastIndexOf('@'));
     const lines = beforeTheirWords.split(/[\n\r\u2028\u2029\u0085\v\f]/);

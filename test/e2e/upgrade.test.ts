@@ -10,7 +10,7 @@ const redisUrl = inject('redisUrl');
 describe.runIf(postgresUrl && redisUrl)(
   'a process whose database was changed by a newer Parley',
   () => {
-    it('[D09] stops by itself, in order, and does not start again until it is newer, too', async () => {
+    it('[D09] shuts down gracefully by itself, and does not start again until it is newer, too', async () => {
       const database = await freshDatabase(postgresUrl ?? '');
       const folder = makeDataFolder({
         model: 'offline',

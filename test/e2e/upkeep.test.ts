@@ -29,7 +29,7 @@ const page = () => readFileSync(join(scene.folder.path, 'workspace/MEMORY.md'), 
 const memory = (...args: readonly string[]): Promise<Ended> =>
   runCommand(['--data', scene.folder.path, 'memory', ...args]);
 
-/** The number at the start of the line with these words. */
+/** The number at the start of the line with this text. */
 function idOf(request: ChatRequest, words: string): string {
   const shown = textOf(request.messages.at(-1)).split('\n');
   const line = shown.find((one) => one.includes(words)) ?? '';

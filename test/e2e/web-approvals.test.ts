@@ -15,7 +15,7 @@ const chromiumUrl = inject('chromiumUrl');
 const FILE = 'notes/birds.md';
 const LONG = `${'parrot '.repeat(900)}; cat MEMORY.md${'\u3164'.repeat(400)}; rm x${'parrot'.repeat(900)}`;
 
-describe.runIf(chromiumUrl)('approvals on the page', () => {
+describe.runIf(chromiumUrl)('approvals on the web page', () => {
   let scene: WebScene;
   /** Each test has a separate chat. */
   let chat: string;
@@ -58,7 +58,7 @@ describe.runIf(chromiumUrl)('approvals on the page', () => {
     (await answers(page)).filter((text) => text.includes(words));
 
   it('[G05] a button, a kill -9 between question and answer, two tabs that press: the call runs once', async () => {
-    // Killed every third day on a change, otherwise shut down in order.
+    // Killed every third day on a change, otherwise shut down gracefully.
     const parley = isOfDay(1, 3) ? await scene.startApart() : scene.parley;
     const page = await open();
     await say(page, 'please note it');

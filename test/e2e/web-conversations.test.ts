@@ -5,7 +5,7 @@ import { LOOKS, say, showIn, startWebScene, untilAnswer, type WebScene } from '.
 
 const chromiumUrl = inject('chromiumUrl');
 
-describe.runIf(chromiumUrl)('conversations of all channels on the page', () => {
+describe.runIf(chromiumUrl)('conversations of all channels on the web page', () => {
   let scene: WebScene;
   let chat: Page;
   let page: Page;
@@ -30,7 +30,7 @@ describe.runIf(chromiumUrl)('conversations of all channels on the page', () => {
   const open = () => page.goto(`${scene.parley.address}/${ADDRESS}`);
   const message = (text: string) => sheet().locator('.said-message', { hasText: text }).first();
 
-  it('[U08] are listed with their last words, and shown beside the list', async () => {
+  it('[U08] are listed with the start of their last message, and shown beside the list', async () => {
     expect(await link().innerText()).toContain('\nYou said: <b>third</b>');
     await open();
     await message('Wie groß ist die Größe?').waitFor();
@@ -40,7 +40,7 @@ describe.runIf(chromiumUrl)('conversations of all channels on the page', () => {
     await panel().getByText('3 turns').waitFor();
   });
 
-  it('[U08] [D08] show what happened to each message, under its first words', async () => {
+  it('[U08] [D08] show what happened to each message, under the start of its text', async () => {
     const third = message('公园在哪里');
     await third.getByRole('button', { name: 'Why' }).click();
     await third.getByRole('heading', { name: 'Answered.' }).waitFor();
@@ -83,7 +83,7 @@ describe.runIf(chromiumUrl)('conversations of all channels on the page', () => {
       .selectOption('agent');
   });
 
-  it('[U08] are searched by words of any language, and a result leads to its position', async () => {
+  it('[U08] are found by words in any language, and a result leads to its position', async () => {
     const field = page.getByRole('searchbox', { name: 'Search in all conversations' });
     await field.fill('公园');
     await page.getByText('2 results').waitFor();

@@ -10,7 +10,7 @@ const chromiumUrl = inject('chromiumUrl');
 /** A job's text that tries to become part of the page. */
 const TASK = 'Water the plants <img src=x onerror="document.title=1">';
 
-describe.runIf(chromiumUrl)('jobs on the page', () => {
+describe.runIf(chromiumUrl)('jobs on the web page', () => {
   let scene: WebScene;
   let page: Page;
   beforeAll(async () => {

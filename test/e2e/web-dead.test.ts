@@ -14,7 +14,7 @@ const HURRIED =
 /** A hostile text that tries to become part of the page. */
 const HOSTILE = '<img src=x onerror="document.title=1">';
 
-describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
+describe.runIf(chromiumUrl)('dead letters and the queue on the web page', () => {
   let scene: WebScene;
   let telegram: TelegramDouble;
   let page: Page;

@@ -9,7 +9,7 @@ import { openView, say, startWebScene, untilAnswer, type WebScene } from './web-
 const chromiumUrl = inject('chromiumUrl');
 const HOSTILE = 'Parrots talk <img src=x onerror="document.title=1">';
 
-describe.runIf(chromiumUrl)('decisions on the page', () => {
+describe.runIf(chromiumUrl)('pending decisions on the web page', () => {
   let scene: WebScene;
   let chat: Page;
   let page: Page;
@@ -59,7 +59,7 @@ describe.runIf(chromiumUrl)('decisions on the page', () => {
     if (SHOTS) await page.screenshot({ path: join(SHOTS, `${name}.png`) });
   };
 
-  it('[G05] [W09] show a question with its chat, its words, its change and the whole call; a badge counts it', async () => {
+  it('[G05] [W09] show a question with its chat, its text, its change and the whole call; a badge counts it', async () => {
     await say(chat, 'write open.md please');
     await see(question());
     const shown = await question().innerText();

@@ -32,7 +32,7 @@ const TASKS = `## mail
 - do: Read the news.
 `;
 
-describe.runIf(chromiumUrl)('the heartbeat on the page', () => {
+describe.runIf(chromiumUrl)('the heartbeat on the web page', () => {
   let scene: WebScene;
   let page: Page;
   let found = 'HEARTBEAT_OK';
@@ -96,7 +96,7 @@ describe.runIf(chromiumUrl)('the heartbeat on the page', () => {
     await card('mail').waitFor();
   });
 
-  it('[H04] says so when the same is found again', async () => {
+  it('[H04] reports when the same is found again', async () => {
     await page.getByRole('button', { name: 'Run mail now' }).click();
     await card('mail').getByText('the same as before').waitFor();
   });

@@ -55,7 +55,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     page.getByRole('navigation', { name: 'Conversations' }).getByRole('link');
   const row = (page: Page, text: string) => rows(page).filter({ hasText: text });
   const titles = (page: Page) => page.locator('.inbox-row .entry-title').allInnerTexts();
-  /** What a page shows after the delay in which it joins events. */
+  /** What a page shows after the delay in which it batches events. */
   const seenBy = (page: Page, look: () => Promise<unknown>) =>
     expect.poll(async () => {
       await page.clock.runFor(1_100);
@@ -66,7 +66,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     await desk.getByRole('group', { name: 'Chat' }).getByRole('button', { name: item }).click();
   };
 
-  it('[U12] shows names and pins of one device on the other, which learns of them by an event', async () => {
+  it('[U12] shows names and pins of one device on the other, which receives them as events', async () => {
     await row(desk, 'ships').click();
     await field(desk).waitFor();
     await menu('Pin');

@@ -23,7 +23,7 @@ const CANARIES = {
   task: 'nightjar errand',
 } as const;
 
-describe.runIf(chromiumUrl)('logs on the page', () => {
+describe.runIf(chromiumUrl)('logs on the web page', () => {
   let scene: WebScene;
   let telegram: TelegramDouble;
   let page: Page;
@@ -57,8 +57,8 @@ describe.runIf(chromiumUrl)('logs on the page', () => {
   const line = (text: string | RegExp) => lines().filter({ hasText: text });
 
   /**
-   * Lines of another process, as careless code could write them: canaries in every place, and a
-   * broken line.
+   * Lines of another process, as careless code could write them: canaries in every field, and a
+   * malformed line.
    */
   function planted(): void {
     const words = Object.values(CANARIES);

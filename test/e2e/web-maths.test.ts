@@ -28,7 +28,7 @@ The end.`;
 const FORMULAS = `[...[...document.querySelectorAll('.prose:has(.math)')].at(-1).querySelectorAll('.math')].map((it) => [
   it.firstElementChild?.localName === 'math', it.classList.contains('is-display'), it.textContent.slice(0, 20)])`;
 
-describe.runIf(chromiumUrl)('formulas on the page', () => {
+describe.runIf(chromiumUrl)('formulas on the web page', () => {
   let scene: WebScene;
   beforeAll(async () => {
     scene = await startWebScene(chromiumUrl ?? '');

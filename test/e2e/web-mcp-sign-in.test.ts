@@ -47,7 +47,7 @@ describe.runIf(chromiumUrl)('[G03] [U03] an MCP server that requires a sign-in',
     await page.context().close();
   });
 
-  it('[G18] has its tokens in a file that only the user can read, and nowhere else', async () => {
+  it('[G18] keeps its tokens in a file that only the user can read, and nowhere else', async () => {
     const file = join(secrets(), 'mcp-vault.json');
     expect([statSync(secrets()).mode & 0o777, statSync(file).mode & 0o777]).toEqual([0o700, 0o600]);
     const { tokens } = JSON.parse(readFileSync(file, 'utf8'));

@@ -7,7 +7,7 @@ import { openView, startWebScene, type WebScene } from './web-scene.ts';
 const chromiumUrl = inject('chromiumUrl');
 const SECRET = 's3cret-of-the-model';
 
-describe.runIf(chromiumUrl)('the settings on the page', () => {
+describe.runIf(chromiumUrl)('the settings on the web page', () => {
   let scene: WebScene;
   const file = () => join(scene.folder.path, 'parley.yaml');
   const written = () => readFileSync(file(), 'utf8');

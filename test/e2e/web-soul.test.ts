@@ -10,7 +10,7 @@ const chromiumUrl = inject('chromiumUrl');
 /** A hostile text that tries to become part of the page. */
 const HOSTILE = '</pre><script>document.title=1</script>';
 
-describe.runIf(chromiumUrl)('SOUL.md on the page', () => {
+describe.runIf(chromiumUrl)('SOUL.md on the web page', () => {
   let scene: WebScene;
   let page: Page;
   let first: string;

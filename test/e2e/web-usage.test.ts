@@ -17,7 +17,7 @@ const chromiumUrl = inject('chromiumUrl');
 const DAY_MS = 24 * 60 * 60_000;
 const EVE = 'telegram:<img src=x onerror="document.title=1">';
 
-describe.runIf(chromiumUrl)('usage on the page', () => {
+describe.runIf(chromiumUrl)('usage on the web page', () => {
   let scene: WebScene;
   let page: Page;
   beforeAll(async () => {
@@ -105,7 +105,7 @@ describe.runIf(chromiumUrl)('usage on the page', () => {
     await row('telegram').waitFor();
   });
 
-  it('[U07] is shown beside the limits, and which one is used up', async () => {
+  it('[U07] is shown beside the limits, with those that are used up', async () => {
     await page.goto(`${scene.parley.address}/#/usage`);
     const caps = page.getByRole('region', { name: 'Today’s caps' });
     await caps.waitFor();

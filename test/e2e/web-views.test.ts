@@ -21,7 +21,8 @@ const OTHER_LOOKS = [
 ] as const;
 
 /**
- * The looks of a view: on a change only one, which differs from its neighbor's and from day to day.
+ * The appearances in which a view is tested: on a change only one, which differs from its
+ * neighbor's and from day to day.
  */
 function looksOf(view: number) {
   return OTHER_LOOKS.filter((_, look) => isOfDay(view + look, OTHER_LOOKS.length));

@@ -15,7 +15,7 @@ import {
 const chromiumUrl = inject('chromiumUrl');
 const SECRET = 'amaranth';
 
-describe.runIf(chromiumUrl)('why, on the page and on the command line', () => {
+describe.runIf(chromiumUrl)('the history of a message on page and command line', () => {
   let scene: WebScene;
   let page: Page;
   beforeAll(async () => {
@@ -34,7 +34,7 @@ describe.runIf(chromiumUrl)('why, on the page and on the command line', () => {
   const why = (message: string, ...more: string[]) =>
     runCommand(['--data', scene.folder.path, 'why', message, ...more]);
 
-  it('[D08] [U03] shows every stage of the newest message, and its first words', async () => {
+  it('[D08] [U03] shows every stage of the newest message, and the start of its text', async () => {
     await page.getByRole('heading', { name: 'Answered.' }).waitFor();
     const words = await sheet();
     for (const stage of ['ingress', 'access', 'inbox', 'lane', 'turn', 'prompt', 'model', 'commit'])

@@ -14,7 +14,7 @@ const SKILL = (name: string, more = '') =>
 const ENTRY = (id: string, person: string, text: string) =>
   `- ${text} <!-- parley id=${id} type=fact scope=user person=${person} date=2026-11-20 words=own -->\n`;
 
-describe.runIf(chromiumUrl)('the workspace on the page', () => {
+describe.runIf(chromiumUrl)('the workspace on the web page', () => {
   let scene: WebScene;
   let page: Page;
   const path = (name: string) => join(scene.folder.path, 'workspace', name);

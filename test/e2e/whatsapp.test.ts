@@ -150,7 +150,7 @@ describe('a whole Parley in WhatsApp', () => {
   it('[D01] answers messages written during a crash once, without a new code', async () => {
     const { double, ann } = scene;
     const before = count(ann.id);
-    // Killed every third day on a change, otherwise shut down in order.
+    // Killed every third day on a change, otherwise shut down gracefully.
     const apart = isOfDay(0, 3) ? await scene.startApart() : scene.parley;
     await apart.discard();
     await double.say({ chat: ann.id, text: 'are you there?' });

@@ -29,7 +29,7 @@ async function onTelegram() {
   return { telegram, model, parley, said, until };
 }
 
-describe('words on Telegram', () => {
+describe('messages with a special meaning on Telegram', () => {
   it('[F09] a message after a menu command is answered in the new session', async () => {
     const { telegram, model, until } = await onTelegram();
     telegram.say({ chat: ANN, text: 'my cat is called Kim' });
@@ -43,7 +43,7 @@ describe('words on Telegram', () => {
     await until(BO, 'You said: spring_campaign');
   });
 
-  it('[F09] [G05] a "yes" of the approver right after the question allows the call; more words do not', async () => {
+  it('[F09] [G05] a "yes" of the approver right after the question allows the call; a longer text does not', async () => {
     const { telegram, parley, said, until } = await onTelegram();
     telegram.say({ chat: ANN, text: 'please note it' });
     await until(ANN, 'May I use');

@@ -106,7 +106,7 @@ describe('parley heartbeat convert', () => {
   it.each([
     ['prose', 'I have done it!', 'it is not in Parley’s form'],
     ['an unknown time', OWN.replace('30 min', 'often'), 'found "often"'],
-    ['a task less', OWN.slice(OWN.indexOf('## plan')), 'missing words of the tasks'],
+    ['a task less', OWN.slice(OWN.indexOf('## plan')), 'are not in it'],
     ['nothing to do', '## a\n- every: 1 h\n', 'found nothing'],
   ])('[H11] refuses a proposal with %s, even with --yes', async (_what, said, why) => {
     answer = said;
@@ -115,7 +115,7 @@ describe('parley heartbeat convert', () => {
     expect(file()).toBe(OTHER);
   });
 
-  it('[H11] shows the words that a proposal omits', async () => {
+  it('[H11] shows the text that a proposal omits', async () => {
     answer = OWN.replace(' with Bo', '').replace(' of the harbour', ' of the\n  harbour');
     expect(await convert({ dryRun: true })).toBe(0);
     expect(printed).toMatch(/Words of the old tasks that it lacks: .*with/);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { beatDays } from '../bench/heartbeat.ts';
 
 describe('the heartbeat over days', () => {
-  it('[H02] [H04] [H05] runs five tasks within its token budget, reports each thing once, and costs a fraction', async () => {
+  it('[H02] [H04] [H05] runs five tasks within its token budget, reports each finding once, and costs a fraction', async () => {
     const days = 3;
     const found = await beatDays(days);
     expect(found.beats).toBe(48 * days);

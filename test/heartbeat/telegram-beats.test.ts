@@ -93,7 +93,7 @@ async function reasonOfRest(): Promise<string | null | undefined> {
   return (await plan())?.lastReason;
 }
 
-/** Everything that the model was sent in heartbeats. */
+/** All requests that the model received from heartbeats. */
 const sent = () => JSON.stringify(model.beats());
 
 describe('an alert on Telegram', () => {
@@ -167,7 +167,7 @@ describe('an alert on Telegram', () => {
     },
   );
 
-  it('[H04] goes to the owner when its task names an unknown group, and says so', async () => {
+  it('[H04] goes to the owner when its task names an unknown group, with a notice about that', async () => {
     await open();
     await greet(ANN);
     await greet(GROUP, BO);
@@ -236,7 +236,7 @@ describe('a check before a heartbeat task', () => {
     },
   );
 
-  it('[H02] [G06] is skipped where commands are switched off, and the log says so', async () => {
+  it('[H02] [G06] is skipped where commands are switched off, and the log reports it', async () => {
     await open();
     putFile(folder, 'HEARTBEAT.md', `${TASK}- check: touch ran.txt\n`);
     await greet(ANN);

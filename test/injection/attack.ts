@@ -27,7 +27,7 @@ export interface DrillTurn {
   readonly until?: (drill: Drill) => boolean;
 }
 
-/** What stopped the attack, in the words of the page. */
+/** What stopped the attack, as worded on the page. */
 export type Guard =
   | 'never shown'
   | 'not offered'
@@ -45,7 +45,7 @@ export type Guard =
   | 'limits'
   | 'an answer is no command';
 
-/** Whose turn it is: where the question is asked, and what that place may see. */
+/** Who asks, and in which kind of chat, which determines what the turn may see. */
 export type Asker = 'an owner, alone' | 'a group' | 'a stranger, alone';
 
 /** One row of the drill. */

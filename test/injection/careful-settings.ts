@@ -1,5 +1,5 @@
 /**
- * The page's recommendation for people: approval for addresses that a model made up, and for text
+ * What the page recommends to operators: approval for addresses that a model made up, and for text
  * that reaches later turns. Everything else proceeds without questions.
  */
 export const CAREFUL = {

@@ -22,7 +22,7 @@ export interface DrillScene {
   put(name: string, text: string): void;
   /** The arguments with which tools of the MCP server were called. */
   toolServerHeard(): string;
-  /** Sets the speech of every further recording. */
+  /** Sets the transcript of all further recordings. */
   speak(words: string): void;
   /** Parley's complete log. */
   log(): string;

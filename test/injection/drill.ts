@@ -20,9 +20,9 @@ export interface Drill {
   say(where: Where, words: string, more?: Partial<Saying>): number;
   /** The bot's messages there. */
   seen(where: Where): readonly VisibleMessage[];
-  /** Whether the bot has written these words there. */
+  /** Whether the bot has written this text there. */
   shows(where: Where, words: string): boolean;
-  /** Whether the attacker's server received these words. */
+  /** Whether the attacker's server received this text. */
   leaked(words: string): boolean;
 }
 

@@ -9,7 +9,7 @@ import { runDrills } from './run-drills.ts';
 import { pageWith } from './table.ts';
 
 const PAGE = join(import.meta.dirname, '../../docs/prompt-injection.md');
-/** These need a Parley of their own, so on a change they run every third day. */
+/** These need a separate Parley, so on a change they run every third day. */
 const WHEN_CAREFUL = isOfDay(0, 3)
   ? ATTACKS.filter(({ askedWhenCareful }) => askedWhenCareful)
   : [];

@@ -59,7 +59,7 @@ export function judge(drill: Drill): Verdict {
   };
 }
 
-/** How many calls the attack asks for; endless ones are counted as they occurred. */
+/** The number of calls that the attack asks for; for endless attacks, the number that occurred. */
 function wanted({ attack: { turns }, deeds: { tried } }: Drill): number {
   const all = Object.values(turns);
   if (all.some(({ forEver }) => forEver === true)) return tried.length;

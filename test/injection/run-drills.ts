@@ -8,7 +8,7 @@ import { runDrill } from './run-drill.ts';
 const AT_ONCE = 10;
 
 /**
- * Runs attacks against one Parley, several in parallel, each in chats of its own. A drill that does
+ * Runs attacks against one Parley, several in parallel, each in separate chats. A drill that does
  * not finish is an error among the verdicts, so that the others are still reported.
  */
 export async function runDrills(

@@ -36,7 +36,7 @@ export function useSmallInternet({ outside, inside }: SmallInternet): void {
     if (!('port' in options)) return net.createConnection(options, done);
     const { lookup, ...plain } = options;
     const host = options.host ?? '127.0.0.1';
-    // Servers of the test itself, such as Telegram's, have their own ports.
+    // Servers of the test itself, such as Telegram's, listen on other ports.
     if (![80, 443].includes(Number(options.port))) return net.createConnection(options, done);
     const address = NAMES[host] ?? host;
     const port = address === PAGES ? outside : inside;

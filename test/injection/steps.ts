@@ -53,7 +53,7 @@ export function sendsItOut(id: string): Step {
 /** Shows the last tool result in the chat. */
 export const tellsIt: Step = { says: (heard) => `Here it is: ${lastOf(heard)}` };
 
-/** Answers with these words. */
+/** Answers with this text. */
 export function says(words: string): Step {
   return { says: words };
 }

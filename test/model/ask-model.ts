@@ -13,7 +13,7 @@ export function modelFrom(settings: unknown, localServers: readonly string[] = [
   });
 }
 
-/** The settings of a double as provider. */
+/** Provider settings that point to a test double. */
 export function providerAt(double: ModelDouble, more: object = {}) {
   return { provider: 'openai-compatible', baseUrl: double.baseUrl, model: 'double', ...more };
 }

@@ -63,7 +63,7 @@ describe('the automatic choice', () => {
     expect(second.requests[0]?.body.model).toBe('qwen');
   });
 
-  it('[G01] answers offline and says so when no server is running', async () => {
+  it('[G01] answers offline with a notice when no server is running', async () => {
     await second.close();
     const { model, why } = modelFrom('auto', [second.baseUrl]);
     expect(answerOf(await ask(model))).toContain('no language model is connected');

@@ -5,7 +5,7 @@ import type { ModelFault } from './model-fault.ts';
 import { handleModelRequest } from './model-server.ts';
 import { echo, type Reply, type ReplyScript } from './scripted-reply.ts';
 
-/** How a double is started. */
+/** The options of a double; all of them have defaults. */
 export interface ModelDoubleOptions {
   /** A free port when absent. */
   readonly port?: number;

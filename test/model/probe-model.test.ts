@@ -36,7 +36,7 @@ describe('a probe of a model', () => {
     expect(double.requests[0]?.body.max_tokens).toBe(16);
   });
 
-  it('[U02] accepts a model that spends its few words on thinking', async () => {
+  it('[U02] accepts a model that spends its few tokens on thinking', async () => {
     const { double, choice } = await openDouble();
     double.fault({ kind: 'no-text' });
     expect(await probe(choice)).toMatchObject({ kind: 'works' });

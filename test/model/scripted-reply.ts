@@ -6,7 +6,7 @@ export const Reply = z.union([
   z.string(),
   z.strictObject({
     /**
-     * The pieces of the answer, one per server-sent event; or one text, which is cut into pieces.
+     * The pieces of the answer, one per server-sent event; or one text, which is split into pieces.
      */
     text: z.union([z.string(), z.array(z.string())]).optional(),
     /** Thoughts that are streamed before the text, as `reasoning_content`. */

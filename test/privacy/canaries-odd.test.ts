@@ -1,6 +1,6 @@
 import { describe } from 'vitest';
 import { testCanaryTurns } from './canary-turns.ts';
 
-describe('what only the owner may see, and what only one group may', () => {
+describe('text that only the owner or only one group may see', () => {
   testCanaryTurns('odd');
 });

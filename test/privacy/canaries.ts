@@ -45,7 +45,7 @@ export interface CanaryBook {
 
 const SHAPE = /canary[a-z0-9]{12}/gi;
 
-/** An empty book. */
+/** Creates an empty book. */
 export function canaryBook(chance: Chance): CanaryBook {
   const known = new Map<string, Canary>();
   const of = (agent: string | undefined): CanaryBook => ({

@@ -14,7 +14,7 @@ export interface Hoard {
   view(): WorkspaceView | undefined;
 }
 
-/** An empty one. */
+/** Creates an empty one. */
 export function createHoard(chance: Chance): Hoard {
   const parts: PromptPart[] = [];
   const views: WorkspaceView[] = [];
@@ -43,7 +43,7 @@ const SINGLE = [
 
 /**
  * A faulty feature: it returns parts it was shown in other turns, mixed with those of this turn,
- * each with its own audience. The layers have to apply the strictest of them.
+ * each with its original audience. The layers have to apply the strictest audience.
  */
 export function hoardingSource(hoard: Hoard, chance: Chance): ContextSource {
   return {

@@ -19,20 +19,20 @@ interface HostileModelOptions {
   readonly pathOf: () => string;
   /** Names to try when a tool takes a name. */
   readonly names: () => readonly string[];
-  /** What it looks for in memories. */
+  /** Search terms for memories. */
   readonly query: () => string;
   /** Something in a request, to be quoted or written down. */
   readonly shown: (request: ModelRequest) => string | undefined;
   /** Something private in a request, to be written where others may read it. */
   readonly secret: (request: ModelRequest) => string | undefined;
-  /** What it says about a request: it repeats what it was shown. */
+  /** Its answer to a request, which repeats what it was shown. */
   readonly echo: (request: ModelRequest) => string;
 }
 
 /** After this many calls in one turn it answers. */
 const MAX_CALLS = 3;
 
-/** Makes one. */
+/** Creates a hostile model. */
 export function hostileModel({ chance, echo, ...tries }: HostileModelOptions): HostileModel {
   const id = 'test/hostile';
   const calls = { made: 0 };

@@ -7,7 +7,7 @@ import type { PrivateWorld } from './private-world.ts';
 import { SHOWN_TO_OWNERS } from './shown-files.ts';
 import type { Tally } from './tally.ts';
 
-/** What is checked, and where it is counted. */
+/** What is checked, and where the results are counted. */
 export interface Judged {
   readonly book: CanaryBook;
   /** The world of each agent. */
@@ -93,7 +93,7 @@ function lookForPrivateParts(
   }
 }
 
-/** Tool results that say that there is nothing for this reader. */
+/** Tool results that report that there is nothing for this reader. */
 function refusalsIn(request: ModelRequest | undefined): number {
   const messages = request?.messages ?? [];
   return messages.filter((message) => message.role === 'tool' && message.failed === true).length;

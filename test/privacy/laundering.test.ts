@@ -53,8 +53,8 @@ const EXEC = {
 };
 
 /**
- * Where the agent puts the private words: files that become the owner's, and files that others read
- * or follow.
+ * The places where the agent puts the private words: files that become the owner's, and files that
+ * others read or follow.
  */
 const NEW_NOTE = 'notes/new.md';
 const FOR_OTHERS = ['knowledge/vault.md', 'notes/open.md', 'formats/telegram.md'];

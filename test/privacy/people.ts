@@ -23,7 +23,7 @@ interface Writer {
   readonly fromOwner?: boolean;
 }
 
-/** A message on its way into the inbox, without its id, words and time. */
+/** A message on its way into the inbox, without its id, text and time. */
 export interface Written {
   readonly place: ChatLocation;
   readonly writer: Writer;
@@ -38,10 +38,10 @@ export const PLACES: readonly ChatLocation[] = [
   direct('beta', 'own-2', [{ id: 'own-2' }]),
   direct('beta', 'own-2', [{ id: 'own-2' }], 'second'),
   direct('gamma', 'linked', [{ id: 'linked', fromOwner: true }]),
-  // A link that was removed while messages waited: not all of them are an owner's.
+  // A link that was removed while messages waited, so not all of them count as an owner's.
   direct('gamma', 'cut', [{ id: 'cut', fromOwner: true }, { id: 'cut' }]),
   direct('alpha', '7', [{ id: '7' }]),
-  // Nearly an owner's id.
+  // An id that differs only slightly from an owner's.
   direct('beta', '1', [{ id: '1' }]),
   direct('alpha', '10', [{ id: '10' }]),
   direct('alpha', '01', [{ id: '01' }]),

@@ -8,7 +8,7 @@ import { OWNER_FORMS, OWNER_LINES, PUBLIC_FORMS } from './front-matter-forms.ts'
 import { MADE } from './hostile-paths.ts';
 import { MEMORY_FILES, makeLinks, OTHER_FILES, SKILLS, skillsOf, write } from './world-files.ts';
 
-/** A workspace in which every file contains unique words, and the knowledge of them. */
+/** A workspace in which every file contains unique words, with a record of who may see them. */
 export interface PrivateWorld {
   readonly workspace: Workspace;
   readonly skills: Skills;

@@ -68,7 +68,7 @@ const PROMPT_FILES = createPromptFiles([
   ...['memory/', 'skills/', 'formats/', 'personas/', 'output-formats/'],
 ]);
 
-/** Plays `turns` random turns in one random world, and counts into `tally`. */
+/** Runs `turns` random turns in one random world, and counts the results in `tally`. */
 export async function runWorld(seed: number, turns: number, tally: Tally): Promise<void> {
   const chance = chanceFrom(seed);
   const book = canaryBook(chance);
@@ -180,7 +180,7 @@ async function playTurn(play: Play, name: string): Promise<void> {
   if (agent !== undefined) tally.others += 1;
   if (late.length === 0) return;
   tally.late += 1;
-  // Messages that may not join get a turn of their own, for their own reader.
+  // Messages that may not join get a separate turn, for their own reader.
   if (await stage.hasWaiting(conversationId)) await runToEnd(play, { name, said, written: late });
   else tally.joined += 1;
 }

@@ -2,7 +2,7 @@ import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { openSkills, type Skills, skillFolders } from '@parley/workspace';
 
-/** Private whatever they say about themselves. */
+/** Files that are private whatever their header says. */
 export const MEMORY_FILES: readonly string[] = [
   'MEMORY.md',
   'memory/2026-11-21.md',

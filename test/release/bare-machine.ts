@@ -19,7 +19,7 @@ export interface BareMachine {
   run(
     ...command: readonly string[]
   ): Promise<{ readonly code: number | null; readonly out: string }>;
-  /** Runs a command until it prints a text, and ends it; resolves with the output. */
+  /** Runs a command until it prints a text, then ends it; resolves with the output. */
   until(text: string, ...command: readonly string[]): Promise<string>;
 }
 

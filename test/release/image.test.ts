@@ -100,7 +100,7 @@ describe.runIf(isPossible)('the image', () => {
       expect(names.filter((name) => unwanted.test(name))).toEqual([]);
     });
 
-  it('[U06] runs as a non-root user on a read-only root, becomes healthy, answers, and shuts down in order', async () => {
+  it('[U06] runs as a non-root user on a read-only root, becomes healthy, answers, and shuts down gracefully', async () => {
     const home = join(folder, 'home');
     mkdirSync(home);
     if (IS_ROOT) chownSync(home, NODE_USER.uid, NODE_USER.gid);

@@ -12,8 +12,8 @@ const QUIET = [
 ];
 
 /**
- * Starts a headless Chromium or Chrome that makes no network requests of its own;
- * `PARLEY_TEST_CHROMIUM` names one. Tests that need a browser open their own in it with
+ * Starts a headless Chromium or Chrome that makes no network requests by itself;
+ * `PARLEY_TEST_CHROMIUM` names one. Tests that need a browser open a separate one in it with
  * `openChromium`.
  */
 export async function startChromium(): Promise<ServiceStart> {

@@ -73,7 +73,7 @@ async function startPrivate(
   }
 }
 
-/** How to start a server whose storage has been created; `folder` is its own. */
+/** How to start a server whose storage has been created; `folder` is dedicated to it. */
 export interface PostgresPlan {
   readonly url: string;
   readonly command: readonly string[];

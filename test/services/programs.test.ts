@@ -76,7 +76,7 @@ describe('a listed program', () => {
   });
 
   it.each(SERVICE_NAMES.filter((name) => PROGRAMS[name].names.length > 0))(
-    '[U09] appears not installed once it is switched off: %s',
+    '[U09] appears to be missing once it is switched off: %s',
     async (service) => {
       const [name = ''] = PROGRAMS[service].names;
       vi.stubEnv(PROGRAMS[service].variable, 'none');

@@ -12,7 +12,7 @@ export interface RedisServer {
   readonly port: number;
   /** Starts it with no data. */
   start(): Promise<void>;
-  /** Ends it like `kill -9`. */
+  /** Kills it like `kill -9`. */
   kill(): Promise<void>;
   /**
    * Suspends it: connections stay open, but nothing is answered until it is thawed, as on a network

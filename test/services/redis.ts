@@ -37,7 +37,7 @@ async function startPrivate(program: string): Promise<ServiceStart> {
   return { state: 'ready', value: url, stop };
 }
 
-/** How to start a server; `folder` is its own. */
+/** How to start a server; `folder` is dedicated to it. */
 export interface RedisPlan {
   readonly url: string;
   readonly command: readonly string[];

@@ -24,7 +24,7 @@ export class Disasters {
   readonly #data: string;
   readonly #isShared: boolean;
   #copies = 0;
-  /** The number of copies that are still to be put in place. */
+  /** The number of copies that are still to be restored. */
   #waiting = 0;
   /** The next power cut, and the number of commits that must happen first. */
   #next: { readonly cut: PowerCut; readonly commits: number } | null = null;
@@ -125,7 +125,7 @@ export class Disasters {
         time.plan(STOP_MS, () => {
           for (const name of deployment.alive) deployment.kill(name);
           machine.databases.closeAllOf(undefined);
-          // If nothing has raised the counter since, Parley cannot know.
+          // If nothing has raised the counter since, Parley cannot notice.
           if (isSwept()) this.#replace(then, 'older-copy', () => {});
           this.#startAll(downMs);
           this.#waiting -= 1;

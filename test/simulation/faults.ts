@@ -33,7 +33,7 @@ export type Fault =
       readonly steps: number;
       readonly downMs: number;
     }
-  /** The process shuts down in order, as for an upgrade, and restarts. */
+  /** The process shuts down gracefully, as for an upgrade, and restarts. */
   | {
       readonly kind: 'restart';
       readonly at: number;

@@ -1,4 +1,5 @@
-// `npm run simulation -- --seeds 1..1000 [--faults kill,pause] [--scene shared]`: see README.md.
+// `npm run simulation -- --seeds 1..1000 [--faults kill,pause] [--scene shared]`, described in
+// README.md.
 import { parseArgs } from 'node:util';
 import { useMemoryFolder } from '../services/memory-folder.ts';
 import { installMachine } from './engine/machine.ts';

@@ -9,7 +9,7 @@ interface Tables {
   readonly parts: ReadonlyMap<string, PartRow>;
   readonly leases: ReadonlyMap<string, LeaseRow>;
   readonly deadLetters: ReadonlyMap<number, DeadLetterRow>;
-  /** How often Parley has found that the database had gone back in time. */
+  /** How often Parley has detected that the database was rolled back. */
   readonly setbacks: number;
 }
 

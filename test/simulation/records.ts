@@ -27,7 +27,7 @@ export interface Result {
   readonly scene: string;
   readonly hash: string;
   readonly faults: readonly Fault[];
-  /** Empty when every promise was kept. */
+  /** Empty if every promise was kept. */
   readonly violations: readonly string[];
   readonly questions: number;
   readonly answered: number;

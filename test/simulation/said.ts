@@ -1,6 +1,6 @@
 import type { InboundMessage } from '@parley/core';
 
-/** Where a message is written, and by whom. */
+/** The place and author of a message. */
 export type Place = Pick<InboundMessage, 'chat' | 'sender' | 'addressed'>;
 
 /** Something that a person has written. */

@@ -54,9 +54,9 @@ export interface Scene {
   load?(): Promise<void>;
   /** Creates the additions of the scene; called once per run, before anything starts. */
   bring?(simulation: Simulation): Brought;
-  /** Plans faults for certain moments, instead of random ones. */
+  /** Plans faults at certain moments, instead of random ones. */
   plan?(chance: Chance): readonly Fault[];
-  /** Called before anything starts: leaves behind the data of an earlier Parley. */
+  /** Called before anything starts, to create the data of an earlier Parley. */
   prepare?(simulation: Simulation): void;
   /** Kills each process once during its first start. */
   readonly interruptsStart?: true;
@@ -68,7 +68,7 @@ export interface Scene {
   /** Called in the world when people first see a message of the bot. */
   seen?(shown: Omit<Shown, 'isDeleted'>, platform: string, simulation: Simulation): void;
   /**
-   * Whether something is still to happen after the faults have ended that the tables common to all
+   * Whether something is still expected after the faults have ended that the tables common to all
    * scenes do not show.
    */
   isUnderWay?(simulation: Simulation): boolean;

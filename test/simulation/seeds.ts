@@ -4,7 +4,7 @@ import type { FaultKind } from './faults.ts';
 export interface KnownSeed {
   readonly scene: string;
   readonly seed: number;
-  /** The number of its faults that suffice. */
+  /** How many of its faults suffice to reproduce the failure. */
   readonly faults: number;
   /** The requested kinds of faults; absent for all of the scene. */
   readonly kinds?: readonly FaultKind[];
@@ -12,7 +12,7 @@ export interface KnownSeed {
   readonly was: string;
 }
 
-/** Every run starts with these: a promise that was broken once is checked from then on. */
+/** Every run starts with these, so that a promise that was broken once is always checked. */
 export const KNOWN_SEEDS: readonly KnownSeed[] = [
   {
     scene: 'quiet',

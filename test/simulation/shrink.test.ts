@@ -32,7 +32,7 @@ describe('the shortest failure', () => {
     const faults = Array.from({ length: 10 }, (_, index) => fault(index * 1_000));
     const lines = await shortestFailure(await run(faults), run);
     expect(lines[0]).toBe(`fails with the first ${enough} of 10 faults:`);
-    expect(lines.filter((line) => line.includes('stands still'))).toHaveLength(enough);
+    expect(lines.filter((line) => line.includes('is paused'))).toHaveLength(enough);
     expect(lines).toContain(`  [D01] with ${enough}`);
     expect(lines.at(-1)).toBe(`{ scene: 'shared', seed: 7, faults: ${enough}, was: '…' },`);
   });

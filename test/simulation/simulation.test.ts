@@ -16,13 +16,13 @@ function simulate(...args: readonly string[]) {
 }
 
 describe('a simulated deployment', () => {
-  it('[D17] [D01] [D02] [D04] [D05] [D13] keeps every promise, whatever the seed lets go wrong', () => {
+  it('[D17] [D01] [D02] [D04] [D05] [D13] upholds every guarantee, whatever faults the seed injects', () => {
     const { status, seeds, output } = simulate('--seconds', String(SECONDS));
     expect(status, output).toBe(0);
     expect(seeds).not.toEqual([]);
   });
 
-  it('[D17] produces the same trace in another process under the same seed', () => {
+  it('[D17] produces the same trace for the same seed in another process', () => {
     const hashes = () => {
       const { seeds, output } = simulate('--seeds', '1..2');
       expect(seeds, output).toHaveLength(2);

@@ -164,7 +164,7 @@ export class Simulation {
   readonly shownPart = (part: string): Omit<Shown, 'isDeleted'> | undefined =>
     this.#shown.get(part);
 
-  /** What the clock of the shared database showed at a moment of the simulation. */
+  /** The time that the clock of the shared database read at a moment of the simulation. */
   readonly databaseTime = (at: number): number =>
     Math.floor(BEGINNING + at + this.machine.databases.serverAhead);
 

@@ -1,4 +1,6 @@
-/** Steps after which the order of processes matters, identified by the statement that they run. */
+/**
+ * Steps after which the order of processes matters, each identified by a statement that it runs.
+ */
 const STATEMENTS = {
   'reads-parts': /from outbox\b.*\border by seq limit/s,
   'marks-part': /update outbox set state = 'sending'/,

@@ -48,7 +48,7 @@ describe('test files that take turns', () => {
     expect(unevenPromises(TURNS)).toEqual([]);
   });
 
-  it('[U09] are missed where the only ones that prove a promise wait together', () => {
+  it('[U09] are reported as missing where the only ones that prove a promise wait together', () => {
     const provesD06 = all.filter((file) => promises.get(file)?.has('D06'));
     expect(missingOn(1, [provesD06, []])).toContain('D06');
     expect(unevenPromises([provesD06, []])).toContainEqual(expect.stringMatching(/^D06: \d+, 0$/));
@@ -59,7 +59,7 @@ describe('test files that take turns', () => {
     expect(new Set(turning).size).toBe(turning.length);
   });
 
-  it('[U09] are each due once in as many days as there are groups, and always in a whole run', () => {
+  it('[U09] are each due once in as many days as there are groups, and always in a full run', () => {
     const isWhole = process.env.PARLEY_TEST_WHOLE === '1';
     for (let round = 0; round < 12; round += 1) {
       const waiting = DAYS.map((day) => filesOfOtherDays((round * DAYS.length + day) * DAY_MS));

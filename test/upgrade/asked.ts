@@ -49,7 +49,7 @@ export function answersIn({ world }: Asked, chat: number): readonly string[] {
 }
 
 /**
- * Writes in Telegram and waits until an answer contains these words; returns the id of the message.
+ * Writes in Telegram and waits until an answer contains this text; returns the id of the message.
  */
 export async function say(
   asked: Asked,

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Removes from a text what is specific to the machine on which it was written. */
+/** Removes machine-specific names from a text. */
 export interface Names {
   generalize(text: string): string;
 }

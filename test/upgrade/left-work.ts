@@ -43,7 +43,7 @@ const Made = z.object({
 /** The code of the account that awaits confirmation, in the SQL of a fixture. */
 const LINK_CODE = /^insert into link_code .* values \('(\w+)'/m;
 
-/** An installation that was killed at work, ready to be started by today's Parley. */
+/** An installation that was killed while working, ready to be started by today's Parley. */
 export interface LeftWork {
   readonly data: string;
   readonly made: z.infer<typeof Made>;

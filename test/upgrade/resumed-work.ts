@@ -23,7 +23,7 @@ const Status = z.looseObject({
 });
 
 /**
- * Today's Parley on an installation that was killed at work, with what a test does to it and
+ * Today's Parley on an installation that was killed while working, with what a test does to it and
  * observes.
  */
 export type ResumedWork = Awaited<ReturnType<typeof resumeWork>>;

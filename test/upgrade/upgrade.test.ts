@@ -83,7 +83,7 @@ for (const version of readdirSync(FIXTURES)) {
   // On a change only one of the two: the stored data is the same, and the tests of the store cover
   // both databases.
   for (const { name, servers, isThere } of DATABASES.filter((_, nth) => isOfDay(nth, 2))) {
-    describe.runIf(isThere)(`the installation of ${version} on ${name}, killed at work`, () => {
+    describe.runIf(isThere)(`the installation of ${version} on ${name}, killed mid-work`, () => {
       finishesWork(fixture, servers);
     });
   }
@@ -145,7 +145,7 @@ function finishesWork(fixture: string, servers: Servers | null): void {
     expect(work.said(OWNER).join()).not.toContain('dentist');
   });
 
-  it('[D04] [D05] sends what was pending once, and does not repeat what may have arrived', async () => {
+  it('[D04] [D05] sends each pending part once, and does not repeat what may have arrived', async () => {
     await expect.poll(() => work.answered(607)).toEqual(['q23']);
     await expect.poll(() => work.answeredIn('sending')).toEqual(['q29']);
     const files = () =>
@@ -171,7 +171,7 @@ function finishesWork(fixture: string, servers: Servers | null): void {
     await expect.poll(work.board).toContain('This answers q52.');
   });
 
-  it('[D06] [D08] [F05] [U10] knows who may write, what failed, why, and who is signed in', async () => {
+  it('[D06] [D08] [F05] [U10] remembers who may write, what failed, why, and who is signed in', async () => {
     const { letters } = Letters.parse(JSON.parse(await work.cli('dead', 'list', '--json')));
     expect(letters.map(({ kind }) => kind).toSorted()).toEqual([
       'refused',

@@ -2,9 +2,9 @@ import { read } from '@parley/core';
 
 /** One of the agents, as operators see it (F14). */
 export interface ShownAgent {
-  /** Its name in `routes` and in `?agent=`. */
+  /** The name used in `routes` and in `?agent=`. */
   readonly name: string;
-  /** Its name in its chats. */
+  /** The name shown in its chats. */
   readonly title: string;
   readonly emoji: string | null;
   readonly isDefault: boolean;
@@ -13,13 +13,13 @@ export interface ShownAgent {
   readonly profile: string | null;
   /** The chats it answers, such as `chat telegram:-100` or `everything else`. */
   readonly routes: readonly string[];
-  /** Shown to owners only, like the people it belongs to. */
+  /** Shown only to owners, like the people that the agent belongs to. */
   readonly workspace?: string;
   readonly owners?: readonly string[];
 }
 
 interface AgentNeeds {
-  /** All agents, the default one first. */
+  /** All agents, starting with the default one. */
   agents(): Promise<readonly ShownAgent[]>;
 }
 

@@ -13,18 +13,18 @@ import type { DeadLetterWake, ShownApproval, Store } from '@parley/store';
 import { z } from 'zod';
 import { firstWords } from './why-operations.ts';
 
-/** A file that an agent wrote and that no person has released or kept private yet. */
+/** A file that an agent wrote and that no person has released or marked as private yet. */
 interface ShownAgentFile {
   /** Its path in the workspace. */
   readonly name: string;
   readonly changedAt: number;
-  /** The title of the conversation in which it was written; null when that is no longer known. */
+  /** The title of the conversation in which it was written; null if it is no longer known. */
   readonly writtenIn: string | null;
-  /** The whole file, with invisible characters written out. */
+  /** The whole file, with invisible characters escaped. */
   readonly shown: string;
   /**
-   * Hash of the content. A decision must name it, so that nobody decides about a version they have
-   * not seen.
+   * Hash of the content. A decision must include it, so that nobody decides about a version they
+   * have not seen.
    */
   readonly print: string;
   readonly canOpen: boolean;
@@ -75,7 +75,7 @@ const MAX_LISTED = 1_000;
 const Count = z.coerce.number<number | string>().int();
 const RUNNING = { running: true } as const;
 
-/** Decisions about tool calls (G05) and about files of agents (W09). */
+/** Decisions about tool calls (G05) and about agent-written files (W09). */
 export const operations = {
   list: read(
     'Approval requests and their decisions, newest first; `next` is the `before` of the page after it',
@@ -153,8 +153,8 @@ function shownApproval({ scrub, defaultAgent }: ApprovalNeeds, approval: ShownAp
 }
 
 /**
- * Decides an approval. Of several decisions, here and in the chat, the first one counts; the others
- * are told which it was.
+ * Decides an approval. If several decisions are made, here and in the chat, the first one counts;
+ * the others are told what was decided.
  */
 async function decideApproval(
   { store, clock, wake, approvals }: ApprovalNeeds,

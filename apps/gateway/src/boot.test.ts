@@ -81,7 +81,7 @@ describe('BOOT.md at startup', () => {
     expect(woken).toEqual(['telegram:default:42']);
   });
 
-  it('[W08] runs once per start, and again at the next one', async () => {
+  it('[W08] runs once per start, and again at the next start', async () => {
     await store.inbox.accept(written('telegram', '42'));
     await runBoot(deps);
     await runBoot(deps);
@@ -103,7 +103,7 @@ describe('BOOT.md at startup', () => {
     expect(lines.join()).toContain('no owner has written');
   });
 
-  it('[W02] is sent to nobody who is no longer an owner', async () => {
+  it('[W02] is not sent to anyone who is no longer an owner', async () => {
     await store.inbox.accept(written('telegram', '42'));
     await store.inbox.accept(written('telegram', '9'));
     await runBoot(deps);
@@ -112,7 +112,7 @@ describe('BOOT.md at startup', () => {
     expect(await runBoot({ ...deps, owners: [] })).toBe('no-owner');
   });
 
-  it('[W08] goes to a chat where answers can be sent', async () => {
+  it('[W08] is sent to a chat where answers can be sent', async () => {
     await store.inbox.accept(written('web', 'owner'));
     await store.inbox.accept(written('telegram', '42'));
     const owners = [OWNER, 'web:owner'];
@@ -121,7 +121,7 @@ describe('BOOT.md at startup', () => {
     expect(await waiting('web', 'owner')).toHaveLength(1);
   });
 
-  it('[F13] goes into the conversation that linked accounts share', async () => {
+  it('[F13] is added to the conversation that linked accounts share', async () => {
     const link = (id: string, personId: string, action: LinkAction) => ({
       admitted: written('telegram', '42', {
         message: { ...written('telegram', '42').message, messageId: id },

@@ -78,7 +78,7 @@ describe('an account that other gateways may serve', () => {
   let sweeps: AccountSweeps;
   let states: string[];
   let happened: string[];
-  /** The contexts of the adapters that were started. */
+  /** The contexts of the started adapters. */
   let contexts: ChannelContext<unknown>[];
   let bus: LiveBus;
   let account: ChannelAccount;
@@ -135,7 +135,7 @@ describe('an account that other gateways may serve', () => {
   } as const;
   /** What an adapter does when it starts. */
   let begins = (): void => {};
-  /** A platform that counts when an adapter is created, started and stopped. */
+  /** A platform that counts how often an adapter is created, started and stopped. */
   let made = 0;
   const definition: ChannelDefinition = {
     id: 'test',
@@ -164,7 +164,7 @@ describe('an account that other gateways may serve', () => {
     },
   };
 
-  it('[D09] does not touch the platform on standby until its turn comes', async () => {
+  it('[D09] does not contact the platform on standby until its turn comes', async () => {
     expect(account.status().state).toEqual({ kind: 'standby', holder: 'the other one' });
     expect(account.connected()).toBeUndefined();
     expect(happened).toEqual([]);
@@ -177,7 +177,7 @@ describe('an account that other gateways may serve', () => {
     expect(account.connected()).toBeDefined();
   });
 
-  it('[D09] leaves the platform when its right is lost, and returns with a new connection', async () => {
+  it('[D09] disconnects when its right is lost, and returns with a new connection', async () => {
     rights.give();
     await expect.poll(() => states.at(-1)).toBe('connected');
     rights.take();
@@ -227,7 +227,7 @@ describe('an account that other gateways may serve', () => {
     expect(happened).toEqual([expect.stringMatching(/starts$/)]);
   });
 
-  it('[D14] leaves the platform before it hands the account over, and waits for it again', async () => {
+  it('[D14] disconnects before it hands the account over, and waits for it again', async () => {
     rights.give();
     await expect.poll(() => states.at(-1)).toBe('connected');
     const before = happened.length;
@@ -255,7 +255,7 @@ describe('an account that other gateways may serve', () => {
   const broken = () => {
     throw new Error('no such field');
   };
-  /** In a process, Node's last resort calls `blameAdapter`. */
+  /** In production, the last-resort error handler of the process calls `blameAdapter`. */
   const uncaught = () => {
     try {
       broken();
@@ -282,7 +282,7 @@ describe('an account that other gateways may serve', () => {
     expect(rights.released).toEqual([]);
   });
 
-  it('[F12] takes the pace of edits from its settings, including changed ones', async () => {
+  it('[F12] takes the interval between edits from its settings, including changed ones', async () => {
     expect(account.updateEveryMs()).toBe(0);
     const answers = { ...rules.policy.answers, editSeconds: 2 };
     account.useRules({ ...rules, policy: { ...rules.policy, answers } });

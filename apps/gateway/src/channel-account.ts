@@ -21,39 +21,39 @@ import {
 export interface ChannelAccount {
   /** Its adapter while it is connected. */
   connected(): ChannelAdapter | undefined;
-  /** Whether its rate limits leave room for a preview in this chat. */
+  /** Whether its rate limits currently permit a preview in this chat. */
   mayPreview(route: ReplyRoute): boolean;
   /**
-   * The shortest time between two updates of a growing answer, from the settings, in ms. Parley's
-   * own front ends have no such limit.
+   * The shortest time between two updates of a growing answer, from the settings, in ms. Built-in
+   * front ends have no such limit.
    */
   updateEveryMs(): number;
-  /** Its web routes, or those of the gateway that is connected instead. */
+  /** Its web routes, or a proxy to the gateway that is connected instead. */
   http(): HttpCapability | undefined;
   status(): AccountStatus;
-  /** Applies other rules to messages received from now on; the connection stays open. */
+  /** Applies new rules to messages received from now on; the connection stays open. */
   useRules(rules: DecisionRules): void;
-  /** Stops receiving; messages that are being stored are stored first. */
+  /** Stops receiving once the messages that are being stored are stored. */
   stopReceiving(): Promise<void>;
-  /** Ends the deliveries; sends already under way get `graceMs` to finish. */
+  /** Ends the deliveries; sends in progress get `graceMs` to finish. */
   close(graceMs: number): Promise<void>;
 }
 
 const RETRY_DELAY_MS = 5_000;
 /**
- * A failed adapter restarts after a growing delay; one that ran for `PEACE_MS` starts again from
- * the shortest delay. In ms.
+ * A failed adapter is restarted after an increasing delay; once it has run for `PEACE_MS`, the next
+ * delay is the shortest again. In ms.
  */
 const [FIRST_BACKOFF_MS, MAX_BACKOFF_MS, PEACE_MS] = [1_000, 60_000, 60_000];
 /** How long a failed adapter may take to stop, in ms. */
 const STOP_WITHIN_MS = 10_000;
-/** How long sends under way may take when another gateway takes over the account, in ms. */
+/** How long sends in progress may take when another gateway takes over the account, in ms. */
 const HAND_OVER_GRACE_MS = 3_000;
 
 /**
- * Opens one account: connects it as soon as no other gateway is connected, and again whenever it
- * lost the account to one. Rejects when the adapter cannot be created; a platform that is down
- * shows in the account's state.
+ * Opens one account: connects it as soon as no other gateway is connected, and again each time
+ * another gateway has taken it over. Rejects when the adapter cannot be created; if a platform is
+ * down, the account's state shows that.
  */
 export async function openAccount(deps: AccountDeps, plan: AccountPlan): Promise<ChannelAccount> {
   const account = new OpenAccount(deps, plan);
@@ -78,7 +78,7 @@ class OpenAccount implements ChannelAccount {
   #fault = new AbortController();
   /** Contract violations by all adapters of this account. */
   readonly #defects: Defects;
-  /** Gives the newest adapter the right under which it writes. */
+  /** Gives the newest adapter the right under which it may write. */
   #bind: (right: AccountRight) => void = () => {};
 
   constructor(deps: AccountDeps, plan: AccountPlan) {
@@ -164,7 +164,10 @@ class OpenAccount implements ChannelAccount {
     return proxyToOwner(request, { name: this.#name, rights: this.#rights, token });
   }
 
-  /** Holds the account as long as possible, again and again, until it is stopped. Never rejects. */
+  /**
+   * Acquires and holds the account as long as possible, repeatedly, until it is stopped. Never
+   * rejects.
+   */
   async #live(): Promise<void> {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
@@ -215,7 +218,7 @@ class OpenAccount implements ChannelAccount {
       if (!fault.aborted) this.#report({ kind: 'starting' });
       const graceMs = fault.aborted || right.lost.aborted ? 0 : HAND_OVER_GRACE_MS;
       const ended = Promise.all([session.stopReceiving(), session.close(graceMs)]);
-      // A broken adapter may never stop by itself.
+      // A broken adapter may never finish stopping.
       await Promise.race([ended, ...(fault.aborted ? [sleep(STOP_WITHIN_MS)] : [])]);
       const isGone = AbortSignal.any([right.lost, right.recalled]);
       if (!isGone.aborted && fault.reason instanceof DefectiveError) {
@@ -273,8 +276,8 @@ class OpenAccount implements ChannelAccount {
     this.#fault = fault;
     const { channel, account } = this.#name;
     const { store } = this.#deps;
-    // An adapter writes under the right it was connected with, even when this gateway has acquired
-    // a newer one.
+    // An adapter writes under the right with which it was connected, even if this gateway has
+    // acquired a newer one.
     let current = store.adapterValues(channel, account);
     let holdsAccount = (): boolean => false;
     this.#bind = (right) => {
@@ -295,7 +298,7 @@ class OpenAccount implements ChannelAccount {
         defects: this.#defects,
         isShared: this.#isServedByOthers,
         wakeFiles: () => this.#session?.wakeFiles(),
-        // An adapter that failed and was replaced reports nothing more.
+        // State reports from an adapter that failed and was replaced are ignored.
         report: (state) => {
           if (!fault.signal.aborted) this.#report(state);
         },
@@ -323,7 +326,8 @@ class OpenAccount implements ChannelAccount {
   }
 
   #report(state: ChannelState): void {
-    // An adapter that was stopped in favor of another gateway makes room for one on standby.
+    // An adapter stopped in favor of another gateway is replaced by one on standby, so its stop is
+    // not reported.
     const isEnding = this.#stopping.signal.aborted;
     if (state.kind === 'stopped' && (!isEnding || this.#state.kind === 'stopped')) return;
     this.#state = state;
@@ -332,7 +336,7 @@ class OpenAccount implements ChannelAccount {
   }
 }
 
-/** Thrown when too many results of an adapter in a row were invalid. */
+/** Thrown when too many consecutive results of an adapter were invalid. */
 class DefectiveError extends Error {}
 
 function eitherOf(...signals: AbortSignal[]): Promise<void> {
@@ -353,7 +357,7 @@ function logState(log: Logger, { channel, account, state }: AccountStatus): void
   else log.info({ state: state.kind, ...('as' in state ? { as: state.as } : {}) }, 'channel');
 }
 
-/** The status of an account that could not even be opened. */
+/** The status of an account that could not be opened. */
 export function brokenStatus(channel: string, account: string, thrown: unknown): AccountStatus {
   const fix = 'Fix the settings of this channel. They are read again as soon as you save them.';
   return { channel, account, state: { kind: 'failed', reason: reasonOf(thrown), fix } };

@@ -5,8 +5,7 @@ import type { ChannelDefinition } from '@parley/channels';
 import { terminal, web } from '@parley/channels/web';
 
 /**
- * Every channel this gateway knows. Cheap to import: a platform's library is loaded by `load`
- * (F03).
+ * All channels of this gateway. Cheap to import: a platform's library is loaded by `load` (F03).
  */
 export const CHANNEL_DEFINITIONS: readonly ChannelDefinition[] = [
   web,

@@ -15,11 +15,13 @@ import { z } from 'zod';
 import type { AccountState, AccountStatus } from './accounts/account.ts';
 import type { AccountName } from './accounts/account-rights.ts';
 
-/** The accounts from the settings: a gateway connects them, other processes only know them. */
+/**
+ * The accounts from the settings: a gateway connects them, other processes only know about them.
+ */
 export interface Accounts {
   status(): readonly AccountStatus[];
   /**
-   * Undefined when the settings have no such account; without `rules` when its settings are
+   * Undefined when the settings do not contain the account; without `rules` when its settings are
    * invalid.
    */
   planOf(name: AccountName): { readonly rules?: DecisionRules } | undefined;
@@ -28,8 +30,8 @@ export interface Accounts {
   /** Absent where nothing is connected. */
   reconnect?(name: AccountName): Promise<void>;
   /**
-   * Asks the gateway that is connected as the account to reconnect it; null when that is this one,
-   * or none.
+   * Asks the gateway that is connected as the account to reconnect it; null when that is this
+   * gateway, or when none is connected.
    */
   reconnectElsewhere?(name: AccountName): Promise<ShownAccount | null>;
 }
@@ -38,7 +40,7 @@ export interface Accounts {
 export interface ChannelSettings {
   /**
    * Adds a group to `access.allowGroups`. Throws ParleyError and leaves the settings unchanged when
-   * it cannot.
+   * that is not possible.
    */
   allowGroup(name: AccountName, chatId: string, title: string | null): Promise<void>;
 }
@@ -60,13 +62,13 @@ interface ChannelNeeds {
 /** How long an operation waits for the outcome before it answers, in ms. */
 const ANSWERED_WITHIN_MS = 3_000;
 const POLL_INTERVAL_MS = 100;
-/** The number of recent parts of a chat among which the test message is looked up. */
+/** How many recent parts of a chat are searched for the test message. */
 const MAX_RECENT = 10;
-/** Parts of Parley itself: if they were paused, no page would be left to resume them. */
+/** Built-in front ends: if they were paused, no page would be left to resume them. */
 const LOCAL: ReadonlySet<string> = new Set(['web', 'terminal']);
 
 const Account = { channel: z.string(), account: z.string() };
-/** Operators decide about strangers and groups, so the answers name those, but no one else. */
+/** Operators decide about strangers and groups, so the answers name these, but no one else. */
 const OPERATOR = { role: 'operator' } as const;
 
 /** Operations on channels (U03, F05). */
@@ -118,7 +120,9 @@ export const operations = {
   ),
   reconnect: change(
     'Close the connection of an account and open it again',
-    /** `isPassedOn`: another gateway forwarded this; forwarding it again would be a loop. */
+    /**
+     * `isPassedOn`: another gateway forwarded this request; forwarding it again could cause a loop.
+     */
     { ...Account, isPassedOn: z.boolean().default(false) },
     async ({ channels }: ChannelNeeds, { isPassedOn, ...name }) => {
       const deps = await channels();
@@ -169,8 +173,8 @@ export const operations = {
 };
 
 /**
- * A report without the codes that link a phone: the person who scans one decides which account
- * answers here.
+ * A report without the codes that link a phone: whoever scans one decides which account answers
+ * here.
  */
 export function withoutCodes<Report extends object>(report: Report): Report {
   const shown = JSON.stringify(report, (_key, value) =>
@@ -179,13 +183,13 @@ export function withoutCodes<Report extends object>(report: Report): Report {
   return JSON.parse(shown);
 }
 
-/** Waits a few seconds at most for the state to settle; a platform may take longer. */
+/** Waits at most a few seconds for the state to settle; a platform may take longer. */
 async function awaitSettled(deps: OperatorChannels, name: AccountName, work: Promise<void>) {
   await Promise.race([work, sleep(ANSWERED_WITHIN_MS, undefined, { ref: false })]);
   return shownAccount(deps, findStatus(deps.accounts, name));
 }
 
-/** Throws ParleyError when the settings have no such account. */
+/** Throws ParleyError when the settings do not contain the account. */
 function findStatus(accounts: Pick<Accounts, 'status'>, name: AccountName): AccountStatus {
   const found = accounts.status().find((status) => isSameAccount(status, name));
   if (found !== undefined) return found;
@@ -197,12 +201,12 @@ function findStatus(accounts: Pick<Accounts, 'status'>, name: AccountName): Acco
 
 export type ShownAccount = ReturnType<typeof shownAccount>;
 
-/** An account of a channel with its state and what its settings allow. */
+/** A channel account with its state and the access that its settings permit. */
 function shownAccount(
   { accounts, settings }: OperatorChannels,
   { channel, account, state, defects }: AccountStatus,
 ) {
-  // These rules do not govern who may write on the page and in the terminal.
+  // These rules do not decide who may write on the page and in the terminal.
   const rules = LOCAL.has(channel) ? undefined : accounts.planOf({ channel, account })?.rules;
   const access = rules && {
     ...rules.policy.access,
@@ -216,7 +220,7 @@ function shownAccount(
     ...reasonAndFix(state),
     ...(access && { access }),
     canPause: !LOCAL.has(channel),
-    /** Whether single groups can be allowed. */
+    /** Whether individual groups can be allowed. */
     canAllowGroups: settings !== undefined && access?.groups === 'allowlist',
   };
 }
@@ -226,7 +230,7 @@ const HOW_TO_LINK = {
   type: 'Type the code on the phone.',
 } as const;
 
-/** Why an account is not working and what a person can do about it; empty when nothing is wrong. */
+/** Why an account is not working and what a person can do about it; empty if nothing is wrong. */
 function reasonAndFix(state: AccountState): { readonly reason?: string; readonly fix?: string } {
   switch (state.kind) {
     case 'failed':
@@ -307,7 +311,7 @@ async function fateOf(
   return `The test message is on its way ${where} but has not arrived after ${ANSWERED_WITHIN_MS / 1_000} s.`;
 }
 
-/** Drops groups that have been allowed since, and those whose account is gone. */
+/** Excludes groups that have been allowed since, and those whose account no longer exists. */
 function isNotAllowed(
   accounts: Pick<Accounts, 'planOf'>,
   { chatId, ...name }: AccountName & { readonly chatId: string },

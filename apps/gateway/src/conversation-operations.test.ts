@@ -98,7 +98,7 @@ function ask<N extends Name>(
 }
 
 describe('conversations', () => {
-  it('[U08] are listed with their first words, without secrets', async () => {
+  it('[U08] are listed with the beginning of their text, without secrets', async () => {
     const long = `${'word '.repeat(22)}${SECRET} and more and more and more and more`;
     await store.inbox.accept(message('1', long));
     const text = expect.stringMatching(/^(word ){22}\[secret\].*…$/);
@@ -151,7 +151,7 @@ describe('conversations', () => {
     await expect(ask(name, input)).rejects.toMatchObject({ code: 'wrong-input' });
   });
 
-  it('[U08] are stopped, started again and given another mode and model', async () => {
+  it('[U08] are stopped, started again and given a different mode and model', async () => {
     await store.inbox.accept(message('1', 'hello'));
     await ask('set-mode', { id: ID, mode: 'ask' });
     await ask('set-model', { id: ID, model: 'm2' });
@@ -163,7 +163,7 @@ describe('conversations', () => {
     await expect(ask('new-session', { id: 'nobody' })).rejects.toThrow('no such conversation');
   });
 
-  it('[U12] have a name, a place and a read state in the inbox of each person, and pages hear of changes', async () => {
+  it("[U12] have a name, a place and a read state in each person's inbox, and pages are notified of changes", async () => {
     await store.inbox.accept(message('1', 'hello'));
     expect(await ask('list', {})).toMatchObject({ isKnownReader: false, marks: [] });
     await ask('begin-inbox', { titles: { [ID]: 'Harbor' }, archived: [ID] });
@@ -184,7 +184,7 @@ describe('conversations', () => {
     }
   });
 
-  it('[U12] name their people with rights, linked accounts, use and limit, who wrote last first', async () => {
+  it('[U12] list their people with rights, linked accounts, use and limit, by most recent message', async () => {
     await store.inbox.accept(message('1', 'hello'));
     const boss = message('2', 'hi');
     const sender = { id: 'boss', name: 'Bo', isBot: false };
@@ -221,7 +221,7 @@ describe('conversations', () => {
     expect(next.conversations.map(({ id }) => id)).toEqual([ID]);
   });
 
-  it('[U12] are deleted by owners alone, with what waits and runs, and the lane is woken', async () => {
+  it('[U12] are deleted only by owners, with all waiting and running work, and the lane is woken', async () => {
     await store.inbox.accept(message('1', 'hello'));
     const operator = { caller: { ...CALL.caller, role: 'operator' } } as const;
     for (const name of ['contents', 'delete'] as const) {
@@ -238,7 +238,7 @@ describe('conversations', () => {
     }
   });
 
-  it('[U12] are taken over, answered and handed back, and the record names who did it', async () => {
+  it('[U12] are taken over, answered and handed back, with a record of who did it', async () => {
     const conversationId = ID;
     await store.inbox.accept(message('1', 'hello'));
     expect(await ask('take-over', { conversationId })).toEqual({ by: 'Ann', until: 3_600_000 });
@@ -303,7 +303,7 @@ describe('conversations', () => {
     await expect(ask(name, input)).rejects.toMatchObject({ code });
   });
 
-  it('[U12] are answered and handed back even while the queue is away', async () => {
+  it('[U12] are answered and handed back even while the queue is unavailable', async () => {
     const conversationId = ID;
     await store.inbox.accept(message('1', 'hello'));
     await ask('take-over', { conversationId });
@@ -313,7 +313,7 @@ describe('conversations', () => {
     expect(await ask('hand-back', { conversationId })).toEqual({ handedBack: true });
   });
 
-  it('[U12] cannot be taken over or written into when a program leads them through the API', async () => {
+  it('[U12] cannot be taken over or written into when a program uses them through the API', async () => {
     const asked = message('1', 'hello');
     const route = { ...asked.route, channel: 'api' };
     await store.inbox.accept({ ...asked, route });

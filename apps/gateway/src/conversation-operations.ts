@@ -50,7 +50,7 @@ const Mark = z
 /** The longest text that a person can write into a chat, in characters. */
 const MAX_REPLY = 20_000;
 const DEFAULT_MINUTES = 60;
-/** A day, which is the longest takeover the database keeps. */
+/** A day: the longest takeover that the database accepts. */
 const MAX_MINUTES = 24 * 60;
 const OneConversation = { conversationId: Id.id };
 
@@ -164,7 +164,7 @@ export const operations = {
   ...peopleOperations,
 };
 
-/** A page of the list as the inbox of its caller shows it. */
+/** A page of the list, with the caller's inbox state. */
 async function listPage(
   { store, clock, scrub, defaultAgent }: ConversationNeeds,
   { before, limit }: { readonly before?: number | undefined; readonly limit: number },
@@ -186,7 +186,10 @@ async function listPage(
     })),
     next: page.length < limit ? null : (page.at(-1)?.newest ?? null),
     marks,
-    /** The caller has used the inbox before; else nothing counts as unread, and `begin-inbox` begins it. */
+    /**
+     * Whether the caller has used the inbox before; otherwise nothing counts as unread, and
+     * `begin-inbox` starts it.
+     */
     isKnownReader: isKnown,
   };
 }
@@ -232,8 +235,8 @@ async function handBack(
 }
 
 /**
- * The work is stored, so it will be done whether a worker or a delivery hears of it now or finds it
- * in its next sweep.
+ * The work is stored, so it will be done whether a worker or delivery hears of it now or finds it
+ * in the next sweep.
  */
 async function wakeIfPossible(
   { wake, log }: Pick<ConversationNeeds, 'wake' | 'log'>,
@@ -270,7 +273,7 @@ async function reply(
   }
 }
 
-/** Merges takeovers and replies into one list, up to the size of a page. */
+/** Merges takeovers and replies into one list, limited to the size of a page. */
 async function listTakeovers(
   { store, defaultAgent }: ConversationNeeds,
   { before, limit }: { readonly before?: number | undefined; readonly limit: number },

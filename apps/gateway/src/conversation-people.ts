@@ -8,12 +8,12 @@ import type { UsageFacts } from './usage-operations.ts';
 interface PeopleNeeds {
   readonly store: Pick<Store, 'conversations' | 'links' | 'pairing' | 'spend'>;
   readonly clock: Clock;
-  /** The default one first. */
+  /** Starting with the default agent. */
   agents(): Promise<readonly ShownAgent[]>;
   usage(): Promise<UsageFacts>;
 }
 
-/** The people of a conversation with their rights, accounts and limits (F05, F13, G17). */
+/** The people in a conversation with their rights, accounts and limits (F05, F13, G17). */
 export const peopleOperations = {
   people: read(
     'People who wrote in a conversation lately, with their rights, linked accounts and use of today',
@@ -39,12 +39,15 @@ export const peopleOperations = {
         ]);
         return {
           ...shown,
-          /** `paired`: an owner let them in by a code; `guest`: the settings let them write. */
+          /**
+           * `paired`: an owner admitted them with a code; `guest`: the settings allow them to
+           * write.
+           */
           role: isOwner ? ('owner' as const) : isPaired ? ('paired' as const) : ('guest' as const),
           /** Their other accounts. */
           linked: (link?.members ?? []).filter((member) => member !== person),
           today,
-          /** The bounds of a day; null: none, or owners are not bounded. */
+          /** The limits per day; null when there are none or the person is an owner. */
           cap: isOwner || cap === undefined ? null : { tokens: cap.tokens, usd: cap.usd },
         };
       });

@@ -66,7 +66,7 @@ describe('dead letters', () => {
     expect((await store.outbox.next(CHAT))?.part.body.text).toBe('a');
   });
 
-  it('[D06] replays everything except what may have arrived, which needs an explicit option', async () => {
+  it('[D06] replays everything except parts that may have arrived, which require an explicit option', async () => {
     await failPart('a');
     await failPart('b', 'unknown');
     expect(await settle({ action: 'replay', letters: { after: 0 } })).toMatchObject({
@@ -78,7 +78,7 @@ describe('dead letters', () => {
     expect((await settle({ ...only, evenTwice: true })).results).toHaveLength(1);
   });
 
-  it('[D06] drops one or all, once', async () => {
+  it('[D06] drops one or all, only once', async () => {
     await failPart('a');
     await failPart('b', 'unknown');
     const all: Order = { action: 'drop', letters: { after: 0 } };

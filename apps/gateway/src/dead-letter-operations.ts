@@ -8,11 +8,11 @@ interface AnyLetter {
   readonly diedAt: number;
   /** Empty when it is no longer known. */
   readonly reason: string;
-  /** The chat in the form people write: `telegram:501`. */
+  /** The chat as people write it: `telegram:501`. */
   readonly chat: string;
-  /** Null when Parley sent it by itself. */
+  /** Null when Parley sent it on its own initiative. */
   readonly conversationId: string | null;
-  /** The agent that answered, by its name in routes; absent when unknown. */
+  /** The agent that answered, by its name in `routes`; absent when unknown. */
   readonly agent?: string;
   readonly settled: DeadLetter['settled'];
 }
@@ -20,10 +20,12 @@ interface AnyLetter {
 interface FailedPart extends AnyLetter {
   readonly kind: 'refused' | 'uncertain';
   readonly text: string;
-  /** The name of the file that belonged to it; empty when there was none. */
+  /** The name of its file; empty if there was none. */
   readonly file: string;
   readonly turnId: string | null;
-  /** The number of the part within its answer, from 1; null when it belongs to no answer. */
+  /**
+   * The number of the part within its answer, from 1; null when it does not belong to an answer.
+   */
   readonly part: number | null;
   /** The current state of its delivery. */
   readonly state: 'pending' | 'sending' | 'sent' | 'unknown' | 'failed';
@@ -32,14 +34,14 @@ interface FailedPart extends AnyLetter {
 interface UnansweredTurn extends AnyLetter {
   readonly kind: 'unanswered';
   readonly turnId: string;
-  /** The number of messages; not all of them may be shown. */
+  /** The total number of messages, some of which may not be shown. */
   readonly count: number;
   readonly messages: readonly {
     readonly from: string;
     readonly text: string;
     readonly at: number;
   }[];
-  /** The steps of the turn before it failed. A replay may repeat their tool calls. */
+  /** The steps that the turn had completed when it failed. A replay may repeat their tool calls. */
   readonly steps: number;
 }
 
@@ -49,7 +51,7 @@ export type ShownDeadLetter = FailedPart | UnansweredTurn;
 const MAX_EXCERPT = 300;
 const MAX_MESSAGES = 3;
 
-/** Shortens the text for lists, which show its beginning. */
+/** For lists, the text is shortened to its beginning. */
 function shownDeadLetter(
   letter: DeadLetter,
   extent: 'excerpt' | 'whole',
@@ -94,7 +96,8 @@ function letterChat(letter: DeadLetter): string {
 }
 
 /**
- * Omits the default account, because most people have one account per platform and never named it.
+ * Omits the default account, because most people have one account per platform and have never named
+ * it.
  */
 function chatName({ channel, account, chatId }: ChatKey): string {
   return `${account === 'default' ? channel : `${channel}/${account}`}:${chatId}`;
@@ -134,8 +137,7 @@ const Order = {
     }),
   ]),
   /**
-   * Accepts that parts which may have arrived may arrive twice. Without it, such parts are left
-   * alone.
+   * Permits sending parts again that may have arrived already. Otherwise such parts are skipped.
    */
   evenTwice: z.boolean().default(false),
 };

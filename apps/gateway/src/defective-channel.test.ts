@@ -29,7 +29,7 @@ const rules = {
   limits: { messageCharacters: 100, waitingPerConversation: 5, totalWaiting: 100 },
 } as const;
 
-/** Receipts from unchecked code: the wrong field, the wrong type, nothing. */
+/** Receipts from unchecked code: the wrong field, the wrong type, or none. */
 const wrongReceipt = fc.oneof(
   fc.constantFrom(undefined, null, '', 'ok', 7, true, [], {}),
   fc.record({ messageId: fc.string() }),
@@ -46,10 +46,10 @@ let turns: WakeUpQueue;
 let bus: LiveBus;
 let sweeps: AccountSweeps;
 let account: ChannelAccount;
-/** Text of each send, in order. */
+/** The text of each send, in order. */
 let sends: string[];
 
-/** Connects a channel as a plugin would bring it. */
+/** Connects a channel such as a plugin provides. */
 async function connect(send: (nth: number) => unknown): Promise<void> {
   sends = [];
   const definition: ChannelDefinition = {
@@ -122,7 +122,7 @@ describe("a plugin's channel that returns invalid receipts", () => {
   beforeEach(open);
   afterEach(close);
 
-  it('[F01] [D04] sends each part once, tells no chat about the fault, and is stopped after three', async () => {
+  it('[F01] [D04] sends each part once, reports the fault to no chat, and is stopped after three', async () => {
     await fc.assert(
       fc
         .asyncProperty(fc.array(wrongReceipt, { minLength: 3, maxLength: 3 }), async (receipts) => {
@@ -150,7 +150,7 @@ describe("a plugin's channel that returns invalid receipts", () => {
     await connect(() => ({ platformMessageId: '1' }));
   });
 
-  it('[F01] reports one invalid receipt although the channel keeps working', async () => {
+  it('[F01] reports a single invalid receipt while the channel keeps working', async () => {
     await connect((nth) => (nth === 1 ? { messageId: '1' } : { platformMessageId: `m${nth}` }));
     await owe(4);
     await until(async () => expect(await states()).toEqual(['sent', 'sent', 'sent', 'sent']));

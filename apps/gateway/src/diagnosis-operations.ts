@@ -5,9 +5,9 @@ import type { AuditReport, BugReport, LogQuery, LogReport } from './http/api.ts'
 interface DiagnosisNeeds {
   /** Lists security weaknesses of this installation (U05). */
   audit(): Promise<AuditReport>;
-  /** Reads the kept logs of all processes that can be reached from here. */
+  /** Reads the stored logs of all processes that are reachable from here. */
   logs(query: LogQuery): Promise<LogReport>;
-  /** Collects a bundle for a bug report. */
+  /** Creates a bundle for a bug report. */
   bugReport(): Promise<BugReport>;
 }
 
@@ -52,13 +52,13 @@ export const report = {
   ),
 };
 
-/** Checks whose findings name no person, chat, workspace file or rule. */
+/** Checks whose findings contain no names of people, chats, workspace files or rules. */
 const NAMELESS =
   /^(?:exec|files|mcp|web)\.|^access\.(?:always-in-open-groups|direct-open|groups-open|live-mentions|no-cap)$|^access\.(?:database-password|page-exposed|redis-password|servers-without-tls|weak-token|webhook-secret)$/;
 
 /**
- * The audit for people who are not owners: for the other checks they see that there is a finding
- * and what to do about it.
+ * The audit for people who are not owners: of all other checks they see only that there is a
+ * finding and what to do about it.
  */
 function withoutNames(report: AuditReport): AuditReport {
   const hidden = new Set<string>();

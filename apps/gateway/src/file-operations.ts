@@ -18,12 +18,12 @@ interface FileNeeds {
   promptFiles(agent: string | undefined): Promise<Pick<PromptFiles, 'patterns'>>;
 }
 
-/** Longer than any path that a workspace accepts. */
+/** Longer than any path in a workspace. */
 const Name = { name: z.string().min(1).max(300) };
 const Version = { ...Name, version: z.string().max(300) };
 
 /**
- * For owners only: the files contain what the owner alone may see and what the agent obeys. People
+ * For owners only: the files contain what only the owner may see and what the agent obeys. People
  * and models wrote them.
  */
 export const operations = {
@@ -37,7 +37,7 @@ export const operations = {
       const [files, removed, known] = await Promise.all([editor.list(), editor.removed(), chats()]);
       const shown = files.map((file) => ({
         ...file,
-        /** The title of the only chat that may see its text, where known. */
+        /** The title of the only chat in which its text may be seen, if known. */
         chat: known.get(file.name)?.title,
         /** Whether a layer, source or hook of this agent reads the file for prompts. */
         isPromptFile:
@@ -55,7 +55,7 @@ export const operations = {
       const [file, versions] = await Promise.all([editor.read(name), editor.versions(name)]);
       const shown = versions.map(({ name: version, at, why }) => ({ version, at, why }));
       const { text = null, print = null } = file ?? {};
-      // SOUL.md changes only through proposals (W06).
+      // SOUL.md can only be changed through proposals (W06).
       return { name, text, print, isGoverned: name === SOUL, versions: shown };
     },
   ),
@@ -94,8 +94,8 @@ export const operations = {
 const HIDDEN = '[secret]';
 
 /**
- * Restores the lines whose secrets were hidden from the file before. Throws when such a line was
- * edited.
+ * Restores lines with hidden secrets from the previous version of the file. Throws when such a line
+ * was edited.
  */
 function withSecretLines(name: string, text: string, before: string, scrub: Scrub): string {
   const lines = before.split('\n').filter((line) => scrub(line) !== line);

@@ -1,14 +1,14 @@
 import { change, refusal } from '@parley/core';
 
 interface GatewayNeeds {
-  /** Asks this process to restart or to end; absent where it cannot. */
+  /** Asks this process to restart or to exit; absent where it cannot. */
   readonly restart?: (() => void) | undefined;
   readonly stop?: (() => void) | undefined;
 }
 
 const RUNNING = { running: true } as const;
 
-/** Operations that end this process. The answer is sent before anything ends. */
+/** Operations that end this process. The response is sent first. */
 export const operations = {
   restart: change(
     'Restart the gateway, for settings that need it (D12)',

@@ -20,19 +20,22 @@ interface InboxNeeds {
   wake(wake: DeadLetterWake): Promise<void>;
 }
 
-/** Marks that one browser may bring along. */
+/** The maximum number of read marks that one browser may submit. */
 const MAX_BROWSER_MARKS = 500;
-/** Longest name of a conversation, in characters. */
+/** The maximum length of a conversation's name, in characters. */
 const MAX_TITLE = 80;
 const Id = z.string().max(700);
 const Ids = z.array(Id).max(MAX_BROWSER_MARKS).default([]);
 const Seq = z.coerce.number<number | string>().int().nonnegative();
 const Title = z.string().trim().max(MAX_TITLE);
 
-/** Stands where words of a deleted conversation were, in rows that have to stay. */
+/** Replaces the text of a deleted conversation in rows that have to be kept. */
 const DELETED = '[deleted]';
 
-/** The inbox of the caller (U12): names, pins, archive and what is unread, the same on each of their devices. */
+/**
+ * The caller's inbox (U12): names, pins, archive and unread state, the same on all of their
+ * devices.
+ */
 export const inboxOperations = {
   rename: change(
     'Name a conversation in your inbox; an empty name: its own title again',
@@ -93,7 +96,7 @@ export const inboxOperations = {
   ),
 };
 
-/** The inbox of a caller; the owner of the token of the data folder has no name. */
+/** The inbox of a caller; the holder of the data folder's token has no name. */
 export function readerOf({ person = '' }: Caller): string {
   return person;
 }
@@ -122,7 +125,7 @@ async function remove(
     (await store.forgetting.deleteConversation({ ...order, onStopped })) ?? missingConversation();
   log.info({ conversation: id, by, ...deleted }, 'a person deleted a conversation');
   bus.publish({ type: 'inbox-changed' });
-  // What came in meanwhile has waited.
+  // Messages that arrived in the meantime have been waiting.
   await wake({ kind: 'conversation', conversationId: id }).catch((error: unknown) =>
     log.warn(
       { conversation: id, reason: reasonOf(error) },

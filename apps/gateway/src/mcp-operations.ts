@@ -16,7 +16,7 @@ const SignedIn = {
  * people.
  */
 export interface McpSignIns {
-  /** Returns the address to open in the browser; null when there is no such server. */
+  /** Returns the address to open in the browser; null when the server does not exist. */
   begin(
     server: string,
     round: { readonly redirectUrl: string; readonly session: string },
@@ -26,7 +26,7 @@ export interface McpSignIns {
 }
 
 interface McpNeeds {
-  /** Undefined when the settings have no MCP servers. */
+  /** Undefined when the settings contain no MCP servers. */
   mcpSignIns(): Promise<McpSignIns | undefined>;
 }
 
@@ -35,8 +35,8 @@ const TOKEN = 'token';
 
 /**
  * Signing in at MCP servers (G03). The browser returns to the page, which posts the parameters of
- * its address. A sign-in is thus valid only in the session that began it, and an address that
- * another site opens has no effect.
+ * its address. A sign-in is thus valid only in the session that started it, and an address opened
+ * by another site has no effect.
  */
 export const operations = {
   'sign-in': change(

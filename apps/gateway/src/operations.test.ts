@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { allOperations, findOperation, perform, type Services } from './operations.ts';
 
 const reads: string[] = [];
-/** Services that are closed, except hooks. */
+/** Services that are unavailable, except hooks. */
 const SERVICES = {
   scrub: (text: string) => text.replaceAll('hunter2', '[secret]'),
   async hooks() {

@@ -54,7 +54,7 @@ export type InputOf<Name extends OperationName> = z.input<Named<Name>['input']>;
 export type OutputOf<Name extends OperationName> = Awaited<ReturnType<Named<Name>['run']>>;
 
 /**
- * The services that the operations of all groups need. Calling a member opens the service it names.
+ * The services that the operations of all groups need. Each is opened when its member is called.
  */
 export type Services = All<Parameters<Named<OperationName>['run']>[0]> & {
   /** Removes secrets from every answer (G18). */
@@ -85,9 +85,9 @@ function isGroup(name: string): name is keyof typeof GROUPS {
 }
 
 /**
- * Performs an operation for a caller, on every surface: checks role and input, runs it and removes
- * secrets. Throws ParleyError when it is refused, with a message for people. A call without a
- * caller is refused.
+ * Performs an operation for a caller, whatever the interface: checks role and input, runs it and
+ * removes secrets. Throws ParleyError with a message for people when it is refused. A call without
+ * a caller is refused.
  */
 export function perform<Name extends OperationName>(
   services: Services,

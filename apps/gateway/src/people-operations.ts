@@ -19,7 +19,7 @@ const Name = z
   .trim()
   .normalize('NFC')
   .regex(/^[\p{L}\p{N}][\p{L}\p{M}\p{N} ._-]{0,39}$/u, NAME_NEEDED)
-  // This name stands for the holder of the data folder's token.
+  // This name is reserved for the holder of the data folder's token.
   .refine((name) => name.toLowerCase() !== 'owner', NAME_NEEDED);
 
 const WHY_NOT = {
@@ -27,7 +27,7 @@ const WHY_NOT = {
   full: 'There are 100 already. Revoke those that are no longer used.',
 } as const;
 
-/** Named sign-ins (U03). Anyone who may add one can make an owner. */
+/** Named sign-ins (U03). Anyone who may add a sign-in can make someone an owner. */
 export const operations = {
   list: read('People who have their own sign-in', {}, async ({ store }: PeopleNeeds) => ({
     people: (await store.signIns.list()).map(({ hash: _, id: __, ...shown }) => shown),

@@ -2,16 +2,17 @@ import { htmlOfPart } from '@parley/channels';
 import type { MessagePage, ShownMessage } from '@parley/store';
 
 /**
- * A message, with an answer also as HTML from the page's printer; null when only its text is known.
+ * A message. An answer also has its HTML from the page's printer, or null when only its text is
+ * known.
  */
 type PrintedMessage = Omit<ShownMessage, 'sent'> & {
   readonly html: string | null;
-  /** The text is the answer of a command, or a notice: no model wrote it. */
+  /** The text is a command's answer or a notice: no model wrote it. */
   readonly isNotice: boolean;
 };
 
 /**
- * Messages with the HTML of the answers. The first part of an answer carries all of it; the others
+ * Messages with the HTML of the answers. The first part of an answer contains all of it; the others
  * are empty.
  */
 export async function printMessages({

@@ -15,7 +15,7 @@ const PreviewFields = {
 };
 
 /**
- * Builds the first request of a hypothetical turn. Throws a ParleyError that says what to ask for
+ * Builds the first request of a hypothetical turn. Throws a ParleyError that says what to request
  * instead.
  */
 export type PreviewPrompt = (
@@ -40,7 +40,7 @@ export const operations = {
       limit: z.coerce.number<number | string>().int().min(1).max(MAX_LISTED).default(30),
     },
     async ({ store }: PromptNeeds, { chat, before, limit }) => {
-      // Requests one more than asked for, to know whether another page follows.
+      // Reads one more than requested, to find out whether another page follows.
       const found = await store.prompts.list({
         chat,
         before: readPageMark(before),
@@ -77,7 +77,7 @@ async function findPrompt({ prompts }: PromptNeeds['store'], turn: string) {
   );
 }
 
-/** The cursor at the end of a page, in the form that the next request names. */
+/** The cursor at the end of a page, in the form used by the next request. */
 function pageMark({ at, turnId }: PromptSummary): string {
   return `${at}~${turnId}`;
 }

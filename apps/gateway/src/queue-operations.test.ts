@@ -70,7 +70,7 @@ describe('the queue', () => {
     });
   });
 
-  it('[U03] shows chats to owners only', async () => {
+  it('[U03] shows chats only to owners', async () => {
     await runTurnBy('p1');
     const shown = JSON.stringify(await askQueue('operator'));
     expect(JSON.stringify(await askQueue())).toContain('web:default:c1');
@@ -78,7 +78,7 @@ describe('the queue', () => {
     expect(shown).not.toContain('c1"');
   });
 
-  it('[U03] says so when that process is gone', async () => {
+  it('[U03] reports that this process no longer runs', async () => {
     await runTurnBy('p0');
     await store.processes.heartbeat({ ...WORKER, address: 'http://box:1' });
     expect(await askQueue()).toMatchObject({

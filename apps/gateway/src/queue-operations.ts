@@ -20,7 +20,7 @@ export const operations = {
 
 type QueueReport = Awaited<ReturnType<typeof lookAtQueue>>;
 
-/** Replaces conversations with their account: `telegram:default`. */
+/** Replaces each conversation with its account: `telegram:default`. */
 function withoutChats(report: QueueReport): QueueReport {
   const accountOnly = <One extends { readonly conversationId: string }>(one: One): One => ({
     ...one,
@@ -30,7 +30,7 @@ function withoutChats(report: QueueReport): QueueReport {
   return { ...report, waiting: waiting.map(accountOnly), running: running.map(accountOnly) };
 }
 
-/** The entries of each list; the totals show whether there are more. */
+/** The maximum number of entries per list; the totals show whether there are more. */
 const MAX_SHOWN = 50;
 
 async function lookAtQueue(store: QueueNeeds['store'], now: number) {
@@ -41,7 +41,7 @@ async function lookAtQueue(store: QueueNeeds['store'], now: number) {
     store.processes.list(),
   ]);
   const names = new Map(processes.map((process) => [process.id, processName(process)]));
-  // A process that has the database to itself is not in the list.
+  // A process that does not share its database is not in the list.
   const other = processes.length === 0 ? 'this process' : 'a process that is gone';
   const running = backlog.running.map((turn) => ({
     ...turn,
@@ -51,7 +51,10 @@ async function lookAtQueue(store: QueueNeeds['store'], now: number) {
   return { now, ...backlog, running, parts, dead, processes: shown };
 }
 
-/** A process whose settings changed has a new worker, named by a number after its own name. */
+/**
+ * After its settings have changed, a process has a new worker, named after the process with a
+ * number appended.
+ */
 function processOf(owner: string): string {
   return owner.replace(/\/\d+$/, '');
 }

@@ -4,7 +4,7 @@ import type { PageSessions } from './http/page-sessions.ts';
 
 interface SessionNeeds {
   pageSessions(): Promise<Pick<PageSessions, 'list' | 'end'>>;
-  /** The least role for reading each path; a path that is missing is for owners only. */
+  /** The lowest role for reading each path; paths that are not listed are for owners only. */
   readableRoutes(): Promise<Readonly<Record<string, Role>>>;
 }
 
@@ -17,7 +17,7 @@ export const operations = {
         ...facts,
         /** Null when it was opened with the token of the data folder. */
         person: signIn?.name ?? null,
-        /** Whether it is the session that asks. */
+        /** Whether it is the session that sent the request. */
         isCurrent: facts.id === caller.session,
       })),
     };

@@ -17,12 +17,12 @@ export interface OperatorSettings {
   /** The JSON Schema for editors. */
   schema(): object;
   /**
-   * Writes only settings that Parley would start with. Throws ParleyError when the file cannot be
-   * written.
+   * Writes the settings only if Parley would start with them. Throws ParleyError when the file
+   * cannot be written.
    */
   change(print: string, changes: readonly z.output<typeof ValueChange>[]): SettingsWritten;
   replace(print: string, text: string): SettingsWritten;
-  /** Restores the copy of the file that the last change left. */
+  /** Restores the copy of the file that was made before the last change. */
   undo(print: string): SettingsWritten;
 }
 
@@ -34,7 +34,8 @@ interface SettingsNeeds {
 const MAX_TEXT = 1_000_000;
 const MAX_CHANGES = 200;
 /**
- * The version of the file that the change is based on, so that no change in between is overwritten.
+ * The version of the file on which the change is based, so that no change in between is
+ * overwritten.
  */
 const Print = { print: z.string() };
 const RUNNING = { running: true } as const;

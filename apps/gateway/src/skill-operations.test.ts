@@ -17,14 +17,14 @@ const needs = {
   }),
 };
 
-it('[S09] a skill says whether the settings enable it, and where it can be edited', async () => {
+it('[S09] a skill shows whether the settings enable it, and where it can be edited', async () => {
   const { skills } = await operations.list.run(needs, {}, CALL);
   expect(skills).toMatchObject([
     { name: 'tea', isOn: true, readers: 'everyone', file: 'skills/tea/SKILL.md' },
   ]);
 });
 
-it('[S09] a skill is switched by its name, and an unknown name is refused', async () => {
+it('[S09] a skill is enabled or disabled by its name, and an unknown name is refused', async () => {
   await operations.turn.run(needs, { name: 'tea', isOn: false }, CALL);
   const unknown = operations.turn.run(needs, { name: 'nothing', isOn: true }, CALL);
   await expect(unknown).rejects.toThrow('There is no skill nothing.');

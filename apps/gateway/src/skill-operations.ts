@@ -5,7 +5,7 @@ import { z } from 'zod';
 /** The skills of an agent (S09). */
 export interface OperatorSkills {
   readonly skills: Pick<Skills, 'list' | 'show'>;
-  /** Writes the settings, which decide which skills are used. */
+  /** Writes the settings, which determine which skills are used. */
   readonly turn: (name: string, isOn: boolean) => void;
 }
 
@@ -38,7 +38,7 @@ export const operations = {
       return {
         skills: named.map(shownSkill),
         text: text?.kind === 'skill' ? text.text : null,
-        /** Why the text is missing, where that is known. */
+        /** Why the text is missing, if known. */
         reason: text === null || text.kind === 'skill' ? null : text.detail,
       };
     },
@@ -63,7 +63,7 @@ function shownSkill({ audience, ...skill }: SkillStatus) {
     readers: audience.kind === 'owner' ? ('owner' as const) : ('everyone' as const),
     /** The file in the workspace where it can be edited. */
     file: skill.source === 'workspace' ? workspaceSkillPath(skill.location) : null,
-    /** Whether the settings enable it; null when they cannot decide about it. */
+    /** Whether the settings enable it; null when they have no effect on it. */
     isOn:
       state === 'shadowed' || state === 'refused'
         ? null

@@ -65,7 +65,7 @@ afterEach(async () => {
   await store.close();
 });
 
-/** A platform that records the calls to it, and lets its people write. */
+/** A platform that records calls to it and lets its people write. */
 function platform(id: string): {
   readonly definition: ChannelDefinition;
   say(text: string, attachments?: Attachment[]): Promise<unknown>;
@@ -195,7 +195,7 @@ const get = async (path: string) => {
 };
 
 describe('a gateway', () => {
-  it('[F01] [D04] receives messages of each account, and sends what the chats are owed', async () => {
+  it('[F01] [D04] receives messages for each account, and sends what its chats are owed', async () => {
     const [one, two] = [platform('one'), platform('two')];
     await open([ready(one.definition), ready(two.definition)]);
     expect(await one.say('hello')).toMatchObject({ kind: 'accepted' });
@@ -232,7 +232,7 @@ describe('a gateway', () => {
     expect(await ask()).toEqual([200, 'one GET']);
   });
 
-  it('[U03] disconnects an account that another gateway has paused, and asks its platform to call again', async () => {
+  it('[U03] disconnects an account that another gateway has paused, and asks its platform to retry', async () => {
     const one = platform('one');
     const opened = await open([ready(one.definition)], 0, { sharedAs: 'a', followPausesMs: 50 });
     const state = () => opened.status()[0]?.state;
@@ -257,7 +257,7 @@ describe('a gateway', () => {
     expect(Buffer.from(bytes ?? []).toString()).toBe('bytes of p');
   });
 
-  it('[W08] lets no platform impersonate Parley itself, not even by editing a message', async () => {
+  it('[W08] lets no platform impersonate Parley, not even by editing a message', async () => {
     const first = platform('first');
     await open([ready(first.definition)]);
     await first.say('hello');
@@ -305,7 +305,7 @@ describe('a gateway', () => {
     good.report(failed);
     await good.say('again');
     expect(good.sent).toHaveLength(1);
-    // The notice joins the conversation, because the owner may ask the agent about it.
+    // The notice becomes part of the conversation, because the owner may ask the agent about it.
     const lane = await store.lanes.acquire(conversationIdOf(messageIn('good', '')), 'w', 1, 10_000);
     if (lane.kind === 'busy') throw new Error('the lane is busy');
     const claimed = await store.lanes.claim(lane.lease, 'collect', 't1', 1);
@@ -350,7 +350,7 @@ describe('a gateway', () => {
     expect(await get('/channels/gone/default/x')).toContain('no channel gone/default');
   });
 
-  it('gives an account the web requests below its own path, and no others', async () => {
+  it('passes an account the web requests below its own path, and no others', async () => {
     await open([ready(platform('one').definition)]);
     expect(await get('/channels/one/default/x')).toBe('one GET');
     expect(await get('/channels/two/default/x')).toContain('no channel two/default');
@@ -360,7 +360,7 @@ describe('a gateway', () => {
     });
   });
 
-  it('[G18] keeps secrets out of chats and of every HTTP response, where JSON stays JSON', async () => {
+  it('[G18] removes secrets from chats and from every HTTP response, keeping JSON valid', async () => {
     const one = platform('one');
     await open([ready(one.definition)]);
     const status = await get('/api/status/report');
@@ -401,7 +401,7 @@ describe('a gateway', () => {
     await expect(get('/healthz')).rejects.toThrow();
   });
 
-  it('refuses to start where its port is taken, and says so', async () => {
+  it('refuses to start if its port is taken, and reports that', async () => {
     const first = await open([]);
     const port = Number(new URL(first.address).port);
     await expect(open([], port)).rejects.toMatchObject({ code: 'http-port-taken' });

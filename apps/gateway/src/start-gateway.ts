@@ -17,13 +17,13 @@ export interface Gateway {
   readonly address: string;
   status(): readonly AccountStatus[];
   /**
-   * Applies new settings: accounts that changed are opened, closed or reopened, and the others stay
-   * connected (D12). Resolves when that is done.
+   * Applies new settings: changed accounts are opened, closed or reopened, and the others stay
+   * connected (D12). Resolves once this is done.
    */
   reload(accounts: readonly PlannedAccount[], services: GatewayServices): Promise<void>;
   /** Stops all channels from receiving, which is the first step of shutting down (D11). */
   stopReceiving(): Promise<void>;
-  /** Ends deliveries and connections; sends under way get `graceMs`. */
+  /** Ends deliveries and connections; sends in progress get `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -46,15 +46,15 @@ export interface GatewayOptions
   readonly page: () => Promise<PageFiles>;
   /** Returns the text of `/metrics`. */
   readonly metrics: (channels: readonly AccountStatus[], health: Health) => Promise<string>;
-  /** Returns the report of `parley status`, besides the channels. */
+  /** Returns the report of `parley status`, except the channels. */
   readonly report: () => Promise<StatusReport>;
   /** `FOLLOW_PAUSES_MS` when absent. */
   readonly followPausesMs?: number;
 }
 
 /**
- * How long the bytes of people's files are kept after they were fetched, once their turn is over,
- * in ms.
+ * How long the bytes of people's files are kept after they were fetched, provided that their turn
+ * is over, in ms.
  */
 const FILES_KEPT_MS = 24 * 60 * 60_000;
 const TIDY_MS = 10 * 60_000;
@@ -155,8 +155,7 @@ function httpOptions(
 }
 
 /**
- * Loads the rights only where other gateways exist and an account may be served by only one of
- * them.
+ * Loads the rights only if other gateways exist and an account may be served by only one of them.
  */
 async function openRights(options: GatewayOptions): Promise<AccountRights> {
   const { leasedRights } = await import('./accounts/leased-rights.ts');

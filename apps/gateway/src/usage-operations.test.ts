@@ -29,7 +29,7 @@ describe('the report of usage', () => {
     return perform(services, 'usage/report', query, { caller });
   };
 
-  it('[U07] covers the last 30 days by day unless asked otherwise', async () => {
+  it('[U07] covers the last 30 days by day unless requested otherwise', async () => {
     const { days, ...asked } = await report({});
     expect(asked).toMatchObject({ by: 'day', until: TODAY, timeZone: 'Europe/Berlin', rows: [] });
     expect(days.map(({ day }) => day)).toHaveLength(30);
@@ -58,7 +58,7 @@ describe('the report of usage', () => {
     await expect(report(query)).rejects.toMatchObject({ code: 'wrong-input' });
   });
 
-  it('[U07] [G17] lists each cap of the settings with what was used of it today', async () => {
+  it("[U07] [G17] lists each cap in the settings with today's usage", async () => {
     const add = (personId: string, inputTokens: number) =>
       store.spend.add(
         { day: TODAY, personId, groupId: null },

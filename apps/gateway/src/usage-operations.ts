@@ -2,18 +2,18 @@ import { type Clock, RoleNeeded, read } from '@parley/core';
 import type { Spent, Store, UsageGrouping } from '@parley/store';
 import { z } from 'zod';
 
-/** A limit of the settings on the usage of one day (G17). */
+/** A limit in the settings for the usage per day (G17). */
 interface UsageCap {
   readonly name: 'totalDaily' | 'perPersonDaily' | 'perGroupDaily' | 'perStrangerDaily';
   readonly tokens?: number | undefined;
   readonly usd?: number | undefined;
 }
 
-/** The settings that usage is shown with. */
+/** The settings that determine how usage is shown. */
 export interface UsageFacts {
-  /** The time zone of the default agent, in which caps count days. */
+  /** The default agent's time zone, in which days are counted for caps. */
   readonly timeZone: string;
-  /** The day there at a moment (ms), such as `2026-11-21`. */
+  /** The day there at a given time (ms), such as `2026-11-21`. */
   readonly dayAt: (now: number) => string;
   readonly caps: readonly UsageCap[];
 }
@@ -26,9 +26,9 @@ interface UsageNeeds {
 }
 
 const GROUPINGS = ['day', 'person', 'chat', 'model', 'channel', 'agent'] as const;
-/** Each of their rows belongs to one person or chat, so they are for owners only. */
+/** Each of their rows belongs to one person or chat, so these groupings are for owners only. */
 const NAMING: ReadonlySet<UsageGrouping> = new Set(['person', 'chat']);
-/** `spend` is kept this long by default. */
+/** By default, `spend` is stored this long. */
 const MAX_DAYS = 400;
 const DAYS = `it must be a number from 1 to ${MAX_DAYS}.`;
 
@@ -84,8 +84,8 @@ export const operations = {
         /** `unpriced` counts turns whose model has no known price. */
         today: { day: today, tokens, costUsd, unpriced: ofToday?.unpriced ?? 0 },
         /**
-         * `used` is today's usage by everyone, or the most that one person or group used; null when
-         * unknown.
+         * `used` is today's usage by everyone, or the maximum that one person or group used; null
+         * when unknown.
          */
         caps: caps.map((cap) => ({ ...cap, used: used[cap.name] as Spent | null })),
       };

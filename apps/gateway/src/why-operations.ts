@@ -12,11 +12,11 @@ interface WhyNeeds {
 
 /** The number of messages in the list. */
 const MAX_RECENT = 50;
-/** Longer than any platform's message id with the name of its chat. */
+/** Longer than any platform's message id together with the name of its chat. */
 const MAX_NAME = 700;
 const NAME_NEEDED = 'Name a message: its id, channel:chat/id, a turn, or last.';
 
-/** Explains what happened to messages (D08). It names chats and people. */
+/** Explains what happened to messages (D08). The explanation names chats and people. */
 export const operations = {
   message: read(
     'The stages of a message, or the exact reason for silence',
@@ -34,12 +34,12 @@ export const operations = {
   }),
 };
 
-/** The length of the beginning of a message in lists, in characters. */
+/** The length of a message's beginning in lists, in characters. */
 const FIRST_WORDS = 120;
 
 /**
- * The beginning of a text on one line, with secrets removed before it is cut, because half a secret
- * would not be recognized.
+ * The beginning of a text on one line. Secrets are removed before it is truncated, because half a
+ * secret would not be recognized.
  */
 export function firstWords(text: string, scrub: Scrub): string {
   const line = visibleLine(scrub(text)).replaceAll(/\s+/g, ' ').trim();

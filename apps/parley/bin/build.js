@@ -1,4 +1,5 @@
-// `npm run build`, and the last step of `npm ci`. Plain JavaScript, so that an older Node can say what is missing.
+// Run by `npm run build` and as the last step of `npm ci`. It is plain JavaScript so that an older
+// Node can report what is missing.
 const NEEDED = 24;
 
 if (Number(process.versions.node.split('.')[0]) >= NEEDED) await import('../src/build/main.ts');

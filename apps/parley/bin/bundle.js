@@ -1,5 +1,6 @@
-// Which program runs: the bundle in dist/<hash>/, or the sources where the bundle is not of these sources.
-// Plain JavaScript, because reading TypeScript takes Node 16 MB. The build writes `dist/bundle.json`.
+// Decides which program runs: the bundle in dist/<hash>/, or the sources if the bundle was not
+// built from them. It is plain JavaScript because loading TypeScript costs Node 16 MB of memory.
+// The build writes `dist/bundle.json`.
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -15,15 +16,15 @@ import { pathToFileURL } from 'node:url';
 
 /**
  * @typedef {object} Manifest
- * @property {string} hash of the content of `files`, and the name of the bundle's folder
- * @property {string} stamp of the same files, without reading them
- * @property {string[]} files all that the bundle was made of, seen from the root
+ * @property {string} hash of the contents of `files`; also the name of the bundle's folder
+ * @property {string} stamp of the same files, computed without reading them
+ * @property {string[]} files all inputs of the bundle, relative to the root
  */
 
 /**
  * @typedef {object} Program
- * @property {string | null} folder of the bundle; null: the sources run
- * @property {string} note why the sources run; empty where they should, or where the bundle does
+ * @property {string | null} folder of the bundle; null to run the sources
+ * @property {string} note why the sources run; empty if the bundle runs
  */
 
 /**
@@ -43,7 +44,8 @@ export function findProgram(root) {
 }
 
 /**
- * Tells builds that this process runs a bundle, of which it loads some files only when they are used.
+ * Tells builds that this process runs a bundle, because it loads some of its files only on first
+ * use.
  * @param {string} folder
  */
 export function noteRunning(folder) {
@@ -51,12 +53,12 @@ export function noteRunning(folder) {
     mkdirSync(join(folder, 'running'), { recursive: true });
     writeFileSync(join(folder, 'running', String(process.pid)), '');
   } catch {
-    // Not ours to write, as in an image, where nothing is built either.
+    // The folder is not writable, as in an image; nothing is built there either.
   }
 }
 
 /**
- * Whether a process runs the bundle, or one that has its number by now.
+ * Whether a process runs the bundle. A later process that reuses its id counts as well.
  * @param {string} folder
  */
 export function isRunning(folder) {
@@ -69,7 +71,7 @@ function isAlive(pid) {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // Another user's.
+    // The process belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }
@@ -97,7 +99,7 @@ export function readManifest(root) {
 }
 
 /**
- * The new file takes the place of the old one at once: a start sees the one or the other.
+ * Replaces the manifest atomically, so that a start sees either the old or the new one.
  * @param {string} root
  * @param {Manifest} manifest
  */
@@ -108,8 +110,8 @@ export function writeManifest(root, manifest) {
 }
 
 /**
- * Changes whenever one of the files does: the kernel sets `ctime` itself, whatever a program says of the
- * time of its file. Copying a file changes it as well, so another stamp proves nothing.
+ * Changes whenever one of the files does: the kernel sets `ctime`, and programs cannot override it.
+ * Copying a file changes it as well, so a different stamp does not prove a change.
  * @param {string} root
  * @param {readonly string[]} files
  */
@@ -145,12 +147,12 @@ function isMadeOf(root, manifest) {
   try {
     if (hashOf(root, manifest.files) !== manifest.hash) return false;
   } catch {
-    return false; // One of them is gone.
+    return false; // One of the files is gone.
   }
   try {
     writeManifest(root, { ...manifest, stamp });
   } catch {
-    // Not ours to write: the next start reads them all again.
+    // The manifest is not writable, so the next start reads all files again.
   }
   return true;
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// Plain JavaScript on purpose: it must run on any old Node, find the bundled Node 24, and go on there.
+// Deliberately plain JavaScript: it must run on any old Node, find the bundled Node 24, and
+// continue with it.
 import { spawn } from 'node:child_process';
 import module from 'node:module';
 import { dirname, join } from 'node:path';
@@ -9,13 +10,21 @@ import v8 from 'node:v8';
 const NEEDED = 24;
 /** @type {NodeJS.Signals[]} */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
-/** Commands that run until they are stopped: their log is read, and they start within limits of memory. */
+/**
+ * Commands that run until they are stopped. They log why the sources run, and start with memory
+ * limits.
+ */
 const LONG_RUNNING = new Set(['start', 'gateway', 'worker', 'simulate']);
-/** Bounds the space of young objects, in MB. Node takes it only when it starts. */
+/** Limits the space for young objects, in MB. Node accepts it only at startup. */
 const YOUNG_SPACE = '--max-semi-space-size';
-/** Few arenas of malloc: each keeps what threads have freed. Read when a process starts. */
+/**
+ * Limits malloc arenas, which retain memory that threads have freed. Read when a process starts.
+ */
 const ARENAS = 'MALLOC_ARENA_MAX';
-/** Supervisors wait 10 s for the end of a process; one whose event loop stands still does not hear a signal. In ms. */
+/**
+ * Supervisors wait 10 s for a process to exit; one whose event loop is blocked does not handle
+ * signals. In ms.
+ */
 const KILL_AFTER_MS = 11_000;
 
 const isOld = Number(process.versions.node.split('.')[0]) < NEEDED;
@@ -25,9 +34,9 @@ if (isOld || (isLongRunning && !isWithinLimits()))
 else await run();
 
 async function run() {
-  // The heap grows by 90 % of what is in use before all of it is collected. Less growth takes processor
-  // time (50 %: twice as many full collections under load), more growth memory (each 10 %: 3 to 5 MB
-  // after a load). It is no limit, at which a process would die.
+  // The heap grows by 90 % of its used size before a full collection. Less growth costs processor
+  // time (50 %: twice as many full collections under load), more growth costs memory (each 10 %: 3
+  // to 5 MB after a load). This is not a limit at which a process would crash.
   v8.setFlagsFromString('--heap-growing-percent=90');
   const { findProgram, noteRunning, programModule } = await import('./bundle.js');
   const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -45,8 +54,8 @@ async function run() {
 }
 
 /**
- * Whether this process was started with both limits, as by the image and the units of a service. Values that an
- * operator has chosen count as well.
+ * Whether this process was started with both limits, as the image and the service units do. Values
+ * set by an operator count as well.
  */
 function isWithinLimits() {
   const flags = [...process.execArgv, process.env.NODE_OPTIONS ?? ''];
@@ -54,8 +63,8 @@ function isWithinLimits() {
 }
 
 /**
- * Starts the program again with its limits: in this very process where the system can exchange its program, else
- * in a child that gets the signals of this one.
+ * Restarts the program with its limits: in the same process if the system can replace its program,
+ * otherwise in a child process, to which signals are forwarded.
  * @param {string} node
  */
 function startWithin(node) {
@@ -64,7 +73,7 @@ function startWithin(node) {
     : [`${YOUNG_SPACE}=8`, ...process.execArgv];
   const args = [...flags, ...process.argv.slice(1)];
   const env = { [ARENAS]: '2', ...process.env };
-  // Absent from older Nodes, and on Windows it throws.
+  // Older versions of Node lack `execve`, and on Windows it throws.
   if (process.execve !== undefined && process.platform !== 'win32') {
     process.execve(node, [node, ...args], env);
   }
@@ -88,7 +97,9 @@ function startWithin(node) {
   });
 }
 
-/** The Node that npm has installed with Parley: an optional package, one for each platform. */
+/**
+ * The path of the Node that npm installed with Parley, from an optional package for each platform.
+ */
 function bundledNode() {
   const windows = process.platform === 'win32';
   const name = `node-${windows ? 'win' : process.platform}-${process.arch}`;
@@ -104,8 +115,8 @@ function bundledNode() {
 }
 
 /**
- * Beside the bundle, where the build has put it; in Node's own place where this user cannot write there,
- * and for sources.
+ * Caches compiled code beside the bundle, where the build has created the cache. Uses Node's
+ * default location for sources, and if this user cannot write beside the bundle.
  * @param {string | null} folder
  */
 function keepCompiled(folder) {

@@ -24,7 +24,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Returns whether a person with that many tokens used today may write, and the startup log. */
+/** Returns whether a person who has used that many tokens today may write, and the startup log. */
 async function after(
   used: number,
   { access = {}, spend = {} }: { readonly access?: object; readonly spend?: object },
@@ -52,7 +52,7 @@ async function after(
 }
 
 describe('a stranger admitted only by open access', () => {
-  it('[G17] gets 1,500,000 tokens a day when the settings set no cap, and the log says so', async () => {
+  it('[G17] gets 1,500,000 tokens a day if the settings set no cap, and the log reports it', async () => {
     expect(await after(1_499_999, { access: OPEN })).toMatchObject({ mayAsk: true });
     const { mayAsk, logged } = await after(1, { access: OPEN });
     expect(mayAsk).toBe(false);

@@ -20,7 +20,7 @@ import { strangerCap } from '@parley/settings';
 import type { Store } from '@parley/store';
 import type { LoadedSettings } from './settings.ts';
 
-/** The accounts that the settings define. A misconfigured one is included with the reason (D12). */
+/** The accounts defined in the settings. Misconfigured ones are included, with the reason (D12). */
 export function planAccounts(
   loaded: LoadedSettings,
   owners: readonly string[],
@@ -48,7 +48,7 @@ export function planAccounts(
   return plans;
 }
 
-/** The routes and owners of each agent (F14); undefined when there is only one agent. */
+/** Each agent's routes and owners (F14); undefined if there is only one agent. */
 function agentRulesOf({ settings, agents }: LoadedSettings): AgentRules | undefined {
   if (agents.size === 0) return undefined;
   const { id } = settings.agent;
@@ -70,7 +70,7 @@ function agentRulesOf({ settings, agents }: LoadedSettings): AgentRules | undefi
 }
 
 /**
- * The API is a single account without rules in the settings: its adapter rejects requests without a
+ * The API is a single account without rules in the settings; its adapter rejects requests without a
  * token.
  */
 function apiPlans(
@@ -118,8 +118,8 @@ function accountKey(channel: string, account: string): string {
 const LOCAL_OWNERS: readonly string[] = ['web:owner', 'terminal:owner'];
 
 /**
- * The owners of an agent: the people named in its settings, the owner on the page and in the
- * terminal, and its API clients marked as owner.
+ * The owners of an agent: the people named as owners in its settings, the owner on the page and in
+ * the terminal, and its API clients marked as owner.
  */
 export function ownersOf({
   owners,
@@ -158,8 +158,8 @@ function openPlaces(channels: LoadedSettings['channels']): readonly string[] {
 }
 
 /**
- * Whether a person has access only because access is open: the settings name neither them nor the
- * group.
+ * Whether a person has access only because access is open, and the settings list neither the person
+ * nor the group.
  */
 function isStranger(
   channels: LoadedSettings['channels'],
@@ -202,7 +202,7 @@ function capsOf({ perStrangerDaily: cap, ...caps }: LoadedSettings['settings']['
   return { ...caps, ...(cap !== undefined && cap !== 'off' && { perStrangerDaily: cap }) };
 }
 
-/** What usage reports show about spending (U07): the caps from the settings, the widest first. */
+/** The spending caps in usage reports (U07), taken from the settings, broadest first. */
 export function usageFacts({ agent, spend }: LoadedSettings['settings']): UsageFacts {
   const localTime = localTimeIn(agent.timeZone);
   const names = ['totalDaily', 'perPersonDaily', 'perGroupDaily', 'perStrangerDaily'] as const;
@@ -232,7 +232,7 @@ function logStrangerCap(
   }
 }
 
-/** The limits of all sub-agents of a conversation (G07). */
+/** The limits for all sub-agents of a conversation (G07). */
 export function subAgentLimitsOf({
   limits,
 }: Pick<LoadedSettings['settings'], 'limits'>): NonNullable<TurnServices['subAgentLimits']> {

@@ -35,8 +35,8 @@ export interface KnownModel {
 }
 
 /**
- * Opens an agent from its own settings. `name` is undefined for the default agent. `known` lists
- * open models, which are reused if the settings select the same one.
+ * Opens an agent with its own settings. `name` is undefined for the default agent. `known` lists
+ * models that are already open; they are reused if the settings select the same one.
  */
 export async function openAgentRuntime(
   settings: LoadedSettings['settings'],
@@ -136,8 +136,8 @@ function workWith(
 }
 
 /**
- * Whether two versions of the settings select the same model with the same parameters, so that what
- * is known about it remains valid.
+ * Whether two versions of the settings select the same model with the same parameters, so that
+ * known facts about it remain valid.
  */
 function asksTheSame(a: LoadedSettings['settings'], b: LoadedSettings['settings']): boolean {
   return isDeepStrictEqual([a.model, a.agent.timeZone], [b.model, b.agent.timeZone]);

@@ -45,7 +45,7 @@ export function openInstalledSkills(
     /** Skill folders from plugins; every other source takes precedence over them. */
     readonly added: readonly string[];
     readonly log: Logger;
-    /** The original folder, when this is a preview on a copy of the workspace. */
+    /** The original folder, if this preview works on a copy of the workspace. */
     readonly copyOf?: string | undefined;
   },
 ): Skills {
@@ -98,7 +98,7 @@ interface Remembering {
 }
 
 interface OpenMemoryDeps {
-  /** Whether this reader's model is offered `save_memory`. */
+  /** Whether the tool `save_memory` is offered to the model for this reader. */
   readonly offers: (reader: Reader) => boolean;
   readonly durable: { readonly store: MemoryStore; readonly bus: LiveBus } | undefined;
   readonly log: Logger;
@@ -125,7 +125,7 @@ export function openMemory(
       stopTurn: (conversationId) => durable.bus.publish({ type: 'stop-turn', conversationId }),
     });
   if (mode === 'off') {
-    // People can have what they said deleted even when memory is off.
+    // People can delete what they said even when memory is off.
     const parts = commands && { memoryCommands: { forget: commands.forget } };
     return { tools: {}, sources: [], hooks: [], parts: { ...parts } };
   }
@@ -138,7 +138,7 @@ export function openMemory(
   };
 }
 
-/** The index for prompts that belong to no running installation. */
+/** The index for prompts outside a running installation. */
 const NO_INDEX: MemoryIndex = {
   add: async () => {},
   remove: async () => {},
@@ -195,9 +195,7 @@ async function builtInText(folder: Folder, name: string): Promise<string | null>
   }
 }
 
-/**
- * The names that can be chosen: files in the workspace that everyone may see, and the bundled ones.
- */
+/** The available names: files in the workspace that everyone may see, and bundled files. */
 async function listChoices(folder: Folder, view: WorkspaceView): Promise<string[]> {
   const own = (await view.list()).map(({ name }) => name.split('/'));
   const files = own.flatMap(([top, file]) => (top === folder && file !== undefined ? [file] : []));

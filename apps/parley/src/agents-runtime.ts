@@ -9,18 +9,18 @@ import type { OpenLog, StartOptions } from './process-options.ts';
 import type { ProcessServices } from './process-services.ts';
 import type { LoadedSettings } from './settings.ts';
 
-/** The agents of the settings, and what they share. A change of settings creates a new set. */
+/** The agents defined in the settings, and what they share. Changed settings create a new set. */
 export type AgentsRuntime = Awaited<ReturnType<typeof openAgents>>;
-/** The MCP servers of the settings, and the settings they were connected with. */
+/** The configured MCP servers, and the settings used to connect to them. */
 export type McpServices = Awaited<ReturnType<typeof openMcpServices>>;
 
-/** What is known about models, passed on to the agents that replace the current ones. */
+/** Models that are already open, passed on to the agents that replace the current ones. */
 interface KnownModels {
   readonly main: KnownModel;
   readonly named: ReadonlyMap<string, KnownModel>;
 }
 
-/** Opens all agents. `before` are the agents that they replace. */
+/** Opens all agents. `before` holds the agents that they replace. */
 export async function openAgents(
   options: StartOptions & OpenLog,
   plugins: LoadedPlugins,
@@ -52,8 +52,8 @@ export async function openAgents(
 }
 
 /**
- * Finds an agent by its name; an undefined name is the default agent. Returns undefined when the
- * settings have no such agent.
+ * Finds an agent by its name; without a name, it is the default agent. Returns undefined if the
+ * settings define no such agent.
  */
 export function agentNamed(
   { main, named }: Pick<AgentsRuntime, 'main' | 'named'>,

@@ -10,8 +10,8 @@ interface RunningAgent {
 }
 
 /**
- * All agents as the page and the command line show them (F14). `running` returns one by its name;
- * without a name, the default one.
+ * All agents, as shown on the page and the command line (F14). `running` returns the agent with the
+ * given name, or the default one without a name.
  */
 export function shownAgents(
   loaded: Pick<LoadedSettings, 'settings' | 'agents'>,
@@ -34,7 +34,8 @@ export function shownAgents(
 }
 
 /**
- * The chats and people an agent answers. The default agent answers everything that no rule assigns.
+ * The chats and people that an agent answers. The default agent answers everything that no rule
+ * assigns to another.
  */
 function describeAgentRules(
   { name, settings: { agent } }: ChosenAgent,
@@ -47,7 +48,7 @@ function describeAgentRules(
 
 const REST = 'everything else';
 
-/** The model as named in the settings. */
+/** The model name from the settings. */
 export function modelName({ model: { model } }: Pick<LoadedSettings['settings'], 'model'>): string {
   return typeof model === 'string' ? model : `${model.provider}/${model.model}`;
 }

@@ -24,7 +24,7 @@ const running = {
   folder: locateDataFolder('/srv/parley', {}),
 };
 
-describe('the start banner', () => {
+describe('the startup banner', () => {
   it('[U01] shows agent, model, channels, address, folder and the next steps', () => {
     expect(banner(running, true)).toBe(`
 Parley is running. 🦜 Polly is listening.
@@ -44,7 +44,7 @@ Stop with Ctrl-C.
 `);
   });
 
-  it('[U01] gives no advice when a model and a channel are configured', () => {
+  it('[U01] gives no advice if a model and a channel are configured', () => {
     const done = { ...running, model: 'openai/gpt, as configured', channels: [web, telegram] };
     const text = banner(done, true);
     expect(text).not.toContain('Next');
@@ -123,7 +123,7 @@ function screenOf(isTTY: boolean) {
 }
 
 /**
- * The dark modules of a drawn QR code, row by row. Each line of text holds two rows, in half
+ * The dark modules of a drawn QR code, row by row. Each line of text contains two rows of half
  * blocks.
  */
 function modulesOf(drawing: string): string[] {
@@ -167,7 +167,7 @@ describe('the code that links an account', () => {
     expect(log.written).toEqual([]);
   });
 
-  it('[U02] is shown as letters when it has to be typed, with where to type it on the phone', async () => {
+  it('[U02] is shown as letters if it has to be typed, with the place to type it on the phone', async () => {
     const { screen, written } = screenOf(true);
     screen.note(status({ kind: 'pairing', code: 'ABCD-EFGH', how: 'type' }));
     await screen.open();
@@ -195,7 +195,7 @@ const starting = at({ kind: 'starting' });
 const connected = at({ kind: 'connected', as: '@polly' });
 
 describe('the initial channel states', () => {
-  it('[U01] are reported as soon as no channel is still connecting', async () => {
+  it('[U01] are reported as soon as all channels have finished connecting', async () => {
     let looks = 0;
     const status = () => {
       looks += 1;
@@ -204,7 +204,7 @@ describe('the initial channel states', () => {
     expect(await firstStates({ status })).toEqual(connected);
   });
 
-  it('[U01] are reported as they are when a channel takes too long', async () => {
+  it('[U01] are reported unchanged if a channel takes too long', async () => {
     expect(await firstStates({ status: () => starting })).toEqual(starting);
   });
 });

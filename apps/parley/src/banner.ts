@@ -11,7 +11,7 @@ export interface Running {
   readonly model: string;
   readonly channels: readonly AccountStatus[];
   readonly address: string;
-  /** The token of the page. It is shown to people and never logged. */
+  /** The token for the web page. It is shown to people but never logged. */
   readonly token: string;
   readonly folder: DataFolder;
 }
@@ -33,8 +33,8 @@ export function reachableAddress(address: string): string {
 }
 
 /**
- * The startup banner, as plain text without colors. Only a terminal is shown the token, because
- * output redirected to a file is kept.
+ * The startup banner, as plain text without colors. The token is shown only in a terminal, because
+ * redirected output is stored in a file.
  */
 export function banner(running: Running, isTerminal: boolean): string {
   if (running.role === 'worker') return workerBanner(running);
@@ -135,8 +135,7 @@ interface Screen {
 }
 
 /**
- * How many codes are drawn before the terminal is left alone. Each one is valid for 20 s to a
- * minute.
+ * The maximum number of codes drawn if no one scans them. Each one is valid for 20 s to a minute.
  */
 const DRAWN_AT_MOST = 6;
 
@@ -180,8 +179,8 @@ export function createPairingScreen(screen: Screen) {
 }
 
 /**
- * Prints how to link the accounts that wait for it. Prints nothing when the output is not a
- * terminal that someone is reading.
+ * Prints instructions for the accounts that are waiting to be linked. Prints nothing when the
+ * output is not a terminal that someone is reading.
  */
 export async function printLinks(
   { print }: { readonly print: (text: string) => void },
@@ -216,7 +215,10 @@ async function drawCode(code: string): Promise<string> {
 const TIMEOUT_MS = 500;
 const POLL_INTERVAL_MS = 20;
 
-/** Resolves to the states of all channels once none is still connecting, or after the timeout. */
+/**
+ * Resolves to the states of all channels once none of them is still connecting, or after the
+ * timeout.
+ */
 export async function firstStates(
   gateway: Pick<Gateway, 'status'>,
 ): Promise<readonly AccountStatus[]> {

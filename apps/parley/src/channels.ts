@@ -34,7 +34,7 @@ export function channelSettings(deps: SettingsFileDeps): ChannelSettings {
 }
 
 /**
- * The id of a group as it appears in messages. Throws UsageError for text that can never be a group
+ * The id of a group in the form used in messages. Throws UsageError for text that cannot be a group
  * id.
  */
 function groupId(channels: readonly ChannelDefinition[], channel: string, written: string): string {
@@ -48,8 +48,8 @@ function groupId(channels: readonly ChannelDefinition[], channel: string, writte
 }
 
 /**
- * Applies all changes to the settings file, or none. Throws a CliError that starts with `failed`
- * and leaves the file untouched.
+ * Applies either all changes to the settings file, or none. Throws a CliError that starts with
+ * `failed` and leaves the file untouched.
  */
 export function changeSettings(
   { folder, env, clock, channels }: SettingsFileDeps,
@@ -69,8 +69,8 @@ export function changeSettings(
 const WithAgents = z.object({ agents: z.record(z.string(), z.unknown()) });
 
 /**
- * The sections of an agent as written in the file, and their location. Those of the default agent
- * are at the top level (F14).
+ * The sections of an agent as written in the file, and their location, which is the top level for
+ * the default agent (F14).
  */
 export function writtenOf(
   { settingsFile }: Pick<DataFolder, 'settingsFile'>,
@@ -82,10 +82,7 @@ export function writtenOf(
   return { path: ['agents', agent], values: agents?.[agent] };
 }
 
-/**
- * The accounts of the settings when no gateway is running. They can be paused ahead of its next
- * start.
- */
+/** The configured accounts when no gateway is running. They can be paused before its next start. */
 export async function offlineAccounts(
   planned: readonly PlannedAccount[],
   { accountPauses }: Pick<Store, 'accountPauses'>,

@@ -24,7 +24,7 @@ export interface Runs {
   readonly run: Run;
   /** For commands whose purpose is to show a secret. */
   readonly bare: Run;
-  /** For commands that start a process. They ignore the settings file of a running gateway. */
+  /** For commands that start a process. They ignore which settings file a running gateway uses. */
   readonly starting: Run;
 }
 
@@ -61,7 +61,7 @@ export function addDefault(parent: Command, name: string, description: string): 
   });
 }
 
-/** An example longer than this does not shift the explanations of the others. */
+/** An example longer than this does not affect the alignment of the other explanations. */
 const MAX_EXAMPLE_COLUMN = 60;
 
 /** Adds examples to the help of a command, each a command line and its effect. */
@@ -102,22 +102,22 @@ export function isoDate(text: string): string {
 }
 
 /**
- * Gives a group of commands that concern one agent the option `--agent`, accepted before or after
- * the command (F14).
+ * Adds the option `--agent` to a group of commands that concern one agent. It is accepted before or
+ * after the command (F14).
  */
 export function ofOneAgent(group: Command): Command {
   return group.option('--agent <name>', 'work on this agent instead of the default one');
 }
 
 /**
- * Gives a command, or a group of them, the option `--json`, accepted before or after a command of
- * the group.
+ * Adds the option `--json` to a command or a group. In a group, it is accepted before or after the
+ * command.
  */
 export function withJson(command: Command): Command {
   return command.option('--json', 'print JSON for programs');
 }
 
-/** Marks a command of a `--json` group as having no JSON output: it rejects the option. */
+/** Marks a command in a `--json` group as having no JSON output, so that it rejects the option. */
 export function withoutJson(command: Command): Command {
   return command.hook('preAction', () => {
     if (command.optsWithGlobals<{ readonly json?: boolean }>().json)
@@ -142,7 +142,7 @@ export async function withStore<T>({ folder, env }: Installation, work: OnStore<
   const { settings } = loaded;
   refuseLostDatabase(folder, settings);
   const url = settings.store.url ?? folder.storeUrl;
-  // Whatever is detected here is recorded in the database, and the gateways report it.
+  // Anything detected here is recorded in the database, and the gateways report it.
   const state = { seen: readMark(folder, settings), forget: READ_SO_FAR, onSetback: () => {} };
   const store = await openStore({ url, clock: systemTime.clock, state });
   try {
@@ -152,7 +152,7 @@ export async function withStore<T>({ folder, env }: Installation, work: OnStore<
   }
 }
 
-/** Ends a command that needs a running gateway. */
+/** Reports that no Parley is running, and returns the exit code for that. */
 export function notRunning({ folder, print }: Cli): number {
   print(`No Parley runs on ${folder.path}. Start it with "${commandLine('start', folder)}".`);
   return 3;

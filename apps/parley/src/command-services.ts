@@ -11,8 +11,8 @@ async function needsGateway(): Promise<never> {
 
 /**
  * The services behind operations when no gateway is running, on the same database. They wake no
- * process: the next start finds the work. Each service is loaded when it is first used. `atEnd` is
- * called when the command has finished.
+ * process: the next start picks up the work. Each service is loaded when it is first used. `atEnd`
+ * is called when the command has finished.
  */
 export function commandServices(
   { folder, env }: Pick<Cli, 'folder' | 'env'>,

@@ -24,10 +24,10 @@ import { chosenAgent, isSharedStore, type LoadedSettings } from './settings.ts';
 import type { SettingsWatch } from './settings-watch.ts';
 import { auditInstallation, startAudit } from './startup-audit.ts';
 
-/** How long sends in progress may take at a shutdown once the turns have ended, in ms. */
+/** The grace period for sends in progress during a shutdown, once the turns have ended, in ms. */
 const SEND_GRACE_MS = 3_000;
 
-/** Starts the channels and the web server, and registers in `opened` how they are closed. */
+/** Starts the channels and the web server, and registers their cleanup in `opened`. */
 export async function composeGateway(
   options: StartOptions & OpenLog,
   plugged: Pick<LoadedPlugins, 'report' | 'definitions'>,
@@ -61,8 +61,8 @@ export async function composeGateway(
 }
 
 /**
- * The options of the gateway. Some are fixed at startup; the others are functions that read the
- * current settings.
+ * The options of the gateway. Some are fixed at startup, others are functions that read the current
+ * settings.
  */
 function gatewayOptions(
   options: StartOptions & OpenLog,
@@ -124,7 +124,7 @@ function commandServicesOf(
   };
 }
 
-/** The plugins of the process, and the watch on its settings file. */
+/** The plugins loaded by the process, and the watcher of its settings file. */
 interface Installed {
   readonly plugged: Pick<LoadedPlugins, 'report' | 'definitions'>;
   readonly watch: SettingsWatch;
@@ -269,8 +269,8 @@ const HOUR_MS = 60 * 60_000;
 const MEGABYTE = 1_024 * 1_024;
 
 /**
- * Starts the web server of a worker, which serves health and metrics, and registers in `opened` how
- * it is closed.
+ * Starts the web server of a worker, which serves health and metrics, and registers its cleanup in
+ * `opened`.
  */
 export async function composeHealth(
   { log, secrets, token, port, clock, monotonic }: StartOptions & OpenLog,

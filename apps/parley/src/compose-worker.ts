@@ -28,11 +28,11 @@ const SWEEP_MS = 3_000;
 /** How long stopping a scheduler may take, in ms. It only starts work such as heartbeats. */
 const SCHEDULE_GRACE_MS = 4_000;
 
-/** A worker that runs turns under the settings of its agents. */
+/** A worker that runs turns with the settings of its agents. */
 export interface RunningWorker {
   /**
    * Stops taking new turns. Running ones get `graceMs` and are then released for another run. A
-   * second call with a shorter time shortens the first.
+   * second call with a shorter time shortens the grace period.
    */
   stop(graceMs: number): Promise<void>;
 }
@@ -121,8 +121,8 @@ function startAgent(agents: AgentsRuntime, own: AgentRuntime) {
 }
 
 /**
- * Runs every schedule even if one of them fails. Resolves to the earliest time at which one is due
- * again, or null if none is.
+ * Runs every schedule even if one of them fails, and then rejects with the first failure. Resolves
+ * to the earliest time at which one is due again, or null if none is.
  */
 async function firstOf(
   schedules: readonly (() => Promise<number | null>)[],
@@ -134,7 +134,7 @@ async function firstOf(
   return times.length === 0 ? null : Math.min(...times);
 }
 
-/** The largest part of a conversation's history that the model sees. */
+/** The maximum part of a conversation's history that the model receives. */
 const HISTORY = { entries: 400, tokens: 24_000 };
 
 export function turnServices(agents: AgentsRuntime, own: AgentRuntime = agents.main): TurnServices {
@@ -245,8 +245,8 @@ function keepSoul(
     serves: servedBy(accounts),
   };
   const ending = new AbortController();
-  // Evaluation calls a model, which costs money, so one worker does it; the rest is harmless when
-  // several workers do it.
+  // Evaluation calls a model, which costs money, so only one worker does it. All other steps are
+  // harmless if several workers do them.
   const evaluate = async (): Promise<void> => {
     if (!isSharedStore(loaded.settings)) return service.evaluate(ending.signal);
     const { whileHeld } = await import('./shared-lock.ts');
@@ -261,7 +261,7 @@ function keepSoul(
     await notifyOfSoul(notices);
   });
   return async () => {
-    // A model can take long; anything not evaluated by now is evaluated after the next start.
+    // A model can be slow; proposals not evaluated by now are evaluated after the next start.
     ending.abort();
     await sweep.stop();
   };

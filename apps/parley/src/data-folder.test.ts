@@ -89,7 +89,7 @@ describe('creating the data folder', () => {
 });
 
 describe('the lock on the data folder', () => {
-  it('is exclusive, and free again once released', () => {
+  it('is exclusive, and available again after its release', () => {
     createDataFolder(folder);
     const lock = lockDataFolder(folder);
     expect(() => lockDataFolder(folder)).toThrow(expect.objectContaining({ code: 'data-locked' }));
@@ -97,7 +97,7 @@ describe('the lock on the data folder', () => {
     lockDataFolder(folder).release();
   });
 
-  it('names the process that holds it, as far as that is known', () => {
+  it('names the process that holds it, as far as it is known', () => {
     createDataFolder(folder);
     const lock = lockDataFolder(folder);
     leaveInstance(folder, { pid: process.pid, address: 'http://127.0.0.1:7411' });
@@ -123,7 +123,7 @@ describe('the lock on the data folder', () => {
     lockDataFolder(folder).release();
   });
 
-  it('does not blame another Parley when the folder is not writable', () => {
+  it('does not blame another Parley if the folder is not writable', () => {
     expect(() => lockDataFolder(folder)).toThrow(
       expect.objectContaining({ code: 'data-unwritable' }),
     );
@@ -139,7 +139,7 @@ describe('the file of the running gateway', () => {
   afterEach(() => rmSync(folder.path, { recursive: true, force: true }));
 
   describe('finding the gateway of a data folder', () => {
-    it('finds a running one until it has ended', () => {
+    it('finds a running one until it has exited', () => {
       const end = announceOwnGateway(folder, ADDRESS);
       expect(findInstance(folder)).toMatchObject({ pid: process.pid, address: ADDRESS });
       expect(statSync(folder.instanceFile).mode & 0o777).toBe(0o600);
@@ -167,7 +167,7 @@ describe('the file of the running gateway', () => {
       expect(findInstance(folder)).toBeNull();
     });
 
-    it('[D09] finds the newest one, even when an earlier one on the same folder ends', () => {
+    it('[D09] finds the newest one, even after an earlier one on the same folder has exited', () => {
       const end = announceOwnGateway(folder, ADDRESS);
       const later = { pid: process.pid, address: 'http://127.0.0.1:7412' };
       leaveInstance(folder, later);
@@ -189,7 +189,7 @@ describe('the token file', () => {
   const mode = () => (statSync(folder.tokenFile).mode & 0o777).toString(8);
 
   describe('the token', () => {
-    it('[U03] is created once, with a long token that only its owner can read', () => {
+    it('[U03] is created once, as a long token that only its owner can read', () => {
       expect(readToken(folder)).toBeNull();
       const token = readOrMakeToken(folder);
       expect(token).toMatch(/^[\w-]{32}$/);
@@ -199,7 +199,7 @@ describe('the token file', () => {
       expect(mode()).toBe('600');
     });
 
-    it('is replaced when it holds only part of a token', () => {
+    it('is replaced if it contains only part of a token', () => {
       writeFileSync(folder.tokenFile, 'half');
       const token = readOrMakeToken(folder);
       expect(token).toHaveLength(32);
@@ -221,7 +221,7 @@ describe('the token file', () => {
   });
 });
 
-describe('a command as the user types it', () => {
+describe('a command as typed by the user', () => {
   it('is short for the default data folder', () => {
     expect(commandLine('chat', { path: defaultDataFolder() })).toBe('npm run parley -- chat');
   });

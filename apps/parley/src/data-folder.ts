@@ -27,16 +27,16 @@ export interface DataFolder {
   readonly workspace: string;
   /** The folder of the profiles, with a trailing slash. */
   readonly profiles: string;
-  /** The file by which `parley status` and `parley chat` find the running gateway. */
+  /** The file through which `parley status` and `parley chat` find the running gateway. */
   readonly instanceFile: string;
   readonly tokenFile: string;
-  /** The progress of sends, recorded while the gateway of this folder is alive. */
+  /** The progress of sends, recorded while the gateway on this folder is running. */
   readonly sendNotes: string;
   /** The work in progress of each process, read by the next one after a crash. */
   readonly working: string;
   /** The last log lines of each process. */
   readonly logs: string;
-  /** The last seen state of the database. A database behind this mark has gone back in time. */
+  /** The last seen state of the database. A database behind this mark was rolled back. */
   readonly databaseMark: string;
   /** This file exists while a restore replaces the files. */
   readonly restoreMarker: string;
@@ -65,7 +65,7 @@ export function locateDataFolder(flag: string | undefined, env: NodeJS.ProcessEn
   };
 }
 
-/** Creates the folder, readable only by its owner. Throws CliError when it cannot be written. */
+/** Creates the folder, readable only by its owner. Throws CliError if it cannot be written. */
 export function createDataFolder(folder: DataFolder): void {
   try {
     makeFolder(folder.path);
@@ -84,7 +84,7 @@ function makeFolder(path: string): void {
 
 /**
  * Locks the folder for this process until it ends. The operating system releases
- * the lock of a killed process. Throws CliError when another process has it.
+ * the lock of a killed process. Throws CliError if another process has it.
  */
 export function lockDataFolder(folder: DataFolder): { release(): void } {
   try {

@@ -19,7 +19,7 @@ const MarkFile = z.object({
 
 /**
  * Discord's read positions, which decide what messages are fetched after a reconnect. After a
- * setback they point to messages that were already answered, and those would be answered again.
+ * rollback they point to messages that were already answered and would be answered again.
  */
 export const READ_SO_FAR = [{ channel: 'discord', kind: 'seen' }];
 
@@ -33,8 +33,8 @@ function databaseLocation({ storeUrl }: Place, { store: { url } }: StoreSettings
 }
 
 /**
- * Returns the mark of this database, or null if there is none. A file left half written by a killed
- * process counts as none.
+ * Returns the mark of this database, or null if there is none. A partial file left by a killed
+ * process is ignored.
  */
 export function readMark(
   folder: Place & Pick<DataFolder, 'databaseMark'>,
@@ -80,7 +80,7 @@ export function refuseLostDatabase(folder: DataFolder, settings: StoreSettings):
 }
 
 /**
- * The error for a database that is missing or empty, also for one on a server. `what` describes
+ * The error for a database that is missing or empty, including one on a server `what` describes
  * what was found.
  */
 export function missingDatabaseError(folder: DataFolder, what: string, cause?: unknown): CliError {
@@ -104,8 +104,8 @@ export interface MarkDeps {
 }
 
 /**
- * How often the mark is updated, in ms. Processes that share a database raise its counter with
- * their leases; a single process raises it here, which can be rare.
+ * How often the mark is updated, in ms. Processes that share a database increment its counter with
+ * their leases; a single process increments it here, which can be infrequent.
  */
 const SHARED_INTERVAL_MS = 7_000;
 const ALONE_INTERVAL_MS = 10 * 60_000;
@@ -156,7 +156,7 @@ export async function followMark(deps: MarkDeps): Promise<() => Promise<void>> {
   };
 }
 
-/** Explains to people what it means that the database has gone back in time. */
+/** Explains to people what it means that the database was rolled back. */
 export function setbackText(
   { at, turns, parts }: Setback,
   folder: Pick<DataFolder, 'path'>,

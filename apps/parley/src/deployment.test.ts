@@ -46,14 +46,14 @@ describe('a process compared with the oldest one of its deployment', () => {
     expect(found).toEqual(expected);
   });
 
-  it('[D12] is judged by its own clock when alone, and by the difference when it is not', () => {
+  it('[D12] is judged by its own clock if it is alone, otherwise by the difference', () => {
     const wrong = process({ clockAheadMs: 60_000 });
     expect(differences(wrong, null)).toMatchObject([{ what: 'clock', unsafe: false }]);
     expect(differences(wrong, wrong)).toMatchObject([{ what: 'clock', unsafe: false }]);
     expect(differences(process(), wrong)).toMatchObject([{ what: 'clock', unsafe: true }]);
   });
 
-  it('[D10] names the sections of the settings that differ, but none of their contents', () => {
+  it('[D10] names the sections of the settings that differ, but not their contents', () => {
     const other = process({ settings: { owners: 'x', model: 'b' } });
     const [oldest, stranger] = describeStrangers([process(), other]);
     expect(oldest?.notes).toEqual([]);
@@ -68,13 +68,13 @@ it.each([
   [5_000, 5_200, 1_100, 3_900],
   [1_000, 1_200, 5_100, -3_900],
 ])(
-  '[D10] a clock is only ahead by what the round trip cannot explain (%i to %i, %i)',
+  '[D10] a clock is ahead only by what the round trip cannot explain (%i to %i, %i)',
   (asked, answered, database, ahead) => {
     expect(clockAhead(asked, answered, database)).toBeCloseTo(ahead);
   },
 );
 
-it('[D12] a workspace has one id, whichever process asks first', async () => {
+it('[D12] a workspace has a single id, whichever process requests it first', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-id-'));
   const ids = await Promise.all([workspaceId(folder), workspaceId(folder)]);
   expect(ids[0]).not.toBeNull();
@@ -109,14 +109,14 @@ describe('the first gateway of a deployment', () => {
     expect(await isFirst('a')).toBe(true);
   });
 
-  it.each(['gateway', 'all'] as const)('[W08] is not one that joins a living %s', async (role) => {
+  it.each(['gateway', 'all'] as const)('[W08] is not one that joins a running %s', async (role) => {
     await runs('b', role);
     expect(await isFirst('a')).toBe(false);
     now += 15_001;
     expect(await isFirst('a')).toBe(true);
   });
 
-  it('[W08] is exactly one of those that start at the same moment', async () => {
+  it('[W08] is exactly one of several that start at the same moment', async () => {
     const all = await Promise.all(['a', 'b', 'c', 'd'].map(isFirst));
     expect(all.filter(Boolean)).toHaveLength(1);
   });

@@ -9,7 +9,7 @@ import manifest from '../package.json' with { type: 'json' };
 import { CliError, type DataFolder } from './data-folder.ts';
 import type { LoadedSettings } from './settings.ts';
 
-/** A clock that differs from the database's by more than this is reported, in ms. */
+/** A clock that differs from the database's clock by more than this is reported, in ms. */
 const CLOCK_REPORTED_MS = 2_000;
 /**
  * The largest safe difference between the clocks of two processes, in ms. Leases use the database's
@@ -87,8 +87,8 @@ export function describeStrangers<P extends Judged>(
 }
 
 /**
- * How far this clock is ahead of the database's. Differences that the round trip could explain
- * count as zero.
+ * How far this clock is ahead of the database's clock. Differences that the round trip could
+ * explain count as zero.
  */
 export function clockAhead(asked: number, answered: number, database: number): number {
   const ahead = (asked + answered) / 2 - database;
@@ -133,7 +133,7 @@ export async function workspaceId(workspace: string): Promise<string | null> {
   const read = () => readFile(file, 'utf8').catch(() => null);
   const known = await read();
   if (known !== null && known !== '') return known;
-  // Another process may have created it first, or the folder is read-only.
+  // Another process may have created the folder first, or the parent is read-only.
   await mkdir(home).catch(() => undefined);
   await writeFile(file, newId('workspace'), { flag: 'wx', mode: 0o600 }).catch(() => undefined);
   return (await read()) || null;
@@ -142,7 +142,7 @@ export async function workspaceId(workspace: string): Promise<string | null> {
 /** The sections that may differ between machines or processes. */
 const OWN_SECTIONS: ReadonlySet<string> = new Set(['http', 'log', 'store', 'queue', 'telemetry']);
 
-/** The workspace is left out because its path may differ between machines. */
+/** The workspace is omitted because its path may differ between machines. */
 function sharedSections(settings: Pick<LoadedSettings['settings'], 'agent'>) {
   return Object.entries({ ...settings, agent: { ...settings.agent, workspace: '' } }).filter(
     ([name]) => !OWN_SECTIONS.has(name),
@@ -171,8 +171,8 @@ export function sectionHashes(
 }
 
 /**
- * The heartbeat interval: it fits a little more than twice into the 15 s after which a process
- * counts as gone. In ms.
+ * The heartbeat interval, in ms. It fits slightly more than twice into the 15 s after which a
+ * process is considered dead.
  */
 const BEAT_MS = 7_000;
 
@@ -239,14 +239,14 @@ export function announceProcess(
 }
 
 /**
- * How long the lease is held that elects one of several gateways starting together, before they can
- * see each other. In ms.
+ * How long to hold the lease that elects one of several gateways that start at the same time and
+ * cannot see each other yet. In ms.
  */
 const SAME_MOMENT_MS = 10_000;
 
 /**
- * Whether this gateway is the first of its deployment. One that joins others, as in a rolling
- * restart, is not.
+ * Whether this gateway is the first of its deployment. A gateway that joins others, as in a rolling
+ * restart, is not the first.
  */
 export async function isFirstGateway(
   store: Pick<Store, 'leases' | 'processes'>,

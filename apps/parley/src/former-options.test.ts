@@ -22,7 +22,7 @@ const FORMER = [
   ['prompt --channel web', ['--user', '7'], ['--person', '7']],
 ] as const;
 
-/** The options that the given command receives. */
+/** The options that the given command receives when it runs. */
 async function optionsOf(command: string, args: readonly string[]): Promise<object> {
   const run = async () => undefined;
   const program = describeProgram({ run, bare: run, starting: run });
@@ -61,12 +61,12 @@ describe('a renamed option', () => {
     expect(restore?.helpInformation()).not.toContain('--go-on');
   });
 
-  it('[U02] rejects a wrong value under its former name, too', async () => {
+  it('[U02] rejects an invalid value under its former name as well', async () => {
     expect(await main(['logs', '--last', 'many'])).toBe(2);
     expect(written.err).toContain("option '--last <count>' argument 'many' is invalid");
   });
 
-  it('[U02] accepts --play before a scene, with a note that it is not needed', async () => {
+  it('[U02] accepts --play before a scene, with a note that it is unnecessary', async () => {
     const words = ['--data', '/nonexistent', 'simulate', 'discord', '--play', '/nonexistent.jsonl'];
     expect(await main(words)).toBe(1);
     expect(written.err).toContain('Note: --play is not needed now.');

@@ -40,7 +40,7 @@ function subcommand(parent: Command, name: string): Command {
   return found;
 }
 
-/** The former name of an option. It sets the same value and is hidden from help and completion. */
+/** The former name of an option. It sets the same value but is hidden from help and completion. */
 class FormerOption extends Option {
   readonly #option: Option;
 

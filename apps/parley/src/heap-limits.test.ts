@@ -11,7 +11,7 @@ const ROOT = join(import.meta.dirname, '../../..');
 const WITHOUT_EXCHANGE = ['--import', 'data:text/javascript,delete process.execve'];
 const PROGRAM = join(ROOT, 'apps/parley/bin/parley.js');
 type Start = readonly [way: string, isSame: boolean, program: string, args: readonly string[]];
-/** These start a whole Parley, which takes most of a second of processor time each. */
+/** Each of these tests starts a complete Parley, which takes most of a second of processor time. */
 const WITH_A_FLAG: Start = [
   'node with a flag of its own',
   true,
@@ -34,7 +34,7 @@ it.each([
   },
 );
 
-describe.skipIf(process.platform !== 'linux')('a process of Parley', () => {
+describe.skipIf(process.platform !== 'linux')('a Parley process', () => {
   let data: string;
 
   beforeEach(() => {
@@ -82,7 +82,7 @@ describe.skipIf(process.platform !== 'linux')('a process of Parley', () => {
     },
   );
 
-  it('keeps the limits that the operator has set', async () => {
+  it('keeps limits set by the operator', async () => {
     const started = await start(process.execPath, ['--max-semi-space-size=4', PROGRAM], {
       MALLOC_ARENA_MAX: '4',
     });

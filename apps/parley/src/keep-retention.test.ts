@@ -50,7 +50,7 @@ async function say(): Promise<void> {
 const loaded = readSettings(locateDataFolder('/nowhere', {}), {});
 const settings = {
   ...loaded.settings,
-  // A sweep runs every 30 ms; the clocks above decide what is old.
+  // A sweep runs every 30 ms; the clocks above determine which rows are old.
   retention: { ...loaded.settings.retention, messageDays: 20, everyMinutes: 0.005 },
 };
 
@@ -74,7 +74,7 @@ async function rounds(count: number, minutes: number, log = silentLogger): Promi
     .length;
 }
 
-it('[D15] removes nothing while the clock is a year ahead for some minutes, and says so', async () => {
+it('[D15] removes nothing while the clock is temporarily a year ahead, and logs the reason', async () => {
   await say();
   await rounds(2, 10);
   now += YEAR;
@@ -86,7 +86,7 @@ it('[D15] removes nothing while the clock is a year ahead for some minutes, and 
   expect(await rounds(2, 10)).toBe(2);
 });
 
-it('[D15] removes messages once they reach their age limit while people keep writing', async () => {
+it('[D15] removes messages that reach their age limit while people keep writing', async () => {
   await say();
   for (let day = 1; day <= 21; day += 1) {
     await rounds(1, 24 * 60);
@@ -95,7 +95,7 @@ it('[D15] removes messages once they reach their age limit while people keep wri
   expect(await rounds(1, 24 * 60)).toBe(20);
 });
 
-it('[D15] immediately removes what is too old once the settings shorten retention', async () => {
+it('[D15] immediately removes what is too old after the settings shorten retention', async () => {
   for (let day = 1; day <= 10; day += 1) {
     await say();
     await rounds(1, 24 * 60);

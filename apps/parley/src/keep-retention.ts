@@ -90,7 +90,7 @@ export function keepRetention({
 const TIGHT =
   'the database exceeds retention.maxMegabytes: the oldest rows are removed before their age';
 
-/** Lags shorter than this are not reported, because the next rounds catch up. In ms. */
+/** Shorter lags are not reported, because the next rounds catch up. In ms. */
 const REPORTED_MS = 60 * MINUTE_MS;
 
 /** Logs once for each reason why removals are held back, and once when they resume. */
@@ -105,7 +105,7 @@ function createReport(log: Logger): (decision: AgingDecision) => void {
       return;
     }
     const facts = { heldBy: now, agesCountFrom: new Date(countFrom).toISOString() };
-    // If nothing is written, nothing is wrong.
+    // A database in which nothing was written is not a fault, so it is logged as information only.
     log[now === 'newest' ? 'info' : 'warn'](facts, HELD_TEXT[now]);
   };
 }

@@ -14,9 +14,9 @@ export type StoredLine = Omit<LogLine, 'conversation'> & {
 export interface StoredLines {
   /** The lines, newest first. */
   readonly lines: readonly StoredLine[];
-  /** The value of `before` for the next page; null when there is nothing older. */
+  /** The value of `before` for the next page; null if there is nothing older. */
   readonly next: number | null;
-  /** The processes whose lines are kept in this folder. */
+  /** The processes whose lines are stored in this folder. */
   readonly processes: readonly string[];
 }
 
@@ -25,8 +25,8 @@ const SEARCH_MS = 3_000;
 const BLOCK_BYTES = 64 * 1_024;
 
 /**
- * Reads the log lines that all processes keep in a folder (U03), from the newest back. A missing
- * folder has none.
+ * Reads the log lines that all processes store in a folder (U03), newest first. A missing folder
+ * yields no lines.
  */
 export async function readKeptLog(folder: string, query: LogQuery): Promise<StoredLines> {
   const processes = processesIn(folder);

@@ -10,17 +10,20 @@ interface Deps {
   readonly channels: readonly string[];
 }
 
-/** How many conversations on one page are looked up by name; the others show their ids. */
+/** How many conversations on one page have their names looked up; all others show their ids. */
 const MAX_NAMES = 50;
 
-/** Reads the log lines kept in this data folder (U03) and adds the names of their conversations. */
+/**
+ * Reads the log lines stored in this data folder (U03) and adds the names of their conversations.
+ */
 export async function readLogReport(
   { folder, store, channels }: Deps,
   query: LogQuery,
 ): Promise<LogReport> {
   const { lines, next, processes } = await readKeptLog(folder, query);
   const ids = new Set(lines.flatMap(({ conversation }) => conversation ?? []));
-  // The log must stay readable when the database does not respond: that is when it is needed most.
+  // The log must remain readable while the database does not respond, because it is needed most
+  // then.
   const [titles, running] = await Promise.all([
     store.conversations.titles([...ids].slice(0, MAX_NAMES)).catch(() => new Map()),
     store.processes.list().catch(() => []),

@@ -119,7 +119,7 @@ describe('the command line', () => {
     },
   );
 
-  it('[D12] reads the settings that a running gateway was started with', async () => {
+  it('[D12] reads the settings file that a running gateway was started with', async () => {
     const other = join(folder, 'other.yaml');
     writeFileSync(other, 'http:\n  port: 99999\n');
     const place = { ...locateDataFolder(folder, {}), settingsFile: other };
@@ -137,7 +137,7 @@ describe('the command line', () => {
     expect(written.out.match(new RegExp(`No Parley runs on ${folder}`, 'g'))).toHaveLength(3);
   });
 
-  it('[F05] lets strangers in by their code without a gateway', async () => {
+  it('[F05] lets strangers in by their code without a running gateway', async () => {
     const url = `sqlite:${join(folder, 'parley.db')}`;
     const store = await openStore({ url, clock: Date.now });
     const target = { dialect: 'plain', maxLength: 100, unit: 'utf16' } as const;
@@ -178,7 +178,7 @@ describe('the command line', () => {
     expect(written.err).not.toContain('    at ');
   });
 
-  it('says that a process which does not answer as expected is not a Parley', async () => {
+  it('reports that a process with an unexpected answer is not a Parley', async () => {
     const instance = { pid: process.pid, address: 'http://127.0.0.1:1' };
     writeFileSync(join(folder, 'gateway.json'), JSON.stringify(instance));
     writeFileSync(join(folder, 'token'), 'x'.repeat(32));

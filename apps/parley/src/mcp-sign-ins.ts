@@ -107,7 +107,7 @@ function writeState(folder: Pick<DataFolder, 'path'>, server: string, state: Sig
   writeSecretFile(folder, signInName(server), JSON.stringify(state));
 }
 
-/** The sign-ins at the MCP servers of the settings. */
+/** The sign-ins at the configured MCP servers. */
 export function mcpSignIns(
   { mcp }: Pick<LoadedSettings['settings'], 'mcp'>,
   signInAt: (server: string) => SignInMeans,

@@ -3,10 +3,10 @@ import { agentOfConversation } from '@parley/core';
 import type { Store } from '@parley/store';
 import type { Workspace } from '@parley/workspace';
 
-/** How many chats have their titles looked up, those with the newest messages first. */
+/** The maximum number of chats whose titles are looked up, starting with the newest messages. */
 const MAX_CHATS = 500;
 
-/** The chats of an agent, by the name of their memory file. */
+/** An agent's chats, by the name of their memory file. */
 export function memoryChats(
   workspace: Workspace,
   agent: string | undefined,

@@ -43,8 +43,8 @@ export function chooseModel(
     return line;
   });
   /**
-   * `line` tells which model answers and why, as far as that is known; `known` resolves to the
-   * final text; `choices` are those of `/model`.
+   * `line` names the model that answers and the reason, as far as they are known; `known` resolves
+   * to the final text; `choices` are the choices for `/model`.
    */
   const choices = new Map(
     [...chosen.choices].map(
@@ -63,9 +63,9 @@ function modelLine(why: string): string {
 }
 
 /**
- * Wraps a model so that it never sees a secret of the settings, whatever a tool, a page or an MCP
- * server has echoed, and never passes one on, not even while an answer is being streamed (G18). The
- * history keeps the scrubbed text.
+ * Wraps a model so that it never receives a secret from the settings, whatever a tool, a page or an
+ * MCP server has echoed, and never passes one on, not even while an answer is being streamed (G18).
+ * The history contains the scrubbed text.
  */
 export function scrubbedModel(
   model: ChatModel,
@@ -160,7 +160,7 @@ function scrubbedMessage(message: ModelMessage, scrub: Scrub): ModelMessage {
 
 /**
  * Servers write their own tool descriptions and may echo secrets from the request there. Each tool
- * is serialized only once, and `scrub` remembers clean texts until a secret is added.
+ * is serialized only once, and `scrub` caches clean texts until a secret is added.
  */
 function toolScrubber(scrub: Scrub): (tool: ModelTool) => ModelTool {
   const texts = new WeakMap<ModelTool, string>();

@@ -77,8 +77,7 @@ export interface OpenAgentOptions extends InstallationEnv {
   readonly plugins?: AgentPlugins;
   readonly mcp?: AgentMcp;
   /**
-   * The store that counts and deletes memories; absent for prompts that belong to no running
-   * installation.
+   * The store that counts and deletes memories; absent for prompts outside a running installation.
    */
   readonly durable?: { readonly store: MemoryStore; readonly bus: LiveBus };
   /** The stores behind the tools for to-dos, delegation and other chats. */
@@ -98,13 +97,13 @@ export interface OpenAgentOptions extends InstallationEnv {
   readonly soul?: ManagedFile & Partial<Pick<SoulService, 'sync'>>;
   /** The lock of the workspace when several processes share it. */
   readonly lock?: WorkspaceLock | undefined;
-  /** The original folder, when this is a preview on a copy of the workspace. */
+  /** The original folder, if this preview works on a copy of the workspace. */
   readonly copyOf?: string | undefined;
 }
 
 const OWNER: Reader = { kind: 'owner', conversationId: 'start' };
 
-/** Opens the workspace, creating it at the first start, and the agent that lives in it. */
+/** Opens the workspace, creating it at the first start, and the agent that uses it. */
 export async function openAgent(options: OpenAgentOptions) {
   const { settings, log, plugins = NO_PLUGINS, mcp = NO_MCP, durable, work = {} } = options;
   const { soul, lock, copyOf } = options;
@@ -119,8 +118,8 @@ export async function openAgent(options: OpenAgentOptions) {
     ...(lock !== undefined && { lock }),
   });
   await soul?.sync?.('at-once');
-  // Skills, memory and tools refer to each other. This is no cycle: the tools are only queried
-  // during a turn.
+  // Skills, memory and tools refer to each other. This is not a cycle, because the tools are only
+  // queried during a turn.
   const skills = openInstalledSkills(settings, options, {
     tools: () => tools.for(OWNER).names,
     added: plugins.skills,
@@ -141,7 +140,7 @@ export async function openAgent(options: OpenAgentOptions) {
     ...(work.todos === undefined ? [] : [todosSource(work.todos)]),
     ...remembering.sources,
   ];
-  // Later sources take precedence, so Parley's own come after those of plugins.
+  // Later sources take precedence, so Parley's own sources come after those from plugins.
   const sources = [...plugins.sources, ...own, ...mcp.sources];
   const hooks = [...remembering.hooks, ...plugins.hooks];
   const { prompt, reads } = await openPrompt(agent, plugins, log);
@@ -182,7 +181,7 @@ async function describeAgent(
   workspace: Workspace,
   { name: agentName, copyOf }: Pick<OpenAgentOptions, 'name' | 'copyOf'>,
 ) {
-  // The name is shown everywhere, so it is read as a group sees IDENTITY.md.
+  // The name is shown everywhere, so it comes from IDENTITY.md as visible to a group.
   const everyone = workspace.for({ kind: 'guest', conversationId: 'start' });
   const identity = firstSet([given, agent]);
   const { name, emoji } = await readIdentity(everyone, { agent: identity });
@@ -197,7 +196,7 @@ async function describeAgent(
 }
 
 /**
- * The tools of the agent: Parley's own, then those that plugins and MCP servers add, as far as the
+ * The tools of the agent: Parley's own tools, then those that plugins and MCP servers add, if the
  * settings allow them.
  */
 export function openTools(
@@ -209,7 +208,7 @@ export function openTools(
     log,
   }: {
     readonly added: readonly AddedTools[];
-    /** Returns the tools that come and go while the agent runs. */
+    /** Returns the tools that are added and removed while the agent runs. */
     readonly live?: () => readonly AddedTools[];
     readonly log: Logger;
   },
@@ -228,7 +227,7 @@ export function openTools(
   return registry;
 }
 
-/** What tools need to reach beyond files: shell commands, if enabled, and the web. */
+/** Access beyond files for tools: shell commands, if enabled, and the web. */
 export function outsideTools(
   { exec, web }: Pick<LoadedSettings['settings'], 'exec' | 'web'>,
   agent: { readonly workspace: Workspace; readonly promptFiles: PromptFiles },

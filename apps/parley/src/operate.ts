@@ -23,7 +23,7 @@ const CALLER = { name: 'the command line', role: 'owner' } as const;
 
 /** Performs operations through the running gateway, or in this process on the database. */
 export interface Operations {
-  /** The address of the gateway; null when this process performs the operations. */
+  /** The address of the gateway; null if this process performs the operations. */
   readonly address: string | null;
   /** `withinMs` is how long the gateway may take; a few seconds by default. */
   perform<Name extends OperationName>(
@@ -49,8 +49,8 @@ export async function withOperations(
     const perform: Operations['perform'] = (asked, input, withinMs) =>
       askGateway(gateway, ofAgent(`/api/${asked}`, cli.agent), { body: { ...input }, withinMs });
     return await work({ address: gateway.address, perform }).catch((error) => {
-      // Answers are not validated, since their type is the gateway's own; only another version can
-      // answer in a different form.
+      // Answers are not validated, because gateway and command share their types; only a different
+      // version can answer in another form.
       throw error instanceof TypeError ? otherVersion(gateway, error) : error;
     });
   } catch (error) {
@@ -102,12 +102,12 @@ export function operate<Name extends OperationName>(
   });
 }
 
-/** An operation whose answer is a text for people. */
+/** An operation whose answer is text for people. */
 type TextOperation = {
   [Name in OperationName]: OutputOf<Name> extends { readonly text: string } ? Name : never;
 }[OperationName];
 
-/** Like `operate`, for operations that answer with a text. */
+/** Like `operate`, for operations that answer with text. */
 export function operateText<Name extends TextOperation>(
   cli: Cli,
   name: Name,

@@ -28,7 +28,7 @@ describe('a call that is always allowed', () => {
   );
 });
 
-describe('the file shown in a question', () => {
+describe('the file shown in an approval request', () => {
   it.each([
     ['a short text', 'Cats sleep.', 'Cats sleep.'],
     ['lines', '---\na: b\n---\n\nOne\n\nTwo\n', '---\na: b\n---\n\nOne\n\nTwo'],

@@ -14,14 +14,14 @@ interface ApprovalDeps extends SettingsFileDeps {
   readonly store: Pick<Store, 'audit' | 'conversations'>;
   readonly workspace: Pick<Workspace, 'agentFiles' | 'folder'>;
   /**
-   * The name of the agent; undefined for the default one, whose rules are those of the installation
+   * The name of the agent; undefined for the default one, which uses the rules of the installation
    * (F14).
    */
   readonly name: string | undefined;
 }
 
 /**
- * The approval rules and the files that wait for a decision, for people who decide outside of chats
+ * The approval rules and the files awaiting a decision, for people who decide outside of chats
  * (G05, W09).
  */
 export function operatorApprovals(deps: ApprovalDeps): OperatorApprovals {
@@ -67,8 +67,8 @@ const DONE = {
 } as const;
 
 /**
- * Files written by the agent that wait for a person's decision (W09). The journal of turns tells in
- * which conversation each was written.
+ * Files written by the agent that are awaiting a person's decision (W09). The journal of turns
+ * shows in which conversation each was written.
  */
 function agentFiles({ store, workspace, clock }: ApprovalDeps): OperatorApprovals['files'] {
   const { agentFiles, folder } = workspace;

@@ -43,9 +43,9 @@ export interface PlugInDeps {
 }
 
 /**
- * Loads the plugins named in the settings, if any. The first reading of the settings did not know
- * the plugins' channels; if there are any, the settings are checked again with them. Throws
- * CliError as `readSettings` does, but never because of an error in a plugin.
+ * Loads the plugins named in the settings, if any. The settings were first read without the
+ * channels of plugins; if there are any, they are checked again. Throws CliError as `readSettings`
+ * does, but never because of an error in a plugin.
  */
 export async function plugIn(first: LoadedSettings, deps: PlugInDeps): Promise<LoadedPlugins> {
   const { folder, env, channels, log, clock, containment } = deps;
@@ -72,7 +72,7 @@ export async function plugIn(first: LoadedSettings, deps: PlugInDeps): Promise<L
     layers: parts.layers.map((layer) => guardedLayer(layer)),
     place: (layout, layerOf) => placeLayers(layout, parts.layers, layerOf),
   };
-  // Built again for each status report, because plugins can fail while they run.
+  // Rebuilt for each status report, because plugins can fail while they run.
   const report = outcomes.map((outcome) => ({
     get works() {
       if (outcome.kind === 'failed' || outcome.left.length > 0) return false;
@@ -120,7 +120,8 @@ export function containErrors(log: Logger) {
 }
 
 /**
- * Finds the plugin whose code is on the stack of an error; undefined if there is none, or no stack.
+ * Finds the plugin whose code appears in the stack trace of an error; undefined if there is no such
+ * plugin or no stack trace.
  */
 export function findPluginOnStack(
   error: unknown,

@@ -127,8 +127,8 @@ interface HookedAgent {
 }
 
 /**
- * The length of a job's id, in characters. It is short enough to type, and an id in use is not
- * given out again.
+ * The length of a job's id, in characters. It is short enough to type, and ids in use are not
+ * assigned again.
  */
 const CODE_LENGTH = 5;
 
@@ -197,9 +197,7 @@ export function openCron(
 
 const idle = async () => {};
 
-/**
- * Access to jobs when no gateway is running. A later start, or the next check, finds what is due.
- */
+/** Access to jobs when no gateway is running. The next start or check picks up what is due. */
 export function offlineCron(store: Store, loaded: LoadedSettings): OperatorCron {
   const accounts = planAccounts(loaded, ownersOf(loaded.settings), CHANNEL_DEFINITIONS);
   const waking = { turns: { wake: idle }, deliver: idle, checkpoint: () => {} };
@@ -225,7 +223,7 @@ export async function offlineHeartbeat(store: Store, { name, settings }: ChosenA
     ...parts,
     owners: ownersOf(settings),
     agentName: name,
-    // Which accounts work is only known once they are started.
+    // It is only known after the start which accounts work.
     serves: () => true,
     chats: tools.message.chats,
     tell: heartbeat.notify,

@@ -20,7 +20,7 @@ import type { LoadedSettings } from './settings.ts';
 export interface StartOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'random'> {
   readonly folder: DataFolder;
   readonly env: NodeJS.ProcessEnv;
-  /** The settings file that messages tell people to edit, when the one in the folder is a copy. */
+  /** The settings file to name in messages, if the one in the folder is a copy. */
   readonly settingsToEdit?: string;
   /** The role of this process; without one, it takes all roles. */
   readonly role?: ProcessRole | undefined;
@@ -33,10 +33,7 @@ export interface StartOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'ran
   readonly channels?: readonly ChannelDefinition[];
   /** Loads a prebuilt web page; by default it is built from the running sources. */
   readonly openPage?: () => Promise<BuiltPage>;
-  /**
-   * Whether a watchdog may end this process when it hangs. Only for processes that belong to
-   * Parley.
-   */
+  /** Whether a watchdog may kill this process when it hangs. Only for processes owned by Parley. */
   readonly endsWhenStill?: boolean;
   /** Called whenever the state of a channel account changes. */
   readonly onState?: (status: AccountStatus) => void;
@@ -52,8 +49,8 @@ export interface StartOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'ran
 }
 
 /**
- * The log and the token of the page, together with the scrubber that keeps this token and all other
- * secrets out of what leaves the process.
+ * The log and the token of the page, together with the scrubber that removes this token and all
+ * other secrets from all output of the process.
  */
 export interface OpenLog {
   readonly log: Logger;
@@ -107,7 +104,7 @@ export function openLog(
   return { log, token, secrets, useLevel };
 }
 
-/** Every token that was ever in use remains a secret. */
+/** Every token that was ever in use continues to be treated as a secret. */
 function addedTo(secrets: Secrets, token: () => string): () => string {
   let last = '';
   const current = (): string => {

@@ -23,7 +23,7 @@ export type ProcessServices = Awaited<ReturnType<typeof openProcessServices>>;
 
 /**
  * Opens what lives as long as the process and survives a reload of its settings: database, queue,
- * bus, metrics and traces. Registers in `opened` how each is closed.
+ * bus, metrics and traces. Registers the cleanup of each in `opened`.
  */
 export async function openProcessServices(
   options: StartOptions & OpenLog,
@@ -75,7 +75,7 @@ function openLocks(lockOf: (settings: LoadedSettings['settings']) => WorkspaceLo
   };
 }
 
-/** The events of other processes that each role receives. */
+/** The events that each role receives from other processes. */
 const RECEIVES = { all: undefined, gateway: 'turns', worker: 'orders' } as const;
 
 /**
@@ -152,7 +152,7 @@ async function openDurable(
   };
 }
 
-/** Returns null when tracing is off, without loading any tracing code. */
+/** Returns null if tracing is off, without loading any tracing code. */
 async function tracesOf(
   { otlp, service, share }: LoadedSettings['settings']['telemetry'],
   own: Pick<TracingOptions, 'instance' | 'log' | 'scrub'>,

@@ -26,7 +26,7 @@ function commandsOf(command: Command, above = ''): readonly (readonly [string, C
 
 const ALL = commandsOf(program);
 
-/** The verbs that may start a description. */
+/** The verbs that a description may start with. */
 const VERBS = new Set([
   ...['accept', 'add', 'allow', 'back', 'change', 'check', 'close', 'connect', 'disconnect'],
   ...[

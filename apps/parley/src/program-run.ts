@@ -48,7 +48,7 @@ const SERVICE_HELP = `
 Run as root, it installs a system service with the user parley and its data in /var/lib/parley; run as another user, a
 service of that user on the data folder of all commands. docs/service.md explains what it may do and how it gets its keys.`;
 
-/** Adds the commands of the background service. */
+/** Adds the commands that manage the background service. */
 export function describeService(program: Command, { starting }: Runs): void {
   const work = using(starting, () => import('./commands/service/service.ts'));
   const what = 'run in the background, starting with the machine (systemd, launchd)';
@@ -119,7 +119,7 @@ export function describeSimulate(program: Command, { bare }: Runs): void {
 
 const PLATFORMS: readonly SimulatedPlatform[] = ['telegram', 'discord', 'whatsapp'];
 
-/** Reads a platform and a scene in any order. Returns the problem if a word is neither. */
+/** Parses a platform and a scene in any order. Returns an error text if a word is neither. */
 function readSimulateWords(
   words: readonly string[],
 ): { readonly platform: SimulatedPlatform; readonly scene?: string } | string {

@@ -17,7 +17,7 @@ import type { Settling } from './commands/dead.ts';
 import type { LogsFlags } from './commands/logs.ts';
 
 /**
- * Adds the commands that show the current health, the fate of a message, and the size of the
+ * Adds the commands that show the current health, the outcome of a message, and the size of the
  * database.
  */
 export function describeStatus(program: Command, { run }: Runs): void {

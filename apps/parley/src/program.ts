@@ -102,8 +102,8 @@ function describeCompletion(program: Command, { bare }: Runs): void {
 }
 
 /**
- * Replaces Commander's own help command, which reports no unknown words and ignores all words but
- * the first.
+ * Replaces Commander's own help command, which does not report unknown words and ignores all words
+ * after the first.
  */
 function describeHelp(program: Command): void {
   const what = 'show the help of a command';

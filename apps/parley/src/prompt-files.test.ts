@@ -103,7 +103,7 @@ function put(file: string, name: string): void {
   writeFileSync(file, name.endsWith('SKILL.md') ? `${front}${text}` : text);
 }
 
-describe.each(LAYOUTS)('the sources of prompts with the layout %s', (layout) => {
+describe.each(LAYOUTS)('prompt sources with the layout %s', (layout) => {
   it('[W09] are only files that an agent cannot change without approval', async () => {
     const { agent, lines, deps } = await open(layout);
     const { promptFiles } = agent;
@@ -135,7 +135,7 @@ describe.each(LAYOUTS)('the sources of prompts with the layout %s', (layout) => 
   });
 });
 
-it('[W09] settings and profiles inside the workspace count as prompt files', async () => {
+it('[W09] settings and profiles inside the workspace are treated as prompt files', async () => {
   writeFileSync(
     join(path, 'parley.yaml'),
     JSON.stringify({ model: 'offline', agent: { workspace: path } }),

@@ -13,7 +13,8 @@ import type { ProcessServices } from './process-services.ts';
 import type { LoadedSettings } from './settings.ts';
 
 /**
- * How long running turns may take at a shutdown before they are released for another run, in ms.
+ * The grace period for running turns during a shutdown, in ms; after that they are released for
+ * another run.
  */
 const SHUTDOWN_GRACE_MS = 4_000;
 
@@ -60,7 +61,10 @@ export class ReloadableRuntime {
     this.#current = made.current;
   }
 
-  /** The agents of the current settings. Read this at each use, since a reload replaces it. */
+  /**
+   * The agents of the current settings. Read this property on each use, since a reload replaces its
+   * value.
+   */
   get current(): AgentsRuntime {
     return this.#current;
   }

@@ -29,7 +29,8 @@ export function writeSecretFile(folder: Folder, name: string, text: string): voi
 }
 
 /**
- * The reference to a secret in the settings file. It is relative when both lie in the data folder.
+ * The reference to a secret in the settings file. It is relative if both files are in the data
+ * folder.
  */
 export function secretReference(
   folder: Pick<DataFolder, 'path' | 'settingsFile'>,

@@ -15,7 +15,7 @@ const SCHEMAS = {
   channelSchemas: Object.fromEntries(CHANNEL_DEFINITIONS.map(({ id, settings }) => [id, settings])),
 };
 
-/** The parts of a JSON schema that are relevant here. */
+/** The relevant parts of a JSON schema. */
 const Node = z.looseObject({
   type: z.union([z.string(), z.array(z.string())]).optional(),
   format: z.string().optional(),
@@ -29,7 +29,7 @@ const Node = z.looseObject({
 type Path = readonly (string | number)[];
 type Kind = 'secret' | 'address';
 
-/** Broader than the product's own pattern, so that secret fields with unusual names are found. */
+/** Broader than the pattern in the product, so that secret fields with unusual names are found. */
 const SECRET = /token|key$|secret|passw|passphrase|credential|authoriz|cookie|bearer/i;
 
 /** Every field of the settings that holds a secret, or an address that may contain one. */
@@ -85,8 +85,8 @@ beforeAll(() => {
   overlooked = [];
   const found: string[] = [];
   for (const { path, kind } of fields.values()) {
-    // Each field gets its own settings, because fields next to each other in the schema may be
-    // mutually exclusive.
+    // Each field gets separate settings, because neighboring fields in the schema may be mutually
+    // exclusive.
     const own = canary('alone');
     const [user, password, key] = [canary('in a URL'), canary('in a URL'), canary('in a URL')];
     const settings = {};
@@ -105,7 +105,10 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 let nth = 0;
-/** A unique value with characters that JSON, HTML and URLs escape; inside a URL it has none. */
+/**
+ * A unique value with characters that JSON, HTML and URLs escape; inside a URL it contains no such
+ * characters.
+ */
 function canary(place: 'alone' | 'in a URL'): string {
   nth += 1;
   return place === 'alone' ? `canary-${nth}-"x&y` : `canary-${nth}-z`;
@@ -117,11 +120,11 @@ function everything(): string {
 }
 
 function expectNone(text: string): void {
-  // This matches the value as is, escaped, or in pieces.
+  // This matches the value unchanged, escaped, or in pieces.
   expect(/.{0,10}canary-.{0,20}/.exec(text)?.[0]).toBeUndefined();
 }
 
-describe('[G18] no secret of any field of the settings', () => {
+describe('[G18] no secret from any field of the settings', () => {
   it('is overlooked', () => {
     expect(canaries.length).toBeGreaterThan(40);
     expect(overlooked).toEqual([]);
@@ -181,7 +184,7 @@ describe('[G18] no secret of any field of the settings', () => {
     expectNone(lines.join());
   });
 
-  it('is sent to a chat, as text or below a button', () => {
+  it('is sent to a chat, as text or on a button', () => {
     const target = { dialect: 'telegram', maxLength: 4_096, unit: 'utf16' } as const;
     const route = { channel: 'c', account: 'a', chatId: '1', target };
     for (const one of canaries) {

@@ -21,8 +21,8 @@ interface Deps {
 }
 
 /**
- * Notifies the owner when the database has gone back in time, only once even with several gateways.
- * The returned function stops it.
+ * Notifies the owner when the database was rolled back, only once even with several gateways. The
+ * returned function stops it.
  */
 export function notifyOfSetbacks(deps: Deps, everyMs = POLL_INTERVAL_MS): () => Promise<void> {
   const { store, clock, log, folder } = deps;

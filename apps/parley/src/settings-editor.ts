@@ -19,9 +19,7 @@ import { checkAs, type checkSettings } from './settings.ts';
 
 type Deps = Pick<StartOptions, 'folder' | 'env' | 'clock'> & Pick<OpenLog, 'secrets'>;
 
-/**
- * Access to the settings file for operations. The watch on the file picks up what they write (D12).
- */
+/** Access to the settings file for operations. The file watcher picks up their changes (D12). */
 export function settingsEditor(
   { folder, env, clock, secrets }: Deps,
   channels: readonly ChannelDefinition[],
@@ -29,7 +27,7 @@ export function settingsEditor(
 ): OperatorSettings {
   const file = folder.settingsFile;
   const check = checkAs({ folder, env, channels });
-  /** Writes nothing if the file has changed since its fingerprint was taken. */
+  /** Writes nothing if the file has changed since its fingerprint was computed. */
   const write = (
     print: string,
     edit: (options: Parameters<typeof replaceSettings>[2]) => SettingsEdited,
@@ -42,7 +40,7 @@ export function settingsEditor(
   return {
     show() {
       const result = check(file);
-      // The watch on the file may not have seen the latest changes yet.
+      // The file watcher may not have seen the latest changes yet.
       secrets.add(result.secrets);
       const problems = result.kind === 'invalid' ? result.problems : brokenIn(result.channels);
       const shown = [...problems, ...result.warnings].map(shownProblem);
@@ -71,7 +69,7 @@ function changeOf({ path, value }: ValueChange): SettingsChange {
     : { kind: 'set', path, value: writable(value) };
 }
 
-/** JSON has null, settings do not: a key without a value is omitted. */
+/** JSON has null but settings do not, so a key without a value is omitted. */
 function writable(value: Json): SettingsValue {
   if (Array.isArray(value)) return value.flatMap((one) => (one === null ? [] : [writable(one)]));
   if (typeof value !== 'object') return value;

@@ -19,7 +19,7 @@ let lines: z.infer<typeof Line>[];
 let watch: SettingsWatch;
 let log: ReturnType<typeof openLog>['log'];
 let applied: LoadedSettings[];
-/** Applies new settings; tests replace it to fail. */
+/** Applies new settings; tests replace it with one that fails. */
 let apply: () => Promise<void>;
 beforeEach(() => {
   path = mkdtempSync(join(tmpdir(), 'parley-watch-'));
@@ -44,7 +44,7 @@ afterEach(async () => {
   rmSync(path, { recursive: true });
 });
 
-/** Replaces the file with a new one, as editors do. Resolves once the change was processed. */
+/** Replaces the file with a new one, as editors do. Resolves when the change has been processed. */
 async function save(text: string): Promise<void> {
   writeFileSync(join(path, 'new.yaml'), text);
   renameSync(join(path, 'new.yaml'), join(path, 'parley.yaml'));
@@ -53,7 +53,7 @@ async function save(text: string): Promise<void> {
 }
 
 describe('settings that change while Parley runs', () => {
-  it('[D12] change the log level immediately and nothing else with it', async () => {
+  it('[D12] change only the log level, immediately', async () => {
     const child = log.child({ part: 'x' });
     child.info({}, 'not said');
     await save(BEFORE.replace('warn', 'info'));
@@ -81,7 +81,7 @@ describe('settings that change while Parley runs', () => {
     expect(watch.state).toEqual({ afterRestart: [], problems: [] });
   });
 
-  it('[D12] keep and report the values that need a restart, until the file has the old ones again', async () => {
+  it('[D12] keep and report the values that need a restart, until the file contains the old ones again', async () => {
     const moved = 'http: { port: 7500 }\nagent: { id: other }\nmedia: { maxFileMb: 3 }\n';
     await save(`${BEFORE.replace('telegram:1', 'telegram:2')}${moved}`);
     const afterRestart = ['agent.id', 'http.port', 'media.maxFileMb'];
@@ -95,7 +95,7 @@ describe('settings that change while Parley runs', () => {
     expect(applied.at(-1)?.settings.owners).toEqual(['telegram:1']);
   });
 
-  it('[D12] may come from the profile that they name', async () => {
+  it('[D12] may come from the profile that the file names', async () => {
     const profile = join(path, 'profiles/mine.yaml');
     mkdirSync(join(path, 'profiles'));
     writeFileSync(profile, 'layout: lab\n');
@@ -111,7 +111,7 @@ describe('settings that change while Parley runs', () => {
     await expect.poll(() => applied.at(-1)?.settings.agent.layout).toBe('parley');
   });
 
-  it('[D12] [F14] may be those of one of several agents, whose workspace stays until a restart', async () => {
+  it('[D12] [F14] may belong to one of several agents, whose workspace stays the same until a restart', async () => {
     const agents = 'agents: { b: { heartbeat: { steps: 4 }, profile: mine } }\n';
     const profile = join(path, 'profiles/mine.yaml');
     mkdirSync(join(path, 'profiles'));
@@ -131,7 +131,7 @@ describe('settings that change while Parley runs', () => {
     ]);
   });
 
-  it('[D12] may refer to a separate file: a secret that is replaced there is used without a restart', async () => {
+  it('[D12] may refer to a separate file: a secret replaced there is used without a restart', async () => {
     const secret = join(path, 'token-of-the-bot');
     const token = (letter: string) => `123456:${letter.repeat(35)}`;
     const reference = '$' + '{file:token-of-the-bot}';
@@ -149,7 +149,7 @@ describe('settings that change while Parley runs', () => {
     expect(JSON.stringify(lines)).not.toContain('aaaa');
   });
 
-  it('[D12] are reported as at startup when invalid, and the previous ones stay in use', async () => {
+  it('[D12] are reported as at startup if invalid, and the previous ones stay in use', async () => {
     await save('log: { level: loud }\n');
     const problems = [expect.stringContaining('log.level has a value that does not fit')];
     expect(lines).toMatchObject([{ level: 'error', problems }]);
@@ -159,7 +159,7 @@ describe('settings that change while Parley runs', () => {
     expect(applied).toEqual([]);
   });
 
-  it('[D12] that cannot be applied are reported, and used as soon as they are fixed', async () => {
+  it('[D12] are reported if they cannot be applied, and used as soon as they are fixed', async () => {
     apply = () => Promise.reject(new Error('the workspace is away'));
     await save(BEFORE.replace('telegram:1', 'telegram:2'));
     expect(lines).toMatchObject([{ level: 'error', reason: 'the workspace is away' }]);
@@ -172,7 +172,7 @@ describe('settings that change while Parley runs', () => {
 });
 
 describe('the list of changed settings', () => {
-  it('[D12] is empty when only comments changed', () => {
+  it('[D12] is empty if only comments changed', () => {
     const folder = locateDataFolder(path, {});
     const before = readSettings(folder, {});
     writeFileSync(folder.settingsFile, `# mine\n\n${BEFORE}`);

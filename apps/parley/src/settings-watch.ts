@@ -41,7 +41,7 @@ export class SettingsWatch {
   /** The settings in use. */
   #loaded: LoadedSettings;
   #state: SettingsState = { afterRestart: [], problems: [] };
-  /** The files that hold values of the settings. */
+  /** The files that contain values for the settings. */
   #files: readonly string[];
   #timer: NodeJS.Timeout | undefined;
   #taken: string;
@@ -77,7 +77,7 @@ export class SettingsWatch {
     }, this.#deps.everyMs ?? POLL_INTERVAL_MS).unref();
   }
 
-  /** Stops watching, and waits for settings that are being applied. */
+  /** Stops watching, and waits until settings in progress are applied. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#looking;
@@ -127,7 +127,9 @@ export class SettingsWatch {
   }
 }
 
-/** A fingerprint of the settings file, the profiles beside it, and the files that hold values. */
+/**
+ * A fingerprint of the settings file, the profiles beside it, and the files that contain values.
+ */
 function printOfAll({ settingsFile, profiles }: DataFolder, values: readonly string[]): string {
   let names: readonly string[] = [];
   try {
@@ -158,7 +160,7 @@ function logBroken(log: Logger, { channels }: LoadedSettings): void {
   );
 }
 
-/** The new settings, with the sections that need a restart taken from the old ones. */
+/** The new settings, in which sections that need a restart are replaced by the old ones. */
 function withStartOf(
   { settings: start, agents: agentsAtStart }: LoadedSettings,
   now: LoadedSettings,
@@ -181,7 +183,8 @@ function withStartOf(
 type Compared = Pick<LoadedSettings, 'settings' | 'agents' | 'channels'>;
 
 /**
- * The names of what differs, never the values: `log.level`, `model`, `channels.telegram/default`.
+ * The names of the settings that differ, never their values: `log.level`, `model`,
+ * `channels.telegram/default`.
  */
 export function changedSettings(before: Compared, now: Compared): readonly string[] {
   const changed = namesThatDiffer(before.settings, now.settings, 2);
@@ -192,7 +195,7 @@ export function changedSettings(before: Compared, now: Compared): readonly strin
   ];
 }
 
-/** The agents that differ in more than what they inherit, for example in their profile. */
+/** The agents that differ in more than inherited settings, for example in their profile. */
 function changedAgents(
   before: Compared,
   now: Compared,

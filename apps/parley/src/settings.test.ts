@@ -26,7 +26,7 @@ describe('the role of a process', () => {
     },
   );
 
-  it('[D09] needs no servers when one process does everything', () => {
+  it('[D09] needs no servers if one process takes all roles', () => {
     checkRole('all', { store: {}, queue });
     checkRole('worker', { store: postgres, queue: redis });
   });
@@ -37,8 +37,8 @@ const BEGIN = Date.parse('2026-11-21T10:00:00Z');
 const HEARTBEAT = '## mail\n- every: 30 min\n- do: Look for mail.\n';
 const UPKEEP = '## memory\n- every: 30 min\n- run: memory-upkeep\n';
 
-describe('numbers of the settings', () => {
-  it('[P04] [H03] [H07] reach the prompt, the verdict on a heartbeat and the upkeep of MEMORY.md', async () => {
+describe('numeric limits in the settings', () => {
+  it('[P04] [H03] [H07] affect the prompt, the verdict on a heartbeat and the upkeep of MEMORY.md', async () => {
     const settings = {
       agent: { timeZone: 'UTC', prompt: { fileCharacters: 300, dailyNotes: 1 } },
       heartbeat: {

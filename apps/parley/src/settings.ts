@@ -66,8 +66,8 @@ export function readSettings(
 }
 
 /**
- * An agent of the settings. `name` is the one used in its conversation ids; undefined for the
- * default agent (F14).
+ * An agent defined in the settings. `name` is the name used in its conversation ids; undefined for
+ * the default agent (F14).
  */
 export interface ChosenAgent {
   readonly name: string | undefined;
@@ -124,7 +124,7 @@ export function retentionAges({
 }
 
 type Settings = LoadedSettings['settings'];
-/** The settings of database and queue, as far as they matter here. */
+/** The settings of database and queue that matter here. */
 interface Places {
   readonly store: Pick<Settings['store'], 'url'>;
   readonly queue: Pick<Settings['queue'], 'url'>;
@@ -136,8 +136,8 @@ export function isSharedStore({ store }: Pick<Places, 'store'>): boolean {
 }
 
 /**
- * Throws CliError `role-needs-servers` if a process in this role would have no servers through
- * which to meet the others.
+ * Throws CliError `role-needs-servers` if a process in this role has no servers through which to
+ * communicate with others.
  */
 export function checkRole(role: ProcessRole, { store, queue }: Places): void {
   if (role === 'all') return;

@@ -25,7 +25,7 @@ describe('the model servers offered by the setup', () => {
     expect(providers.map(({ name }) => name)).not.toContain('Ollama');
   });
 
-  it('[U02] are only the known services when no server answers here', async () => {
+  it('[U02] are only the known services if no local server answers', async () => {
     const providers = await setupProviders({ ollamaHost: undefined, readJson: async () => null });
     expect(providers.filter(({ model }) => model !== undefined)).toEqual([]);
     expect(providers.map(({ name }) => name)).toContain('Ollama');

@@ -39,7 +39,7 @@ describe('the steps of the setup', () => {
     },
   ];
 
-  /** `file` is a settings file outside the data folder. */
+  /** `file` is an optional settings file outside the data folder. */
   function steps(file?: string): Setup {
     const located = locateDataFolder(path, {});
     const folder = file === undefined ? located : { ...located, settingsFile: file };
@@ -92,7 +92,7 @@ describe('the steps of the setup', () => {
     expect(readdirSync(join(path, 'secrets'))).toEqual(['telegram-token']);
   });
 
-  it('[U02] leave no secret behind when the settings are refused', async () => {
+  it('[U02] leave no secret behind if the settings are refused', async () => {
     const wrong = { channel: 'telegram', token: 'no token' } as const;
     expect(await steps().saveChannel(wrong)).toMatchObject({ kind: 'problem' });
     expect(readdirSync(join(path, 'secrets'))).toEqual([]);
@@ -101,7 +101,7 @@ describe('the steps of the setup', () => {
     expect(secret('telegram-token')).toBe(`${TOKEN}\n`);
   });
 
-  it('[U02] use an absolute path when the settings file is outside the data folder', async () => {
+  it('[U02] use an absolute path if the settings file is outside the data folder', async () => {
     const elsewhere = mkdtempSync(join(tmpdir(), 'parley-settings-'));
     const file = join(elsewhere, 'mine.yaml');
     try {
@@ -123,7 +123,7 @@ describe('the steps of the setup', () => {
     ['Token', (setup: Setup) => setup.tryChannel({ channel: 'telegram', token: 'none' })],
     ['Token', (setup: Setup) => setup.saveChannel({ channel: 'telegram', token: 'none' })],
     ['Phone number', (setup: Setup) => setup.saveChannel({ channel: 'whatsapp', phone: 'mine' })],
-  ])('[U02] name a field as its form does: %s', async (name, step) => {
+  ])('[U02] name a field by its label in the form: %s', async (name, step) => {
     const answer = await step(steps());
     expect(answer).toMatchObject({ kind: 'problem' });
     if (answer.kind !== 'problem') return;

@@ -23,7 +23,7 @@ import { SETUP_FIELDS, SETUP_PLATFORMS, setupProviders } from './setup-choices.t
 
 /** How long a server or platform may take to respond. After that, the user can try again. In ms. */
 const ANSWER_WITHIN_MS = 20_000;
-/** Stands for no model; the server is only asked for its list of models. */
+/** A placeholder for no model; the server is only asked for its list of models. */
 const NO_MODEL = 'none';
 /** The file in `secrets/` that holds the key of the model. */
 const MODEL_KEY = 'model-key';
@@ -44,7 +44,7 @@ interface Deps
 }
 
 /**
- * The guided setup: model, channel, owner. The watch on the settings file picks up what it writes.
+ * The guided setup: model, channel, owner. The watcher of the settings file picks up its changes.
  */
 export class Setup implements SetupSteps {
   readonly #deps: Deps;
@@ -195,7 +195,7 @@ export class Setup implements SetupSteps {
 }
 
 /**
- * Whether the server accepts the key even though no model was requested. Some servers list their
+ * Whether the server accepts the key, although no model was requested Some servers list their
  * models without checking it.
  */
 function isOnlyModelMissing(probe: ModelProbe): boolean {
@@ -207,7 +207,7 @@ function isOnlyModelMissing(probe: ModelProbe): boolean {
 
 const FILL_IN = 'Fill it in and try again.';
 
-/** Reports the fields of a model that are missing or invalid, by the labels of the form. */
+/** Reports missing or invalid fields of a model, using the labels in the form. */
 function unfitModel({ issues }: z.ZodError): SetupAnswer {
   const reasons = issues.map(({ path, code, message }) => {
     const key = String(path.at(-1) ?? '');
@@ -258,7 +258,7 @@ function channelAnswer(probe: ChannelProbe): SetupAnswer {
   }
 }
 
-/** Splits a person such as `telegram:42` into the channel and the person's id there. */
+/** Splits a person such as `telegram:42` into the channel and the person's id on it. */
 function channelAndId(person: string): [channel: string, senderId: string] {
   const at = person.indexOf(':');
   return [person.slice(0, at), person.slice(at + 1)];
@@ -268,7 +268,7 @@ function base64Of(bytes: Uint8Array | undefined): string | null {
   return bytes === undefined ? null : Buffer.from(bytes).toString('base64');
 }
 
-/** The self-hosted API server that the settings already name. */
+/** The self-hosted API server already named in the settings. */
 function serverOf(values: object | null, channel: string): { readonly apiRoot?: string } {
   const all: unknown = values !== null && 'channels' in values ? values.channels : undefined;
   const block: unknown = isSettingsBlock(all) ? all[channel] : undefined;

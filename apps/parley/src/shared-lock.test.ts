@@ -49,13 +49,13 @@ describe('a lock that processes share', () => {
     expect(given).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
   });
 
-  it('is released when the work fails', async () => {
+  it('is released if the work fails', async () => {
     const [one, two] = [lockOf('one'), lockOf('two')];
     await expect(one.hold(() => Promise.reject(new Error('full')))).rejects.toThrow('full');
     expect(await two.hold(async () => 'next')).toBe('next');
   });
 
-  it('is kept as long as the work takes, while waiting for it is limited', async () => {
+  it('is held as long as the work takes, although waiting for it is limited', async () => {
     let end = (): void => {};
     const over = new Promise<void>((resolve) => {
       end = resolve;
@@ -94,7 +94,7 @@ describe('a lock that processes share', () => {
   });
 });
 
-describe('work that only one of all processes does', () => {
+describe('work that only one process at a time does', () => {
   it('[D09] is done by the first process, and by no other at the same time', async () => {
     const store = await openMemoryStore({ clock: Date.now });
     const deps = {

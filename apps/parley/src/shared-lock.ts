@@ -21,8 +21,8 @@ const TIMEOUT_MS = 20_000;
 const RECHECK_MS = { first: 5, last: 200 };
 
 /**
- * The lock that allows only one process at a time to write to the workspace; undefined if there can
- * be no other process.
+ * The lock that allows only one process at a time to write to the workspace; undefined if no other
+ * process can exist.
  */
 export function workspaceLock(
   { agent, store: { url } }: LoadedSettings['settings'],
@@ -37,7 +37,7 @@ export function workspaceLock(
   return sharedLock({ ...around, leases: store.leases, name, owner });
 }
 
-/** Opens the workspace for a command, which works on its files beside running processes. */
+/** Opens the workspace for a command, which accesses its files alongside running processes. */
 export async function workspaceForCommand(
   settings: LoadedSettings['settings'],
   store: Pick<Store, 'leases'>,
@@ -57,7 +57,7 @@ export async function workspaceForCommand(
 
 export interface SharedLockDeps extends LeaseDeps {
   readonly random: () => number;
-  /** The longest wait, in ms. Tests use a shorter one. */
+  /** The maximum wait, in ms. Tests use a shorter one. */
   readonly patienceMs?: number;
 }
 
@@ -82,8 +82,8 @@ async function holdAmongAll<T>(deps: SharedLockDeps, work: (hold: Hold) => Promi
         `Another process (${held.owner}) has kept ${name} for ${patienceMs / 1_000} s; try again later.`,
       );
     }
-    // The pause is random so that waiting processes do not retry together. The lease tells when it
-    // expires if its holder has died.
+    // The pause is random so that waiting processes do not retry simultaneously. The lease states
+    // when it expires if its holder has died.
     await sleep(pause * (0.5 + random()));
   }
 }
@@ -92,8 +92,8 @@ async function holdAmongAll<T>(deps: SharedLockDeps, work: (hold: Hold) => Promi
 const LEASE_MS = 6_000;
 const RENEW_MS = 2_000;
 /**
- * How long before its expiry a lease is no longer relied on, because clocks differ and renaming a
- * file takes time. In ms.
+ * How long before its expiry a lease is considered lost, because clocks differ and renaming a file
+ * takes time. In ms.
  */
 const RESERVE_MS = 1_500;
 
@@ -108,8 +108,8 @@ export interface LeaseDeps {
 }
 
 /**
- * The time at which a lease was requested, on both clocks: one may be set back, the other stops
- * while a machine is suspended.
+ * The time at which a lease was requested, on both clocks: one can be set back, the other stops
+ * while the machine is suspended.
  */
 interface LeaseMoment {
   readonly at: number;

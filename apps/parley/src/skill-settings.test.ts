@@ -55,7 +55,7 @@ describe('a skill that is turned on or off', () => {
     expect(after).toMatch(/block:\s*(?:\[|- )\s*kiln,?\s*(?:- )?tea/);
   });
 
-  it('[P15] keeps what a profile blocks', async () => {
+  it('[P15] keeps skills blocked that a profile blocks', async () => {
     mkdirSync(join(path, 'profiles'));
     writeFileSync(join(path, 'profiles/own.yaml'), 'skills: { block: [tarot] }\n');
     const after = await turned('agent: { profile: own }\n', 'tea', false);

@@ -6,7 +6,7 @@ import type { LoadedSettings } from './settings.ts';
 interface SkillSettingsDeps extends SettingsFileDeps {
   readonly settings: Pick<LoadedSettings['settings'], 'skills'>;
   /**
-   * The name of the agent; undefined for the default one, whose lists are those of the installation
+   * The name of the agent; undefined for the default one, which uses the lists of the installation
    * (F14).
    */
   readonly name: string | undefined;

@@ -34,7 +34,7 @@ interface OpenSoulDeps {
   readonly clock: Clock;
   readonly monotonic: Monotonic;
   readonly log: Logger;
-  /** The models that evaluate proposals. If absent, evaluation is left to the running gateway. */
+  /** The models that evaluate proposals. If absent, only the running gateway evaluates them. */
   readonly models?: { readonly model: () => ChatModel; readonly meter: Meter } | undefined;
   /**
    * Set for an agent other than the default one: its name, and the caps that apply to all agents
@@ -68,14 +68,14 @@ export function openSoul(
   return {
     service,
     command: soulCommand(service, localTime),
-    /** The tool with which the agent makes proposals; absent when proposals have no effect. */
+    /** The tool with which the agent makes proposals; absent if proposals have no effect. */
     tool: soul.apply === 'never' ? {} : { soul: { service, localTime } },
   };
 }
 
 /**
- * Evaluates proposals with a judge model: the one in the settings, or by default the configured
- * model. Undefined if only the rules decide, as without a configured model.
+ * Evaluates proposals with a judge model: the judge named in the settings, or by default the
+ * configured model Undefined if only the rules decide, as without a configured model.
  */
 function soulTrial(
   settings: LoadedSettings['settings'],
@@ -110,7 +110,7 @@ export function spendingOf(
     purpose = 'soul',
   }: Pick<OpenSoulDeps, 'clock' | 'log' | 'named'> & {
     readonly store: Pick<Store, 'spend'>;
-    /** Identifies the purpose in the log of a refusal. */
+    /** The purpose, as named in the log if spending is refused. */
     readonly purpose?: string;
   },
 ): Pick<ScenarioServices, 'mayAsk' | 'spent'> {
@@ -148,7 +148,7 @@ function judgeFor(
     .model;
 }
 
-/** SOUL.md when no gateway is running. */
+/** Access to SOUL.md when no gateway is running. */
 export async function offlineSoul(
   store: Store,
   { name, settings }: ChosenAgent,

@@ -30,10 +30,10 @@ export interface RunningParley {
   close(): Promise<void>;
 }
 
-/** Starts everything, or one role of it. The messages of its errors say what to do. */
+/** Starts everything, or a single role. Its error messages say what to do. */
 export async function startParley(options: StartOptions): Promise<RunningParley> {
   const { folder, env, role = 'all' } = options;
-  // Everything is closed in the opposite order of opening, even when a later step fails.
+  // Everything is closed in reverse order of opening, even if a later step fails.
   await using opened = new AsyncDisposableStack();
   createDataFolder(folder);
   if (hasUnfinishedWork(folder)) await cleanUpAfterKill(folder);

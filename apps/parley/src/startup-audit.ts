@@ -7,7 +7,7 @@ import type { OpenLog, StartOptions } from './process-options.ts';
 import type { LoadedSettings } from './settings.ts';
 
 /**
- * The delay after the start, by which channels are connected. Nothing waits for the audit. In ms.
+ * The delay after the start, in ms, by which channels are connected. Nothing waits for the audit.
  */
 const AFTER_START_MS = 5_000;
 

@@ -60,9 +60,9 @@ export async function statusReport(
   }
 }
 
-/** How long a setback is reported, in ms. Its dead letters stay. */
+/** How long a rollback of the database is reported, in ms. Its dead letters remain afterwards. */
 const SETBACK_REPORTED_MS = 7 * DAY_MS;
-/** A delay of retention beyond this is reported, in ms. Regular rounds are at most a day apart. */
+/** A longer delay of retention is reported, in ms. Regular rounds are at most a day apart. */
 const HELD_REPORTED_MS = DAY_MS + 60 * 60_000;
 
 async function databaseNotes(
@@ -105,9 +105,9 @@ export interface GaugeDeps {
 
 export type ReadGauges = ReturnType<typeof openGauges>;
 
-/** How long a scrape waits for the database and the queue, in ms. */
+/** The timeout for the database and the queue during a scrape, in ms. */
 const TIMEOUT_MS = 2_000;
-/** No real installation has this many accounts. */
+/** A limit that no real installation reaches. */
 const MAX_ACCOUNTS = 100;
 
 /**
@@ -190,8 +190,8 @@ async function databaseGauges({
     singleGauge('parley_turns_running', backlog.turns),
     ...outboxGauges(backlog.outgoing, now),
     countsBy('parley_dead_letters', 'kind', Object.entries(dead)),
-    // Counts are grouped by what precedes the colon, because the rest of `account:telegram/default`
-    // names a chat account.
+    // Counts are grouped by the text before the colon, because the rest of
+    // `account:telegram/default` names a chat account.
     countsBy(
       'parley_leases_held',
       'kind',

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { LoadedSettings } from './settings.ts';
 import { unknownTools } from './tool-names.ts';
 
-/** Returns settings that consist only of these sections. */
+/** Returns settings that contain only these sections. */
 const settings = (of: object): Pick<LoadedSettings, 'settings'> => ({
   settings: { mcp: {}, agents: {}, ...of } as unknown as LoadedSettings['settings'],
 });
@@ -28,7 +28,7 @@ describe('tools that the settings name', () => {
     expect([...BUILT_IN_TOOLS].sort()).toEqual([...new Set(names)].sort());
   });
 
-  it('are reported if no tool has that name, with the nearest one', () => {
+  it('are reported if no tool has that name, with the most similar one', () => {
     const of = settings({
       tools: { block: ['exec', 'web-fetch', 'github_search', 'ours'] },
       approvals: { ask: [], auto: ['exce:git *', 'write'] },

@@ -37,7 +37,7 @@ export function unknownTools(
     };
     return Object.entries(lists).flatMap(([list, written = []]) =>
       written.flatMap((entry, nth) => {
-        // A rule of `approvals.auto` may name the first argument after a colon.
+        // A rule in `approvals.auto` may name the first argument after a colon.
         const tool = entry.replace(/:.*$/s, '');
         return isKnown(tool)
           ? []

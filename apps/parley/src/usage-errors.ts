@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 
 /**
  * Makes every usage error point to the help of its command, and every group of commands reject
- * unknown ones. Commander's own suggestions are too far off.
+ * unknown ones. Commander's own suggestions are too dissimilar.
  */
 export function explainUsageErrors(command: Command, path = command.name()): void {
   command.showHelpAfterError(`See "${path} --help".`);
@@ -14,7 +14,7 @@ export function explainUsageErrors(command: Command, path = command.name()): voi
   for (const one of command.commands) explainUsageErrors(one, `${path} ${one.name()}`);
 }
 
-/** Makes a group that has an action of its own treat any other word as an unknown command. */
+/** Makes a group that has its own action treat any other word as an unknown command. */
 function refuseWords(group: Command): void {
   group.allowExcessArguments().hook('preAction', (_group, running) => {
     const [word] = group.args;
@@ -22,7 +22,7 @@ function refuseWords(group: Command): void {
   });
 }
 
-/** Names that other programs use for some of our commands. */
+/** Names that other programs use for some of Parley's commands. */
 const OTHER_WORDS: Readonly<Record<string, string>> = {
   delete: 'remove',
   edit: 'change',
@@ -33,8 +33,8 @@ const OTHER_WORDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Rejects a word that is no command of this group. Suggests a command only if it is spelled
- * similarly.
+ * Rejects a word that is not a command of this group. Suggests the command that matches another
+ * program's word, or one with a similar spelling.
  */
 export function refuseWord(parent: Command, word: string): never {
   const path = parent.parent === null ? '' : `${parent.name()} `;
@@ -47,8 +47,8 @@ export function refuseWord(parent: Command, word: string): never {
 }
 
 /**
- * The command that the word of another program means, or `show` if an id or number follows without
- * it.
+ * The command that corresponds to another program's word, or `show` with the word if that is an id
+ * or number.
  */
 function meantWord(word: string, names: readonly string[]): string | undefined {
   const other = OTHER_WORDS[word];
@@ -56,7 +56,7 @@ function meantWord(word: string, names: readonly string[]): string | undefined {
   return /\d/.test(word) && names.includes('show') ? `show ${word}` : undefined;
 }
 
-/** Rewrites Commander's error for an invalid argument in the terms of the usage line. */
+/** Rewrites Commander's error for an invalid argument, using the terms of the usage line. */
 function plainUsageError(text: string): string {
   return text.replace(
     /^error: command-argument value '(.*)' is invalid for argument '(.*?)'\. /s,

@@ -19,7 +19,7 @@ const CAPABILITIES: Capabilities = {
   media: [],
 };
 
-/** Creates the adapter of one account. Nothing is connected before `start`. */
+/** Creates the adapter for one account. It does not connect before `start`. */
 export function createLinesAdapter(context: ChannelContext<LinesSettings>): ChannelAdapter {
   const { settings, clock, report } = context;
   const sends = new LinesSends();
@@ -28,8 +28,8 @@ export function createLinesAdapter(context: ChannelContext<LinesSettings>): Chan
     opened: () => report({ kind: 'connected', as: settings.name }),
     heard(event) {
       if (event.kind !== 'message') sends.answered(event);
-      // Events are handled one after another, so they keep their order. The server sends again what
-      // could not be stored.
+      // Events are handled one at a time, so they stay in order. The server resends any message
+      // that could not be stored.
       else storing = storing.then(() => take(event)).catch(() => connection.drop());
     },
     lost(reason, retryMs) {
@@ -39,7 +39,7 @@ export function createLinesAdapter(context: ChannelContext<LinesSettings>): Chan
   });
   const take = async (message: Message): Promise<void> => {
     await context.receive(toInbound(message, context));
-    // The server may forget the message only now.
+    // Only now may the server forget the message.
     connection.write({ kind: 'ack', id: message.id });
   };
   return {
@@ -65,7 +65,7 @@ function toInbound(
     chat: { id: room, type: direct ? 'direct' : 'group' },
     sender: { id: from, name: from, isBot: from.startsWith('bot-') },
     text,
-    // Everything here is typed; the server has no forwards, files or cards.
+    // All text here was typed by the sender; the server has no forwards, files or cards.
     authored: { text: true },
     ...(replyTo === undefined
       ? {}

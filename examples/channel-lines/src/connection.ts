@@ -26,7 +26,7 @@ export type LinesEvent = z.infer<typeof LinesEvent>;
 export interface LinesListener {
   opened(): void;
   heard(event: LinesEvent): void;
-  /** The connection is tried again after `retryMs`. */
+  /** The delay before the next attempt to connect is `retryMs`. */
   lost(reason: string, retryMs: number): void;
 }
 
@@ -69,17 +69,17 @@ export class LinesConnection {
     const heard = (line: string) => this.#listener.heard(LinesEvent.parse(JSON.parse(line)));
     createInterface(socket)
       .on('line', guarded('line', heard))
-      // The socket reports it as well.
+      // The socket also emits this error as an event.
       .on('error', () => {});
   }
 
-  /** Returns false if there is no connection; nothing was written then. */
+  /** Returns false if there is no connection; in that case nothing was written. */
   write(line: object): boolean {
     this.#socket?.write(`${JSON.stringify(line)}\n`);
     return this.#socket !== undefined;
   }
 
-  /** Ends this connection; the next one is opened automatically. */
+  /** Closes this connection; a new one is opened automatically. */
   drop(): void {
     this.#socket?.destroy();
   }

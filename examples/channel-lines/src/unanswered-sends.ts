@@ -1,7 +1,7 @@
 import { ChannelError, type OutboundPart, type Receipt } from '@parley/core';
 import type { LinesConnection, LinesEvent } from './connection.ts';
 
-/** Sends that the server has not answered yet, by their idempotency key. */
+/** Sends that the server has not yet answered, keyed by their idempotency key. */
 export class LinesSends {
   readonly #waiting = new Map<string, PromiseWithResolvers<Receipt>>();
 
@@ -37,7 +37,7 @@ export class LinesSends {
     send?.reject(new ChannelError(failure, 'the server asks to wait'));
   }
 
-  /** The part may have arrived; the key makes sending it again harmless. */
+  /** The part may have arrived; because of the key, sending it again is harmless. */
   lost(reason: string): void {
     for (const { reject } of this.#waiting.values()) {
       reject(new ChannelError({ kind: 'unknown-outcome' }, reason));

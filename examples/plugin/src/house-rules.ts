@@ -7,7 +7,8 @@ export const houseRules: ContextSource = {
   id: 'house-rules',
   reads: [FILE],
   async gather({ view }) {
-    // Files are read through the view, in which a file that this reader may not see looks absent.
+    // Files are read through the view, in which a file that this reader may not see appears to be
+    // absent.
     const rules = await view.read(FILE);
     if (rules.kind === 'absent') return {};
     const description = 'What counts at this table.';

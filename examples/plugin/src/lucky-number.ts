@@ -1,6 +1,6 @@
 import type { PluginHost, TurnHook } from '@parley/plugins';
 
-/** Tells the model the lucky number of the day, and logs how each turn ended. */
+/** Tells the model the lucky number of the day, and logs the outcome of each turn. */
 export function luckyNumber(sides: number, log: PluginHost['log']): TurnHook {
   return {
     id: 'lucky-number',

@@ -16,7 +16,7 @@ export function openBoard(context: ChannelContext<unknown>, title: string): Chan
     const { success, data } = Notice.safeParse(await request.json().catch(() => null));
     if (!success) return new Response('A notice has an id, from and text.\n', { status: 400 });
     const { id, from, text } = data;
-    // Resolves once the message is stored, and only then is it confirmed.
+    // Resolves once the message is stored; only then is it confirmed.
     await receive({
       channel: 'board',
       account,

@@ -1,8 +1,8 @@
 import type { PluginLayer } from '@parley/plugins';
 
 /**
- * The text never changes, so it is placed with the most stable parts; `after` would name another
- * place.
+ * The text never changes, so it is placed among the most stable parts; `after` would choose another
+ * position.
  */
 export const tableManners: PluginLayer = {
   id: 'table-manners',

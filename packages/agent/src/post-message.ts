@@ -16,10 +16,10 @@ export interface NewMessage extends Pick<Post, 'key' | 'turn'> {
   readonly markdown: string;
   /** A file to send; the text becomes its caption. */
   readonly file?: AgentFile;
-  /** Adds the system mark (G08), because the readers have not asked for this message. */
+  /** Adds the system mark (G08), because the readers did not request this message. */
   readonly isMarked: boolean;
   /**
-   * Shown below the last part. The text must say how to decide without buttons, because some
+   * Shown below the last part. The text must explain how to decide without buttons, because some
    * platforms have none.
    */
   readonly buttons?: readonly NonNullable<NewPart['buttons']>[number][];
@@ -45,8 +45,8 @@ export async function postMessage(
   const parts = withButtons([first, ...others], buttons);
   const result = await store.outbox.post({ ...post, parts }, clock());
   if (!('chat' in result)) return result;
-  // Delivery is woken for a known post, too: the call that stored it may have died before this
-  // line.
+  // Delivery is woken for a known post as well: the process that stored it may have died before
+  // this line.
   await deliver(result.chat.channel, result.chat.account, result.chat.chatId);
   return result;
 }
@@ -90,7 +90,7 @@ function withButtons(
   return [first, ...others.slice(0, -1), { ...last, buttons: [...buttons] }];
 }
 
-/** A part that carries a file, with a rendered text as its caption. */
+/** A part with a file, whose rendered text is the caption. */
 export function withFile(
   { bytes, ...file }: AgentFile,
   caption: NewPart | undefined,
@@ -101,7 +101,7 @@ export function withFile(
 }
 
 /**
- * Renders Markdown into parts of the outbox. Works in steps, so that a long text does not hold up
+ * Renders Markdown into parts for the outbox. Works in steps, so that a long text does not delay
  * other chats (M06).
  */
 export async function renderParts(

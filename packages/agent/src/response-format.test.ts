@@ -95,7 +95,7 @@ describe('an answer with a response format', () => {
     expect(turns).toBeGreaterThan(5);
   });
 
-  it('[G16] also fails in a resumed turn when its check never ends, and does not block the next message', async () => {
+  it('[G16] also fails in a resumed turn if its validation never ends, and does not block the next message', async () => {
     scene = await openTurnScene({}, { checks: impatient() });
     await scene.write('how many?', { responseFormat: ambiguous?.schema ?? {} });
     await scene.write('and now?');
@@ -120,7 +120,7 @@ describe('an answer with a response format', () => {
     expect(owed.at(-1)).toBe('Three.');
   });
 
-  it('[P04] fails with a notice and delivers no JSON when it does not fit twice', async () => {
+  it('[P04] fails with a notice and delivers no JSON if it is invalid twice', async () => {
     const [notice, ...others] = await ask(FORMAT, ['{"copies": -1}', '{"copies": -2}', GOOD]);
     expect(notice).toMatch(/^⚙️ The model’s answer does not fit the response format/);
     expect(others).toEqual([]);
@@ -130,7 +130,7 @@ describe('an answer with a response format', () => {
     expect(scene.logged.join()).toContain('"reason":"response-format"');
   });
 
-  it('[P04] is not streamed while it grows, unlike an answer in words', async () => {
+  it('[P04] is not streamed while it grows, unlike an answer in plain text', async () => {
     await ask(FORMAT, ['{"copies": "many"} and so on', GOOD]);
     expect(shown()).toEqual([]);
     await scene.write('and in words?');
@@ -150,7 +150,7 @@ describe('an answer with a response format', () => {
     expect(await ask(undefined, ['Three.', GOOD], { agent })).toEqual([GOOD]);
   });
 
-  it('[P04] [D03] gets a turn of its own, which other messages neither share nor join', async () => {
+  it('[P04] [D03] gets a separate turn, which other messages neither share nor join', async () => {
     scene = await openTurnScene({}, { busy: 'steer' });
     await scene.write('first');
     await scene.write('how many?', { responseFormat: FORMAT });

@@ -115,7 +115,7 @@ describe('a spend cap', () => {
 describe('the spend of turns', () => {
   const BO = { id: '2', name: 'Bo', isBot: false };
   const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
-  /** The day on whose account all scenes spend. */
+  /** The day to which the spending of all scenes is charged. */
   const ADA = { day: '2026-11-21', personId: 'test:1', groupId: null };
   const OF_BO = { day: '2026-11-21', personId: 'test:2', groupId: 'test:default:-9' };
 
@@ -188,7 +188,7 @@ describe('the spend of turns', () => {
       await scene.store.inbox.command(stopping, (command) => command.stop());
     };
 
-    it('[G17] counts its steps, and an estimate of the call that was running', async () => {
+    it('[G17] charges its steps, and an estimate for the call in progress', async () => {
       const halt = new AbortController();
       await open(undefined, { tools: [countingTool('parrot').tool] });
       const calls = [{ name: 'parrot', with: { word: 'a' } }];
@@ -229,7 +229,7 @@ describe('the spend of turns', () => {
       expect(await asks()).toBe('fine');
     });
 
-    it('[G17] gets the notice in the middle of a turn, too, and the usage so far counts', async () => {
+    it('[G17] also gets the notice in the middle of a turn, and the usage so far counts', async () => {
       const parrot = countingTool('parrot');
       await open({ perPersonDaily: { usd: 1 }, capOwners: false }, { tools: [parrot.tool] });
       const calls = (word: string) => ({ say: '', calls: [{ name: 'parrot', with: { word } }] });

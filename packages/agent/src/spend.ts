@@ -17,7 +17,9 @@ import type { StepUsage } from './loop/turn-journal.ts';
 import { localTimeIn } from './time.ts';
 import type { AgentProfile, Turn } from './turn/turn.ts';
 
-/** A spend cap is used up, so the model is not asked. The message is written for the person. */
+/**
+ * A spend cap has been reached, so the model is not called. The message is written for the person.
+ */
 export class SpendCapError extends ParleyError {
   readonly cap: ReachedCap;
   constructor(cap: ReachedCap, words: string) {
@@ -31,7 +33,7 @@ export interface Spending {
   readonly used: StepUsage | null;
   readonly byOwner: boolean;
   readonly reader: Reader;
-  /** Where the question was asked; absent when no person asked it. */
+  /** Where the question was asked; absent if it was not asked by a person. */
   readonly at?: SpendScope;
 }
 
@@ -43,8 +45,8 @@ export type SpendScope = Pick<RuntimeFacts, 'channel' | 'account' | 'channelUser
 export type SpendGuard = (spending: Spending) => Promise<void>;
 
 /**
- * Asks the guard before a model call. `used` is the usage of this turn that is not on the account
- * yet. Throws SpendCapError.
+ * Checks with the guard before a model call. `used` is the usage of this turn that has not been
+ * charged yet. Throws SpendCapError.
  */
 export async function assertWithinBudget(
   { spendGuard }: { readonly spendGuard?: SpendGuard },
@@ -55,7 +57,7 @@ export async function assertWithinBudget(
 }
 
 /**
- * Counts the usage of a model call that was ended from outside. By then nothing more can be stored
+ * Records the usage of a model call that was ended from outside. By then nothing more can be stored
  * with its turn.
  */
 export async function countCutOff(
@@ -74,16 +76,16 @@ interface SpendServices {
   readonly store: Pick<Store, 'spend'>;
   readonly log: Logger;
   /**
-   * Used for the notice to say in how many hours answers resume. Without a clock the notice says
-   * only when.
+   * Used for the notice, to state in how many hours answers resume. Without a clock the notice only
+   * states when.
    */
   readonly clock?: Clock;
-  /** Without this function no sender counts as a stranger. */
+  /** Without this function no sender is treated as a stranger. */
   readonly isStranger?: (at: SpendScope) => boolean;
 }
 
 /**
- * Creates the spend guard of an installation. Each cap that is reached is logged once a day.
+ * Creates the spend guard for an installation. Each cap that is reached is logged once a day.
  * Concurrent model calls do not see each other's usage, so together they can exceed a cap. `caps`
  * apply to all agents together, `own` only to this agent (F14).
  */
@@ -145,13 +147,13 @@ export interface SpendCap {
   readonly usd?: number | undefined;
 }
 
-/** The daily spending caps (G17), as in the settings. */
+/** The daily spending caps (G17), as given in the settings. */
 export interface SpendCaps {
   readonly perPersonDaily?: SpendCap | undefined;
-  /** The cap for people who have only open access. It applies in addition to `perPersonDaily`. */
+  /** The cap for people who only have open access. It applies in addition to `perPersonDaily`. */
   readonly perStrangerDaily?: SpendCap | undefined;
   readonly perGroupDaily?: SpendCap | undefined;
-  /** Applies to owners, too: it limits what they pay in total. */
+  /** Applies to owners as well: it limits what they pay in total. */
   readonly totalDaily?: SpendCap | undefined;
   /** Whether the caps per person and per group apply to owners as well. */
   readonly capOwners: boolean;
@@ -161,8 +163,8 @@ type ReachedCap = Exclude<keyof SpendCaps, 'capOwners'>;
 type Spender = 'owner' | 'known' | 'stranger';
 
 /**
- * Returns the cap that forbids another model call, or null. `turn` is the usage that is not on the
- * account yet.
+ * Returns the cap that forbids another model call, or null. `turn` is the usage that has not been
+ * charged yet.
  */
 export function reachedCap(
   caps: SpendCaps,
@@ -200,16 +202,16 @@ interface CapNotice {
   readonly toOwner: boolean;
   readonly section?: string;
   /**
-   * The current time, in ms. When absent, the notice gives neither the reason nor the hours that
-   * remain.
+   * The current time, in ms. If absent, the notice states neither the reason nor the remaining
+   * hours.
    */
   readonly now?: number | undefined;
 }
 
 /**
  * Builds the notice to a person: why answers stopped, when they resume and, for owners, which
- * setting is the cap. It reveals no one else's figures. Only the agent's time zone is known, so the
- * notice gives the hours until midnight there, which are the same in every zone.
+ * setting defines the cap. It reveals no one else's figures. Only the agent's time zone is known,
+ * so the notice states the hours until midnight there, which are the same in every zone.
  */
 export function capText(
   cap: ReachedCap,
@@ -235,8 +237,8 @@ const NUMBERS =
   );
 
 /**
- * Spells out the wait, such as `about seven hours`, so that no figure in the notice can be mistaken
- * for a figure of the cap.
+ * Spells out the waiting time, such as `about seven hours`, so that no figure in the notice can be
+ * mistaken for the amount of the cap.
  */
 function hoursText(minutes: number): string {
   const hours = Math.round(minutes / 60);

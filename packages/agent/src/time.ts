@@ -11,8 +11,8 @@ export interface TimeLimit {
 }
 
 /**
- * Runs work under a time limit. Does not wait for work that ignores its signal. Throws TimeUpError,
- * the reason of `stop`, or the error of the work.
+ * Runs work with a time limit. Does not wait for work that ignores its signal. Throws TimeUpError,
+ * the reason of `stop`, or the error thrown by the work.
  */
 export async function withTimeLimit<T>(
   { ms, stop }: TimeLimit,
@@ -44,11 +44,11 @@ export async function withTimeLimit<T>(
 export type LocalTime = (now: number) => { readonly date: string; readonly time: string };
 
 /**
- * Creates the clock of one IANA time zone. Creating a formatter costs a hundred times as much as
+ * Creates the clock for one IANA time zone. Creating a formatter costs a hundred times as much as
  * using it, so keep the result.
  */
 export function localTimeIn(timeZone: string): LocalTime {
-  // The Swedish locale formats dates as ISO 8601 does.
+  // The Swedish locale uses the date format of ISO 8601.
   const face = new Intl.DateTimeFormat('sv-SE', {
     timeZone,
     dateStyle: 'short',

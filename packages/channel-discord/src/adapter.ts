@@ -44,12 +44,12 @@ const CAPABILITIES: Capabilities = {
 /** Discord shows "typing" for 10 s. In ms. */
 const TYPING_REPEAT_MS = 8_000;
 /**
- * Discord allows five edits in five seconds per channel; this leaves some for other messages. In
- * ms.
+ * Discord allows five edits in five seconds per channel; this leaves capacity for other messages.
+ * In ms.
  */
 const EDIT_INTERVAL_MS = 1_200;
 
-/** One Discord bot. There is no network traffic before `start`. */
+/** One Discord bot. It makes no network requests before `start`. */
 export function createDiscordAdapter(
   context: ChannelContext<DiscordSettings>,
   env: ChannelEnv = realEnv,

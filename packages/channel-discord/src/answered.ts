@@ -10,12 +10,12 @@ interface AnsweredDeps {
 }
 
 /**
- * How long a message waits for the message it answers, in ms. Afterwards it is admitted without it.
+ * How long a message waits for the one it replies to, in ms. Afterwards it is admitted without it.
  */
 const FETCH_WITHIN_MS = 5_000;
 
 /**
- * Adds the answered message to a reply. Discord usually sends both, but guarantees only the
+ * Adds the referenced message to a reply. Discord usually sends both, but guarantees only the
  * reference. A deleted message is not requested.
  */
 export async function withAnswered(

@@ -13,10 +13,10 @@ import type { DiscordSettings } from './settings.ts';
 import { Snowflake, WireChannel, WireUser } from './wire.ts';
 import { WireMessage } from './wire-message.ts';
 
-/** The request body that creates or changes a message, in the form of Discord's API. */
+/** The request body that creates or changes a message, in the format of Discord's API. */
 export type MessageBody = Readonly<Record<string, unknown>>;
 
-/** The options of a call beside its body. */
+/** The options of a call besides its body. */
 export interface CallExtras {
   readonly files?: RawFile[] | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -27,26 +27,26 @@ export interface OwnMessage {
   readonly id: string;
   readonly content: string;
   readonly flags?: number;
-  /** The components, which hold the text of a card. */
+  /** The components, which contain the text of a card. */
   readonly components?: unknown;
 }
 
-/** A slash command of the menu. */
+/** A slash command in the menu. */
 export const MenuCommand = z.object({
   name: z.string(),
   description: z.string(),
   options: z
     .array(z.object({ type: z.int(), name: z.string(), description: z.string() }))
     .default([]),
-  /** Who may use the command, and where; null as set in the developer portal. */
+  /** Who may use the command, and where; null means the developer portal's setting applies. */
   integration_types: z.array(z.int()).nullish(),
   contexts: z.array(z.int()).nullish(),
 });
 export type MenuCommand = z.infer<typeof MenuCommand>;
 
 /**
- * The longest rate limit that a call waits for, in ms. Longer waits are left to delivery, which
- * meanwhile serves other chats.
+ * The longest rate limit that a call waits for, in ms. Longer waits are left to the delivery loop,
+ * which meanwhile serves other chats.
  */
 const MAX_OWN_WAIT_MS = 6_000;
 const Own = z.object({
@@ -84,8 +84,8 @@ export class DiscordApi {
     this.#wasSetBack = watchClock(time);
     this.#rest = new REST({
       api: apiRoot.replace(/\/$/, ''),
-      // discord.js would retry immediately after a reset or a 500; delivery retries later, and only
-      // once.
+      // discord.js would retry immediately after a reset or a 500; the delivery loop retries later,
+      // and only once.
       retries: 0,
       // Checked at the last moment, because a request may have waited for a rate limit.
       makeRequest: async (...request) => {
@@ -187,13 +187,13 @@ export class DiscordApi {
     await this.#call((rest) => rest.put(route, { body: commands }));
   }
 
-  /** Sends the first answer to a command or a pressed button, which is possible for 3 s. */
+  /** Sends the initial response to a command or a pressed button, which is possible within 3 s. */
   async answer(interactionId: string, token: string, body: MessageBody): Promise<void> {
     const route = Routes.interactionCallback(interactionId, token);
     await this.#call((rest) => rest.post(route, { body, auth: false }));
   }
 
-  /** Changes the first answer, which is possible for 15 min, as are the next three calls. */
+  /** Changes the initial response, which is possible within 15 min, as are the next three calls. */
   changeAnswer(
     applicationId: string,
     token: string,
@@ -234,7 +234,7 @@ export class DiscordApi {
     ).then(({ id }) => id);
   }
 
-  /** Stops the timers of the rate limits. */
+  /** Clears the rate limit timers. */
   close(): void {
     this.#rest.clearHashSweeper();
     this.#rest.clearHandlerSweeper();
@@ -258,8 +258,8 @@ export class DiscordApi {
 }
 
 /**
- * The smallest clock step that is handled, in ms. A smaller one only delays a call by the length of
- * the step.
+ * The smallest clock adjustment that is handled, in ms. A smaller one only delays a call by that
+ * amount.
  */
 const MIN_STEP_MS = 1_000;
 
@@ -277,7 +277,7 @@ function watchClock({
 }
 
 /**
- * Clears discord.js's rate limits, whose ends are wall-clock times. After the clock was set back by
+ * Clears discord.js's rate limits, whose expiry is a wall-clock time. If the clock was set back by
  * an hour, a full bucket would block its channel for an hour. Discord still reports when there are
  * too many calls.
  */

@@ -12,10 +12,13 @@ import type {
 
 export type Attachment = NonNullable<InboundMessage['attachments']>[number];
 
-/** The contract's limits; Discord itself allows ten files and three stickers. */
+/** The limit in the channel contract; Discord itself allows ten files and three stickers. */
 const MAX_FILES = 32;
 const MAX_REF = 4_096;
-/** The most pictures of embeds that are downloaded. For further ones the text contains the URL. */
+/**
+ * The maximum number of embed pictures that are downloaded. For further ones the text contains the
+ * URL.
+ */
 const MAX_PICTURES = 4;
 /** File extensions of stickers by Discord's format number. Format 3 (Lottie) is not a picture. */
 const STICKER_FORMATS: ReadonlyMap<number, string> = new Map([
@@ -26,7 +29,8 @@ const STICKER_FORMATS: ReadonlyMap<number, string> = new Map([
 
 /**
  * The files, stickers and pictures of a message, and of those that it forwards. A message without
- * any gets those of the message it replies to: "what is this?" below a picture means the picture.
+ * any gets those of the message it replies to: "what is this?" below a picture refers to the
+ * picture.
  */
 export function messageAttachments(message: WireMessage): Attachment[] {
   const { channel_id: channelId, referenced_message: answered } = message;
@@ -35,7 +39,7 @@ export function messageAttachments(message: WireMessage): Attachment[] {
   return ownAttachments(answered, { channelId, messageId: answered.id }).slice(0, MAX_FILES);
 }
 
-/** The message that can provide fresh URLs of the files. */
+/** The message from which fresh URLs of the files can be requested. */
 interface Holder {
   readonly channelId: string;
   readonly messageId: string;
@@ -43,7 +47,7 @@ interface Holder {
 
 const UNKNOWN: Holder = { channelId: '0', messageId: '0' };
 
-/** The files of a message itself, forwarded messages included. */
+/** The files of a message itself, including those of forwarded messages. */
 export function ownAttachments(
   message: WireMessage | WireAnswered,
   holder = UNKNOWN,

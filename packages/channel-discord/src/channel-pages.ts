@@ -4,12 +4,12 @@ import { isLater, laterId } from './positions.ts';
 const PAGE_SIZE = 1_000;
 const MAX_PAGES = 50;
 
-/** The newest stored message of each channel of a page. */
+/** The newest stored message of each channel in a page. */
 type Page = Map<string, string>;
 
 /**
  * The newest stored message of each served channel, in pages, so that a write rewrites only the
- * pages that changed. Beyond 50,000 channels the one that was silent longest is dropped and
+ * pages that changed. Beyond 50,000 channels, the one that has been silent longest is dropped and
  * reported.
  */
 export class ChannelPages {
@@ -54,19 +54,22 @@ export class ChannelPages {
     this.#changed.add(index);
   }
 
-  /** The first page, and the number of pages after it. */
+  /** The first page, and the number of pages that follow it. */
   get first(): { readonly channels: Record<string, string>; readonly pages: number } {
     return { channels: Object.fromEntries(this.#pages[0] ?? []), pages: this.#pages.length - 1 };
   }
 
-  /** Takes the pages after the first that changed since the last call, by page number. */
+  /**
+   * Returns the pages after the first that have changed since the last call, by page number, and
+   * clears their marks.
+   */
   takeChanged(): Map<number, Record<string, string>> {
     const changed = [...this.#changed].filter((index) => index > 0);
     this.#changed.clear();
     return new Map(changed.map((index) => [index, Object.fromEntries(this.#pages[index] ?? [])]));
   }
 
-  /** Marks pages as changed again, because they could not be written. */
+  /** Marks pages as changed again after a failed write. */
   putBack(pages: Iterable<number>): void {
     for (const index of pages) this.#changed.add(index);
   }
@@ -79,7 +82,9 @@ export class ChannelPages {
     return index;
   }
 
-  /** Drops the channel that was silent longest and returns the page that now has space. */
+  /**
+   * Drops the channel that has been silent longest and returns the page that now has a free slot.
+   */
   #dropSilent(): number {
     let silent: readonly [channelId: string, messageId: string] | undefined;
     for (const page of this.#pages) {

@@ -13,12 +13,12 @@ const MAX_OPTIONS = 25;
 const MAX_WORDS = 4_000;
 /** The `style` of a multi-line text input. */
 const PARAGRAPH = 2;
-/** Ids of the select of a message and the input of a form. There is one of each. */
+/** Ids of a message's select and of a form's input. There is one of each. */
 const [MENU, WORDS] = ['menu', 'words'];
 
 /**
- * Arranges the buttons of a part in rows. More than five choices become a menu. Other buttons stay
- * below it: the last one, which cancels, and those with a color or that ask for text.
+ * Arranges the buttons of a part in rows. More than five choices become a menu. Below it stay the
+ * last button, which cancels, and buttons with a color or that ask for text.
  */
 export function layOutButtons(buttons: readonly Button[]): MessageBody[] {
   const placed = buttons.map((button, place) => ({ button, place }));
@@ -60,7 +60,7 @@ function buttonRows(buttons: readonly PlacedButton[]): MessageBody[] {
 }
 
 /**
- * Renders an approval request as a card: its whole text with the buttons inside the same frame.
+ * Renders an approval request as a card: its entire text with the buttons inside the same frame.
  * Returns undefined when the part is not such a request.
  */
 export function cardOf(part: OutboundPart, base: MessageBody): MessageBody | undefined {
@@ -77,14 +77,14 @@ export function cardOf(part: OutboundPart, base: MessageBody): MessageBody | und
   };
 }
 
-/** A text that replaces the content of a message made of components, without buttons. */
+/** The body that replaces the content of a component-only message with a text without buttons. */
 export function textCard(base: MessageBody, text: string): MessageBody {
   const { content: _content, flags = 0, ...others } = base;
   const components = [{ type: TEXT, content: text }];
   return { ...others, flags: Number(flags) | COMPONENTS_V2, components };
 }
 
-/** A message of the bot as it is contained in an interaction. */
+/** One of the bot's messages as contained in an interaction. */
 interface ShownMessage {
   readonly flags?: number | undefined;
   readonly components?: readonly unknown[] | undefined;
@@ -112,7 +112,7 @@ function withoutRows(components: readonly unknown[]): readonly unknown[] {
 
 const TextDisplay = z.object({ type: z.literal(TEXT), content: z.string() });
 
-/** The visible text of a message: its own, or that of its components. */
+/** The visible text of a message: its content, or the text of its components. */
 export function shownText(message: {
   readonly content?: unknown;
   readonly components?: unknown;
@@ -150,7 +150,7 @@ export function questionForm({ asks, data }: Asking): MessageBody {
 }
 
 /**
- * The id of a button. Discord refuses two buttons with the same id, so each starts with its index.
+ * Builds a button id. Discord refuses two buttons with the same id, so each starts with its index.
  * At most 67 of 100 characters.
  */
 function writeButtonId(place: number, data: string): string {
@@ -158,8 +158,8 @@ function writeButtonId(place: number, data: string): string {
 }
 
 /**
- * The id of a button that asks for text. A field name may contain any character, so it is preceded
- * by its length.
+ * Builds the id of a button that asks for text. A field name may contain any character, so it is
+ * preceded by its length.
  */
 function writeAskId(asks: string, data: string): string {
   return data.length + asks.length < MAX_ID - 4 ? `?${asks.length}:${asks}${data}` : `?0:${data}`;
@@ -169,13 +169,13 @@ function writeAskId(asks: string, data: string): string {
 const MAX_ID = 100;
 const USUAL_NAME = 'Your answer';
 
-/** The field that a button asks for, and the text before the value. */
+/** The field that a button asks for, and the text that precedes the value. */
 export interface Asking {
   readonly asks: string;
   readonly data: string;
 }
 
-/** What a person did with a component of the bot. */
+/** What a person did with one of the bot's components. */
 export type Pressed =
   | { readonly kind: 'wrote'; readonly text: string }
   | ({ readonly kind: 'asks' } & Asking);
@@ -188,7 +188,7 @@ export interface PressData {
 }
 
 /**
- * Reads a pressed button, a choice or a filled-in form; undefined when it does not belong to
+ * Parses a pressed button, a choice or a filled-in form; undefined when it does not belong to
  * Parley.
  */
 export function readPress({
@@ -220,7 +220,7 @@ export function readButtonId(customId: string): string | undefined {
 const Input = z.object({ custom_id: z.literal(WORDS), value: z.string() });
 const Labelled = z.object({ component: z.record(z.string(), z.unknown()) });
 
-/** The value of the input of a form, whose parent is a label or a row. */
+/** Reads the value of a form's input, whose parent is a label or a row. */
 function readFormInput(components: unknown): string {
   if (!Array.isArray(components)) return '';
   for (const component of components as readonly unknown[]) {

@@ -17,7 +17,7 @@ const Media = z.object({
 });
 const Nested = z.array(z.unknown()).catch([]);
 
-/** The fields of all types of components; each type has some of them. */
+/** The fields of all component types; each type has some of them. */
 const WireComponent = z.object({
   type: kindNumber,
   content: text,
@@ -48,8 +48,7 @@ export interface ShownMedia extends WireMedia {
 }
 
 /**
- * The content of components: their text as people read it, their files, and the names of unreadable
- * kinds.
+ * The content of components: their visible text, their files, and the names of unreadable kinds.
  */
 export interface ShownComponents {
   readonly lines: readonly string[];
@@ -59,13 +58,13 @@ export interface ShownComponents {
 
 const NOTHING: ShownComponents = { lines: [], media: [], unread: [] };
 /**
- * The deepest nesting that is read. Discord nests three levels and allows 40 components in a
+ * The maximum nesting depth that is read. Discord nests three levels and allows 40 components in a
  * message.
  */
 const MAX_DEPTH = 8;
 const MAX_COMPONENTS = 100;
 
-/** Reads the components of a message, with nested ones in their place. */
+/** Reads the components of a message; nested ones are inserted where they occur. */
 export function readComponents(
   components: readonly unknown[],
   naming: Naming,
@@ -82,8 +81,8 @@ export function readComponents(
 }
 
 /**
- * The URL from which a file can be downloaded: Discord's own, or that of Discord's copy. Undefined
- * for all others.
+ * The URL from which a file can be downloaded: Discord's own, or that of Discord's copy; undefined
+ * for any other.
  */
 export function mediaUrl({ url, proxy_url, attachment_id }: WireMedia): string | undefined {
   const address = attachment_id === undefined ? proxy_url : url;
@@ -129,8 +128,8 @@ const SEPARATOR = 14;
 const ENTRY = 16;
 const CONTAINER = 17;
 /**
- * Kinds that may be empty: rows, sections, separators, containers and labels only arrange their
- * content.
+ * Component types that may be empty: rows, sections, separators, containers and labels only arrange
+ * their content.
  */
 const SILENT: ReadonlySet<number> = new Set([ROW, 9, SEPARATOR, CONTAINER, 18]);
 
@@ -140,7 +139,7 @@ function nameOfKind(type: number): string {
   return `a part of the message (component type ${type})`;
 }
 
-/** The lines of the component itself, without nested ones. */
+/** The lines of the component itself, without those of nested ones. */
 function ownLines(component: WireComponent, naming: Naming): string[] {
   const { type, label, url, emoji, divider, content, description, value } = component;
   if (type === SEPARATOR) return divider === false ? [] : ['---'];

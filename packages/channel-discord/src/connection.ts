@@ -31,17 +31,17 @@ interface ConnectionDeps extends ChannelEnv {
   readonly log: Logger;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
-  /** Called with each event of the gateway, unchanged. */
+  /** Called with each gateway event, unchanged. */
   readonly onEvent: (event: GatewayEvent, shard: number) => void;
   /** Called when a shard starts a new session, which does not deliver earlier events. */
   readonly onSessionStart: (shard: number) => void;
-  /** Called when the shard knows its servers and channels. */
+  /** Called when the shard has received its servers and channels. */
   readonly onShardReady: (shard: number, client: Client) => void;
-  /** Called when discord.js cannot read an event, which was passed to `onEvent` before. */
+  /** Called when discord.js cannot parse an event, which was passed to `onEvent` before. */
   readonly onUnreadable: (event: GatewayEvent, thrown: unknown) => void;
 }
 
-/** A connection that lasted this long resets the count of failures, in ms. */
+/** A connection that lasted at least this long resets the failure count, in ms. */
 const STABLE_AFTER_MS = 60_000;
 /** How long discord.js waits before it reconnects, in ms. */
 const OWN_RETRY_MS = 500;
@@ -148,9 +148,8 @@ export class Connection {
 const SESSION_EVENTS: ReadonlySet<string> = new Set(['READY', 'RESUMED']);
 
 /**
- * Limits the effect of an event that discord.js cannot read to that event. Otherwise the error
- * would be thrown from the socket's listener, where no caller handles it: the adapter would restart
- * and delay other events.
+ * Confines an event that discord.js cannot parse. Otherwise the error would be thrown from the
+ * socket's listener, where no caller handles it: the adapter would restart and delay other events.
  */
 function survivePackets(
   client: Client,
@@ -166,7 +165,7 @@ function survivePackets(
       } catch (thrown) {
         if (packet === undefined || SESSION_EVENTS.has(packet.t)) throw thrown;
         onUnreadable(packet, thrown);
-        // discord.js reads the data of a server again to count the available ones.
+        // discord.js reads a server's data again to count the available ones.
         if (packet.d == null) Reflect.set(packet, 'd', {});
         return true;
       }
@@ -210,17 +209,17 @@ function endingOf(thrown: unknown): Ending {
     : { reason };
 }
 
-/** The deadline of the close handshake, in ms. A dead peer never answers. */
+/** The deadline for the close handshake, in ms. A dead peer never responds. */
 const CLOSE_WITHIN_MS = 2_000;
 /** The close code with which Discord's own libraries keep the session resumable. */
 const RESUMING = 4200;
-/** The `readyState` of a connection that has ended. */
+/** The `readyState` of a closed connection. */
 const CLOSED = 3;
 
 /**
- * discord.js's own sharding with a `destroy` that really ends it. Otherwise a shard waiting for its
- * next attempt would continue after `destroy`, and a connection that is still being opened, or
- * whose peer is dead, would stay for half a minute.
+ * discord.js's own sharding with a `destroy` that really stops it. Otherwise a shard waiting for
+ * its next attempt would continue after `destroy`, and a connection that is still being opened, or
+ * whose peer is dead, would stay open for half a minute.
  */
 class EndingSharding extends SimpleShardingStrategy {
   override async destroy(...options: Parameters<SimpleShardingStrategy['destroy']>): Promise<void> {
@@ -230,7 +229,7 @@ class EndingSharding extends SimpleShardingStrategy {
       Reflect.defineProperty(shard, 'internalConnect', { value: () => Promise.resolve() });
     const closed = new AbortController();
     const late = realEnv.wait(CLOSE_WITHIN_MS, closed.signal).then(() => terminate(all));
-    // After a close with 1000 the next process could not resume the session.
+    // After a close with code 1000 the next process could not resume the session.
     await super.destroy({ ...options[0], code: RESUMING });
     closed.abort();
     await late;

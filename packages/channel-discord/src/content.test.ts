@@ -134,7 +134,7 @@ describe('[F01] the inbound message of a Discord message', () => {
     expect(message).not.toHaveProperty('replyTo');
   });
 
-  it('[F10] contains the files of the answered message when it has none itself', () => {
+  it('[F10] contains the files of the message replied to when it has none itself', () => {
     const author = { id: '5', username: 'ben' };
     const answered = {
       id: '50',

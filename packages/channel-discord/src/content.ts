@@ -12,8 +12,8 @@ import type { WireMessage } from './wire-message.ts';
 
 /**
  * Converts a Discord message into an inbound message (F01). Returns undefined for the bot's own
- * messages and for those that Discord itself writes ("started a thread", joins, pins) (F07). Of a
- * message type newer than Parley it reads what it can.
+ * messages and for those that Discord itself writes ("started a thread", joins, pins) (F07). A
+ * message type newer than Parley is read as far as possible.
  */
 export function toInbound(
   message: WireMessage,
@@ -55,7 +55,9 @@ export function toInbound(
   };
 }
 
-/** What a message written by Discord itself reports; undefined for messages of people and bots. */
+/**
+ * What a message written by Discord itself reports; undefined for messages from people and bots.
+ */
 export function noticeIn({ type }: Pick<WireMessage, 'type'>): string | undefined {
   const kind = messageKind(type);
   return kind?.kind === 'notice' ? kind.what : undefined;
@@ -74,7 +76,7 @@ function messageSender({ author, member, webhook_id }: WireMessage): InboundMess
   return toSender(author, member, isBot);
 }
 
-/** The thread that the answer will start from this message. It will have the id of the message. */
+/** The thread that the answer will start from this message; its id will be that of the message. */
 function threadOf(message: WireMessage, { chat }: Place, me: string): InboundMessage['chat'] {
   const title = [chat.title, `#${threadName(message, me)}`].filter(Boolean).join(' › ');
   return { ...chat, type: 'thread', threadId: message.id, title };
@@ -97,7 +99,7 @@ export function threadName(
   return `${cut.replace(/\s\S*$/, '')} …`;
 }
 
-/** The contract's limit; a server has at most 250 roles. */
+/** The limit in the channel contract; a server has at most 250 roles. */
 const MAX_ROLES = 500;
 
 /** Converts a user into a sender, in a server with their nickname and roles there. */
@@ -112,14 +114,14 @@ export function toSender(
 }
 
 /**
- * Whether the bot's own role is mentioned. Discord's autocompletion offers it beside the bot, under
- * the same name.
+ * Whether the bot's own role is mentioned. Discord's autocompletion offers it next to the bot,
+ * under the same name.
  */
 function namesRole({ mention_roles }: WireMessage, { botRole }: Place): boolean {
   return botRole !== undefined && mention_roles.includes(botRole);
 }
 
-/** The author's words without a leading mention of the bot. */
+/** The author's text without a leading mention of the bot. */
 function ownWords(
   message: WireMessage,
   place: Place,
@@ -135,7 +137,7 @@ function ownWords(
   return { own: namingOf(message, place)(text), leading: text !== content };
 }
 
-/** The content of a message: its author's words, and everything else it shows. */
+/** The content of a message: its author's text, and everything else it shows. */
 interface MessageParts {
   readonly own: string;
   readonly shown: ShownContent;
@@ -143,9 +145,8 @@ interface MessageParts {
 }
 
 /**
- * The text of a message. The sender's words stay separate in `text`, so that they can be a command
- * or an approval; everything else the message shows is quoted. Without words of their own the rest
- * becomes the text.
+ * Separates the sender's text, so that it can be a command or an approval, from everything else the
+ * message shows, which is quoted. If the sender typed nothing, the rest becomes the text.
  */
 function messageWords(
   message: WireMessage,
@@ -160,12 +161,12 @@ function messageWords(
   const text = [shown.text, ...unread(type)].filter(Boolean).join('\n');
   if (text !== '' || hasFiles) return { text };
   if (messageKind(message.type) === undefined) return { text: unreadText(NEW_KIND, type) };
-  // In a group Discord may withhold the words; in a direct chat a person has sent something.
+  // In a group Discord may withhold the text; in a direct chat a person has sent something.
   const isMention = message.content.trim() !== '';
   return { text: type === 'direct' && !isMention ? unreadText('something', type) : '' };
 }
 
-/** The context that decides which words count as the sender's. */
+/** The context that decides which text counts as typed by the sender. */
 interface Typing {
   readonly me: string;
   readonly isDirect: boolean;
@@ -191,7 +192,7 @@ function findAuthored(
   };
 }
 
-/** Whether all of the quoted text is the sender's own, or in a direct chat the bot's. */
+/** Whether all of the quoted text was written by the sender, or in a direct chat by the bot. */
 function isQuoteOfTheirs(
   { author, referenced_message: answered }: WireMessage,
   place: Place,
@@ -201,7 +202,7 @@ function isQuoteOfTheirs(
   const isMine = isDirect && answered.author.id === me;
   if (!isMine && answered.author.id !== author.id) return false;
   if (messageKind(answered.type)?.kind !== 'written') return false;
-  // The bot's components are its own words too.
+  // The bot's components count as its own text.
   const others = isMine ? { ...answered, components: [] } : answered;
   return shownContent(others, place).text === '';
 }
@@ -211,8 +212,8 @@ function readReply(message: WireMessage, place: Place): Pick<InboundMessage, 're
   const messageId = isReply(message) ? reference?.message_id : undefined;
   if (messageId === undefined) return {};
   if (answered === undefined) return { replyTo: { messageId } };
-  // The files of the answered message are attached when the message has none itself; otherwise the
-  // text mentions that they exist.
+  // The files of the message replied to are attached when the message has none itself; otherwise
+  // the text mentions that they exist.
   const files = ownAttachments(message).length === 0 ? [] : ownAttachments(answered);
   const names = files.map(({ kind, name }) => `[${kind}${name === undefined ? '' : `: ${name}`}]`);
   const around = [{ ...message.author, member: message.member }, ...message.mentions];

@@ -6,16 +6,16 @@ import { type Resumed, type ResumeEnding, resumeSession } from './resume.ts';
 import type { Seen } from './seen.ts';
 
 /**
- * How long messages of a new session wait for those that an earlier session still has to deliver,
- * in ms.
+ * How long messages of a new session wait for those that an earlier session has yet to deliver, in
+ * ms.
  */
 const TIMEOUT_MS = 5_000;
-/** How far before the end of a session the messages of a new direct chat are fetched, in ms. */
+/** How far before the end of a session a new direct chat is fetched from, in ms. */
 const LOOK_BACK_MS = 7 * 24 * 60 * 60_000;
 /**
  * The age at which a gap is closed, in ms. A gap begins at most a week before its session ended, so
- * anyone who wrote in it has another week to write again, even if the bot had received nothing for
- * months, or ever.
+ * anyone who wrote during it has another week to write again, even if the bot had received nothing
+ * for months, or ever.
  */
 const GAP_ENDS_MS = 2 * LOOK_BACK_MS;
 
@@ -38,10 +38,10 @@ interface Pending {
 }
 
 /**
- * Gateway sessions that were replaced by a newer one. Only they deliver the first direct messages
- * from new people that were sent before. Each is therefore resumed until it has delivered
- * everything or Discord says that it no longer exists, and until then it stays stored for the next
- * process. When a session is gone, first direct messages may be missing. This is the gap: new
+ * Gateway sessions that were replaced by a newer one. First direct messages that new people sent
+ * before the replacement arrive only through them. Each is therefore resumed until it has delivered
+ * everything or Discord reports that it no longer exists, and until then it stays stored for the
+ * next process. When a session is gone, first direct messages may be missing. This is the gap: new
  * direct chats are read from its start once somebody writes in them again.
  */
 export class EarlierSessions {
@@ -49,14 +49,14 @@ export class EarlierSessions {
   /** Earlier sessions by session id. */
   readonly #pending = new Map<string, Pending>();
   readonly #replaced = Promise.withResolvers<'replaced'>();
-  /** The gap as it was before the pending sessions extended it. */
+  /** The gap before the pending sessions extended it. */
   #gapBefore: string | undefined;
 
   constructor(deps: EarlierDeps) {
     this.#deps = deps;
   }
 
-  /** Resumes the sessions that earlier processes left behind. */
+  /** Resumes the sessions left over from earlier processes. */
   start(signal: AbortSignal): void {
     const { seen, clock } = this.#deps;
     if (seen.gap !== undefined && isLater(snowflakeAt(clock() - GAP_ENDS_MS), seen.gap))
@@ -79,13 +79,14 @@ export class EarlierSessions {
   }
 
   /**
-   * Resolves when all sessions have delivered what they missed, or take too long. Never rejects.
+   * Resolves when all sessions have delivered what they missed, or the timeout has passed. Never
+   * rejects.
    */
   caughtUp(signal: AbortSignal): Promise<void> {
     return this.#patiently(({ caughtUp }) => caughtUp, signal);
   }
 
-  /** Resolves when all sessions have ended, or take too long. Never rejects. */
+  /** Resolves when all sessions have ended, or the timeout has passed. Never rejects. */
   settled(signal: AbortSignal): Promise<void> {
     return this.#patiently(({ done }) => done, signal);
   }
@@ -128,7 +129,7 @@ export class EarlierSessions {
     seen.end(session);
   }
 
-  /** Stores the gap until it is certain that nothing is missing. */
+  /** Stores the gap until it is certain that no message is missing. */
   #openGap(from: Position): void {
     const { seen } = this.#deps;
     if (!this.arePending) this.#gapBefore = seen.gap;
@@ -136,7 +137,7 @@ export class EarlierSessions {
     if (seen.gap === undefined || isLater(seen.gap, start)) seen.setGap(start);
   }
 
-  /** The message after which a session may have missed first direct messages. */
+  /** The message after which first direct messages may be missing from a session. */
   #startOf({ newest }: Position): string {
     const { seen, clock } = this.#deps;
     const start = newest ?? seen.cursors().newest ?? snowflakeAt(clock());

@@ -1,9 +1,12 @@
 import { type Naming, shownTime } from './mentions.ts';
 import type { WireEmbed, WireMedia } from './wire-message.ts';
 
-/** The longest preview of a linked page, in characters. The linked words stand beside it. */
+/**
+ * The maximum length of a preview of a linked page, in characters. The linked text appears next to
+ * it.
+ */
 const MAX_PREVIEW = 500;
-/** The longest preview of a post, which Discord shows in full. In characters. */
+/** The maximum length of a preview of a post, which Discord shows in full. In characters. */
 const MAX_POST = 1_500;
 /** Discord's limit for all embeds of one message, in characters. */
 const MAX_EMBED = 6_000;
@@ -15,7 +18,7 @@ export interface EmbedContext {
 }
 
 /**
- * Types of embed that Discord creates from a link. Those of bots and webhooks, and some posts, are
+ * Embed types that Discord creates from a link. Those of bots and webhooks, and of some posts, are
  * `rich`.
  */
 const PREVIEWS: ReadonlySet<string> = new Set(['link', 'article', 'video', 'image', 'gifv']);
@@ -24,7 +27,7 @@ function isPreview({ type }: WireEmbed): boolean {
   return type !== undefined && PREVIEWS.has(type);
 }
 
-/** An embed as text; empty when it shows nothing that text can express. */
+/** An embed as text; empty when it shows nothing that can be expressed as text. */
 export function embedText(embed: WireEmbed, context: EmbedContext): string {
   if (embed.type === 'poll_result') return pollResultText(embed);
   if (isPreview(embed)) return renderPreview(embed, context);
@@ -34,8 +37,8 @@ export function embedText(embed: WireEmbed, context: EmbedContext): string {
 }
 
 /**
- * The name of an embed without readable content, such as one of a new kind; undefined for all
- * others.
+ * The name of an embed without readable content, such as one of a new kind; undefined if it is
+ * readable.
  */
 export function unreadEmbed(embed: WireEmbed, context: EmbedContext): string | undefined {
   if (isPreview(embed) || embedText(embed, context) !== '') return undefined;
@@ -53,12 +56,12 @@ function renderPreview(
   const about = [title, description].filter(Boolean).join(': ');
   const words = [from, about].filter(Boolean).join(' · ').replace(/\s+/g, ' ').trim();
   const isKnown = url === undefined || content.includes(url);
-  // A preview without words is still shown when its link is not in the text.
+  // A preview without text is still shown when its link is not in the text.
   if (words === '' && isKnown) return '';
   return `[Preview${url === undefined ? '' : ` of ${url}`}] ${cutText(naming(words), MAX_PREVIEW)}`.trim();
 }
 
-/** The card of a bot or a webhook, in the order in which people see it. */
+/** A card sent by a bot or a webhook, in the order in which people see it. */
 function richText(embed: WireEmbed, naming: Naming): string {
   const { author, title, url, description, fields, provider, footer, timestamp } = embed;
   const time = timestamp === undefined ? undefined : shownTime(Date.parse(timestamp));
@@ -88,7 +91,7 @@ function pictureLine(what: string, media: WireMedia | undefined): string | undef
   return `${what}: ${[description, url].filter(Boolean).join(' ')}`;
 }
 
-/** The result of a poll, which Discord writes into the fields of an embed. */
+/** The result of a poll, which Discord puts into the fields of an embed. */
 function pollResultText({ fields }: WireEmbed): string {
   const value = (name: string) => fields.find((one) => one.name === name)?.value ?? '';
   const question = value('poll_question_text');
@@ -104,7 +107,7 @@ function pollResultText({ fields }: WireEmbed): string {
   return `Poll closed: ${question}\n${result}`;
 }
 
-/** Cuts a text to a length. A cut text says so, with the original length (P10). */
+/** Truncates a text to a length, with a notice that states the original length (P10). */
 export function cutText(text: string, length: number): string {
   if (text.length <= length) return text;
   return `${text.slice(0, length).toWellFormed()}… [cut: ${length} of ${text.length} characters]`;

@@ -29,7 +29,7 @@ describe('after a failed login or a lost connection', () => {
     expect(decision).toMatchObject({ kind: 'retry', afterMs: ms });
   });
 
-  it('waits as long as Discord says', () => {
+  it('waits as long as Discord asks', () => {
     expect(afterConnectionFailure({ reason: 'r', retryAfterMs: 77_000 }, 0, 0, NOW)).toMatchObject({
       afterMs: 77_000,
     });

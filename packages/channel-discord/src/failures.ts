@@ -18,7 +18,7 @@ type CallFailure =
       readonly code: number;
       readonly reason: string;
     }
-  /** There were too many requests: the call was not sent, or Discord refused it. */
+  /** The call was rate-limited: it was not sent, or Discord refused it. */
   | { readonly kind: 'rate-limited'; readonly retryAfterMs: number; readonly global: boolean }
   /** No connection was opened. */
   | { readonly kind: 'not-sent'; readonly reason: string }
@@ -49,12 +49,12 @@ export function callFailureOf(thrown: unknown): CallFailure {
 }
 
 /**
- * The wait in slow mode, whose error states no time, in ms. A channel can have a slow mode of up to
- * six hours.
+ * The wait in slow mode, for which the error states no time, in ms. A channel can have a slow mode
+ * of up to six hours.
  */
 const SLOW_MODE_MS = 10_000;
 
-/** Discord's error codes that mean something else than their HTTP status. */
+/** Discord's error codes whose meaning differs from that of their HTTP status. */
 const BY_CODE: ReadonlyMap<number, ChannelFailure> = new Map<number, ChannelFailure>([
   // Unknown channel or server.
   [10003, { kind: 'gone' }],
@@ -72,7 +72,7 @@ const BY_CODE: ReadonlyMap<number, ChannelFailure> = new Map<number, ChannelFail
   [200001, { kind: 'refused' }],
 ]);
 
-/** Converts a failed call into the error that delivery handles. */
+/** Converts a failed call into the error that the delivery loop handles. */
 export function discordSendError(
   failure: CallFailure,
   channelId: string,
@@ -111,7 +111,7 @@ function refusalFailure({
 }: Extract<CallFailure, { kind: 'refused' }>): ChannelFailure {
   const known = BY_CODE.get(code);
   if (known !== undefined) return known;
-  // The account is refused, not this part: it can be sent once the token is fixed.
+  // The whole account is refused, not just this part: the part can be sent once the token is fixed.
   if (status === 401) return { kind: 'transient' };
   if (status === 403) return { kind: 'forbidden' };
   return status === 404 ? { kind: 'gone' } : { kind: 'refused' };
@@ -131,7 +131,10 @@ function refusalAdvice(code: number): string {
   }
 }
 
-/** Runs a call on a channel. @throws ChannelError */
+/**
+ * Runs a call on a channel and translates its failure.
+ * @throws ChannelError
+ */
 export async function translateFailure<T>(channelId: string, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
@@ -150,10 +153,13 @@ export interface Ending {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** Discord allows 1,000 logins a day; this interval makes at most 480. In ms. */
+/**
+ * The minimum interval between logins: Discord allows 1,000 a day, and this makes at most 480. In
+ * ms.
+ */
 const BETWEEN_LOGINS_MS = 180_000;
 /**
- * The longest pause before a login, in ms. Discord resets the count daily, so a later time means
+ * The maximum pause before a login, in ms. Discord resets the count daily, so a later time means
  * that this machine's clock is wrong.
  */
 const MAX_LOGIN_PAUSE_MS = 24 * 60 * 60_000;

@@ -5,7 +5,7 @@ const API = 'https://discord.com/api';
 const TEST_API = 'http://127.0.0.1:8082/api';
 
 describe('[F10] the reference of a file', () => {
-  it('is read back as it was written', () => {
+  it('is parsed back to the original value', () => {
     const whole = { url: 'https://h/a?b=c', channelId: '1', messageId: '2', fileId: '3' };
     expect(readRef(writeRef(whole))).toEqual(whole);
     expect(readRef(writeRef({ url: 'https://h/a' }))).toEqual({ url: 'https://h/a' });
@@ -32,7 +32,7 @@ describe('[F10] the reference of a file', () => {
     expect(mayFetch(url, api)).toBe(allowed);
   });
 
-  it('has expired when its signature says so', () => {
+  it('has expired if its signature says so', () => {
     expect(hasExpired('https://h/a?ex=10&hm=x', 15_999)).toBe(false);
     expect(hasExpired('https://h/a?ex=10&hm=x', 16_000)).toBe(true);
     expect(hasExpired('https://h/a', 16_000)).toBe(false);

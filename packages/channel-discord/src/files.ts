@@ -58,7 +58,7 @@ async function freshUrl(
   throw gone;
 }
 
-/** The URL of an attachment, or of a file that is only in a component. */
+/** The URL of an attachment, or of a file that occurs only in a component. */
 function urlOf({ attachments, components }: WireContent, fileId: string | undefined) {
   const { media } = readComponents(components, (text) => text);
   return (
@@ -74,7 +74,7 @@ export function pictureUrl(apiRoot: string, id: string, avatar: string): string 
   return `${root}/avatars/${id}/${avatar}.png?size=128`;
 }
 
-/** Downloads a file; undefined when it is not, or no longer, at the URL. */
+/** Downloads a file; undefined when it does not, or no longer, exist at the URL. */
 export async function downloadDiscordFile(
   { apiRoot }: Pick<FilesDeps, 'apiRoot'>,
   url: string,
@@ -113,7 +113,9 @@ function fileRefusedError(why: string): ChannelError {
   return new ChannelError({ kind: 'refused' }, `The file was not downloaded: ${why}.`);
 }
 
-/** The URL of a file, and the message that provides a fresh one when this one has expired. */
+/**
+ * The URL of a file, and the message from which a fresh one can be requested after it has expired.
+ */
 interface FileRef {
   readonly url: string;
   readonly channelId?: string;
@@ -126,7 +128,7 @@ export function writeRef({ url, channelId, messageId, fileId }: FileRef): string
   return fileId === undefined ? url : `${url}#${channelId}/${messageId}/${fileId}`;
 }
 
-/** Parses a reference; undefined when it is not one of this adapter. */
+/** Parses a reference; undefined when this adapter did not create it. */
 export function readRef(ref: string): FileRef | undefined {
   const [, url, ids] = /^(https?:\/\/[^#\s]+)(?:#(\d+\/\d+\/\d+))?$/.exec(ref) ?? [];
   if (url === undefined) return undefined;
@@ -136,7 +138,7 @@ export function readRef(ref: string): FileRef | undefined {
 }
 
 /**
- * Hosts to download from. The last two hold copies of external pictures, which Discord has fetched
+ * Hosts to download from. The last two serve copies of external pictures, which Discord has fetched
  * itself.
  */
 const HOSTS: ReadonlySet<string> = new Set([
@@ -159,7 +161,7 @@ export function mayFetch(url: string, apiRoot: string): boolean {
   return api !== null && isLoopbackHost(api.hostname) && address.origin === api.origin;
 }
 
-/** Whether the signature of a URL has expired; `ex` is a time in seconds, in hex. */
+/** Whether the signature of a URL has expired; `ex` is a time in seconds, in hexadecimal. */
 export function hasExpired(url: string, now: number): boolean {
   const ex = URL.parse(url)?.searchParams.get('ex') ?? '';
   return /^[\da-f]{1,12}$/.test(ex) && Number.parseInt(ex, 16) * 1000 <= now;

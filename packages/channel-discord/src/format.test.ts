@@ -25,7 +25,7 @@ it('[M05] a message notifies nobody unless mentions are live', () => {
   });
 });
 
-it("[F09] a button's data is read back from its id, even if two buttons have the same data", () => {
+it("[F09] a button's data is parsed back from its id, even if two buttons have the same data", () => {
   const data = `${'x'.repeat(62)}:y`;
   const { components } = partBody(
     part({

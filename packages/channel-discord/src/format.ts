@@ -6,8 +6,8 @@ import { layOutButtons } from './component-layout.ts';
 const SUPPRESS_EMBEDS = 1 << 2;
 
 /**
- * The text of a message to create or change. It notifies no one unless the settings allow mentions
- * (M05).
+ * The body that creates or changes a message with this text. It notifies no one unless the settings
+ * allow mentions (M05).
  */
 export function contentBody(
   text: string,
@@ -22,7 +22,7 @@ export function contentBody(
   };
 }
 
-/** Fields of only a new message: the idempotency key, and the message it replies to. */
+/** Fields that only a new message has: the idempotency key, and the message it replies to. */
 export function originBody(nonce: string, replyTo: string | undefined): MessageBody {
   return {
     nonce,
@@ -34,7 +34,7 @@ export function originBody(nonce: string, replyTo: string | undefined): MessageB
   };
 }
 
-/** The text and buttons of a part. */
+/** The body with the text and buttons of a part. */
 export function partBody(part: OutboundPart, linkPreviews: boolean): MessageBody {
   const { body, buttons, route } = part;
   return {

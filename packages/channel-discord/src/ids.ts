@@ -3,7 +3,7 @@ import { bareId, type ChannelIds, type IdForm } from '@parley/core';
 const COPY =
   'Switch on Developer Mode in Discord (Settings, Advanced), right-click, and choose "Copy ID"';
 
-/** The form of Discord's ids. The first ones had 15 digits, and there can be 20. */
+/** The format of Discord's ids. The first ones had 15 digits, and there can be up to 20. */
 const SNOWFLAKE = /^\d{15,20}$/;
 
 function explainWrongId(written: string): string | undefined {
@@ -19,8 +19,8 @@ function explainWrongId(written: string): string | undefined {
 }
 
 /**
- * The form of one kind of id. `kind` matches what precedes the digits when an id is copied as a
- * mention; `link` matches its URL, with the id as a group.
+ * Creates the form of one kind of id. `kind` matches what precedes the digits when an id is copied
+ * as a mention; `link` matches its URL, with the id as a group.
  */
 function idForm(expected: string, kind: RegExp, link: RegExp): IdForm {
   return {

@@ -8,7 +8,7 @@ import {
 import { DISCORD_IDS } from './ids.ts';
 import { DISCORD_MENU, DiscordSettings, MAX_TEXT } from './settings.ts';
 
-/** Creates the adapter of one account; tests replace `env`. */
+/** Creates the adapter for one account; tests replace `env`. */
 type ConnectDiscord = (context: ChannelContext<unknown>, env?: ChannelEnv) => ChannelAdapter;
 
 /**

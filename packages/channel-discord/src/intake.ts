@@ -34,7 +34,7 @@ interface IntakeDeps
 const FIRST_BACKOFF_MS = 1_000;
 const MAX_BACKOFF_MS = 30_000;
 /**
- * The most ids of fetched messages that are remembered; the inbox recognizes the others as
+ * The maximum number of remembered ids of fetched messages; the inbox recognizes the others as
  * duplicates.
  */
 const MAX_FETCHED = 5_000;
@@ -47,9 +47,9 @@ const MAX_COVERED = 5_000;
 const MAX_READING = 5;
 
 /**
- * Admits the messages of the gateway and missed ones, each channel in order. Discord delivers an
- * event only once, so a message that cannot be stored is retried until it can be. Messages left at
- * a stop are fetched after the next start.
+ * Admits live and missed messages, in order within each channel. Discord delivers an event only
+ * once, so a message that cannot be stored is retried until it can be. Messages still pending at a
+ * stop are fetched after the next start.
  */
 export class Intake {
   readonly #deps: IntakeDeps;
@@ -58,7 +58,7 @@ export class Intake {
   readonly #stopping = new AbortController();
   /** Fetched messages that the gateway may deliver as well. */
   readonly #fetched = new Set<string>();
-  /** Channels and threads whose earlier messages were read since the start. */
+  /** Channels and threads whose earlier messages have been read since the start. */
   readonly #withHistory = new BoundedMap<string, true>(MAX_WITH_HISTORY);
   readonly #missed: MissedMessages;
   /** New direct chats that were read from the start of the gap. */
@@ -136,8 +136,8 @@ export class Intake {
   }
 
   /**
-   * Handles MESSAGE_UPDATE, which Discord also sends, sometimes incomplete, when it has created the
-   * preview of a link.
+   * Handles MESSAGE_UPDATE, which Discord also sends, sometimes incomplete, when it has created a
+   * link preview.
    */
   updated(data: unknown): void {
     const parsed = WireMessage.safeParse(data);
@@ -164,7 +164,7 @@ export class Intake {
   }
 
   /**
-   * Handles MESSAGE_REACTION_ADD and MESSAGE_REACTION_REMOVE, after the messages received before.
+   * Handles MESSAGE_REACTION_ADD and MESSAGE_REACTION_REMOVE, after the messages received earlier.
    */
   reacted(reaction: Reacted | undefined): void {
     if (reaction !== undefined) this.#push(reaction.channelId, reaction.work);
@@ -175,7 +175,7 @@ export class Intake {
     this.#lanes.hold(shard);
   }
 
-  /** Called when the shard knows its channels. Missed messages are queued first. */
+  /** Called when the shard has received its channels. Missed messages are queued first. */
   catchUp(shard: number, known: readonly KnownChannel[]): void {
     const { seen } = this.#deps;
     const isFirst = seen.isNew && !this.#readyShards.has(shard);
@@ -252,7 +252,10 @@ export class Intake {
     await this.#deps.ignored(event, `written by Discord: ${what}`);
   }
 
-  /** Earlier messages as context, for the first message since the start in a channel or thread. */
+  /**
+   * Fetches earlier messages as context, for the first message in a channel or thread since the
+   * start.
+   */
   #earlier(
     { id, channel_id }: WireMessage,
     { chat: { threadId, type } }: InboundMessage,
@@ -275,7 +278,9 @@ export class Intake {
     };
   }
 
-  /** Reads a channel from a message on. Beyond the limit only the newest messages are kept. */
+  /**
+   * Reads a channel from a given message on. Beyond the limit only the newest messages are kept.
+   */
   async #fetch(channelId: string, after: string): Promise<void> {
     await this.#retry(channelId, async () => {
       const { kept, skipped } = await this.#slots.run(() => this.#missed.newest(channelId, after));

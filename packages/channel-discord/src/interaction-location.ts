@@ -6,12 +6,12 @@ import type { BroughtChannel, WireInteraction } from './wire-interaction.ts';
 
 /** Interaction contexts: direct messages with the bot, and private channels of other people. */
 const [BOT_DIRECT, PRIVATE] = [1, 2];
-/** The channel type of a group of friends. */
+/** The channel type of a private group chat. */
 const GROUP_DIRECT = 3;
 
 /**
- * The chat of an interaction. When `isBound` is true the bot cannot write there, so only answers to
- * interactions reach it.
+ * The chat of an interaction. When `isBound` is true the bot cannot write there, so it can only
+ * respond to interactions.
  */
 export interface InteractionLocation {
   readonly chat: InboundMessage['chat'];
@@ -24,10 +24,10 @@ export function isSharedPlace({ guild_id, context }: WireInteraction): boolean {
 }
 
 /**
- * The chat in which a command was used or a button pressed. A person can bring the app along on
- * their account to servers without the bot and to chats of other people. The bot cannot request
- * these, so the data of the interaction itself is used. Such a chat is never the direct chat of its
- * sender, because others can read it (W02).
+ * The chat in which a command was used or a button pressed. A person who has added the app to their
+ * account can use it in servers without the bot and in chats with other people. The bot cannot
+ * request these, so the data of the interaction itself is used. Such a chat is never the direct
+ * chat of its sender, because others can read it (W02).
  */
 export async function placeOfInteraction(
   interaction: WireInteraction & { readonly channel_id: string },
@@ -37,7 +37,7 @@ export async function placeOfInteraction(
   if (guild_id === undefined && (context === PRIVATE || channel?.type === GROUP_DIRECT))
     return privatePlace(id, channel);
   try {
-    // Without a context the interaction does not say whose direct messages these are.
+    // Without a context the interaction does not tell with whom these direct messages are.
     const isTold = guild_id !== undefined || context === BOT_DIRECT;
     const brought = isTold && channel !== undefined ? { ...channel, guild_id } : undefined;
     const { chat, isMember = true } = await findPlace(id, brought);
@@ -50,8 +50,8 @@ export async function placeOfInteraction(
 }
 
 /**
- * Whether the bot may write in the channel. Discord sends its permissions with each interaction in
- * a server.
+ * Whether the bot may write in the channel. Discord sends the bot's permissions with each
+ * interaction in a server.
  */
 function mayWrite({ app_permissions }: WireInteraction, { type }: InboundMessage['chat']): boolean {
   if (app_permissions === undefined) return true;

@@ -22,7 +22,7 @@ export interface InteractionDeps
   readonly responses: Pick<Responses, 'expect' | 'pressed'>;
   readonly findPlace: FindPlace;
   readonly factsOf: (author: GuildAuthor) => SenderFacts;
-  /** Called when a direct chat is served from now on. */
+  /** Called when a direct chat starts being served. */
   readonly served: (channelId: string, interactionId: string) => Promise<void>;
   readonly log: Logger;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -35,8 +35,8 @@ const [COMMAND, PRESS, FORM] = [2, 3, 5];
  */
 const TIMEOUT_MS = 1_500;
 /**
- * Types of first answers: a message or "thinking"; for a button nothing, a change of its message,
- * or a form.
+ * Types of initial responses: a message or "thinking"; for a button nothing, a change of its
+ * message, or a form.
  */
 const ANSWER = { message: 4, thinking: 5, nothing: 6, change: 7, form: 9 } as const;
 const FAILED = "I couldn't receive that: my memory isn't working right now. Please try again.";
@@ -63,7 +63,7 @@ export async function admitInteraction(deps: InteractionDeps, data: unknown): Pr
   }
 }
 
-/** Reads an interaction; undefined when it cannot be handled, which is recorded for `why`. */
+/** Parses an interaction; undefined when it cannot be handled, which is recorded for `why`. */
 async function readInteraction(
   deps: InteractionDeps,
   data: unknown,
@@ -94,7 +94,7 @@ async function readInteraction(
   return undefined;
 }
 
-/** Records an interaction that starts nothing, so that `why` can explain it. Never rejects. */
+/** Records an interaction that starts no turn, so that `why` can explain it. Never rejects. */
 async function recordIgnored(
   { log, ignored }: InteractionDeps,
   event: Parameters<InteractionDeps['ignored']>[0],
@@ -110,12 +110,12 @@ async function acknowledgeInteraction(
   interaction: Interaction,
 ): Promise<void> {
   const pressed = interaction.type === PRESS ? readPress(interaction.data ?? {}) : undefined;
-  // A form can only be the first answer. Its input arrives as a separate interaction.
+  // A form can only be sent as the initial response. Its input arrives as a separate interaction.
   if (pressed?.kind === 'asks') {
     return answerNow(deps, interaction, { type: ANSWER.form, data: questionForm(pressed) });
   }
   const { id, type, channel_id, application_id: application, token } = interaction;
-  // After a command, the token could only be used in place of its "thinking", so commands are not
+  // After a command, the token could only be used to replace its "thinking", so commands are not
   // recorded here.
   if (type !== COMMAND) deps.responses.pressed(channel_id, { id, application, token });
   const admitting = tryAdmit(deps, interaction);
@@ -129,8 +129,8 @@ async function acknowledgeInteraction(
 }
 
 /**
- * Whether only the sender may see the answer. In a direct chat that is always so, and there the
- * answer stays.
+ * Whether only the sender may see the answer. In a direct chat that is always the case, so the
+ * answer stays visible there.
  */
 function isPrivateCommand(commands: readonly CommandInfo[], interaction: Interaction): boolean {
   if (interaction.type !== COMMAND || !isSharedPlace(interaction)) return false;
@@ -202,9 +202,9 @@ async function inboundOf(
 }
 
 /**
- * Where the answer is sent. A command is answered in place of "thinking". A button is answered by
- * an ordinary message, unless the bot cannot write one or the button is in a message that only its
- * sender sees.
+ * Where the answer is sent. The answer to a command replaces "thinking". A button is answered by an
+ * ordinary message, unless the bot cannot send one or the button is in a message visible only to
+ * its sender.
  */
 function responseTo(
   { type, application_id: application, token, message }: Interaction,
@@ -221,7 +221,10 @@ function responseTo(
   return writePlace({ ...place, ...(isAlone && { only: person }) });
 }
 
-/** `/name text`, only the text for `/ask`, or the text of a button, a choice or a form. */
+/**
+ * The text of an interaction: `/name text`, only the text for `/ask`, or that of a button, a choice
+ * or a form.
+ */
 function interactionText(
   commands: readonly CommandInfo[],
   { type, data }: Interaction,
@@ -242,7 +245,7 @@ interface CommandOption {
   readonly options?: readonly CommandOption[];
 }
 
-/** The values that were filled in; for a subcommand its name and its values. */
+/** The filled-in values; for a subcommand its name and its values. */
 function optionWords({ name, value, options = [] }: CommandOption): string[] {
   return value === undefined ? [name, ...options.flatMap(optionWords)] : [String(value)];
 }
@@ -265,8 +268,8 @@ async function answerNow(
   try {
     await api.answer(id, token, body);
   } catch (thrown) {
-    // The idle connection may be dead. A second answer is safe, because Discord refuses it instead
-    // of showing it twice.
+    // The idle connection may be dead. A second response is safe, because Discord refuses it
+    // instead of showing it twice.
     log.debug({ reason: reasonOf(thrown) }, 'the interaction is acknowledged again');
     await api.answer(id, token, body);
   }
@@ -303,7 +306,7 @@ async function answerWhenAdmitted(
 ): Promise<void> {
   await api.answer(id, token, type === COMMAND ? thinkingBody(isPrivate) : noAnswer(message));
   const { text, isSettled } = await admitting;
-  // For a button, the first answer is the message it belongs to.
+  // For a button, the initial response is the message it belongs to.
   if (isSettled && message !== undefined)
     await api.changeAnswer(application, token, withoutButtons(message));
   if (text === null) return;

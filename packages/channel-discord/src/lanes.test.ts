@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Lanes } from './lanes.ts';
 
-/** Tasks that record their name when they start, and end on request. */
+/** Tasks that record their name when they start, and complete on request. */
 function noted() {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
@@ -54,7 +54,7 @@ it('[D07] queues a single replacement task when a lane is full', async () => {
   expect(done.at(-1)).toBe('instead');
 });
 
-it('[D11] waits on close for running tasks and drops the rest', async () => {
+it('[D11] waits for running tasks on close and drops the rest', async () => {
   const { begun, work, end } = noted();
   const lanes = new Lanes();
   lanes.push('a', work('a1'));

@@ -1,7 +1,7 @@
 /** A task, which never rejects. */
 type Task = () => Promise<void>;
 
-/** The most tasks that may wait in one lane. */
+/** The maximum number of tasks that may wait in one lane. */
 const MAX_WAITING = 1_000;
 
 /**
@@ -35,7 +35,7 @@ export class Lanes {
     this.#run(channelId);
   }
 
-  /** Starts no task until each holder has released. */
+  /** Starts no tasks until every holder has called release. */
   hold(holder: number): void {
     this.#holders.add(holder);
   }
@@ -45,7 +45,7 @@ export class Lanes {
     for (const channelId of this.#lanes.keys()) this.#run(channelId);
   }
 
-  /** Drops waiting tasks; resolves when running tasks have ended. */
+  /** Drops waiting tasks; resolves when running tasks have completed. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#lanes.clear();

@@ -2,21 +2,19 @@ import type { Place } from './places.ts';
 import type { WireUser } from './wire.ts';
 import type { WireContent, WireMention } from './wire-message.ts';
 
-/** Rewrites a text as people see it, with names instead of ids. */
+/** Rewrites a text as it is displayed, with names instead of ids. */
 export type Naming = (text: string) => string;
 
 /**
- * The name that people see: the server nickname, otherwise the display name, otherwise the account
- * name.
+ * The displayed name: the server nickname, otherwise the display name, otherwise the account name.
  */
 export function displayName(user: WireUser, nick: string | null | undefined): string {
   return nick || user.global_name || user.username;
 }
 
 /**
- * Names by id that a message contains, and those known for its channel. `around` lists people from
- * the surrounding messages, because Discord does not include the ones that embeds and cards
- * mention.
+ * Names by id, from the message and those known for its channel. `around` lists people from the
+ * surrounding messages, because Discord does not include those that embeds and cards mention.
  */
 export function namingOf(
   { mentions, mention_channels, resolved }: WireContent,
@@ -59,9 +57,9 @@ const MARKS = {
 } as const;
 
 /**
- * Replaces marks with what people see: `<@7>` becomes `@Ann`, `<#8>` `#general`, `<:wave:9>`
+ * Replaces markers with what people see: `<@7>` becomes `@Ann`, `<#8>` `#general`, `<:wave:9>`
  * `:wave:`, `<t:0>` `1970-01-01 00:00 UTC`, `<id:browse>` `Browse Channels`. `users` are those the
- * message mentions; `nameOf` knows roles and channels. Marks without a known name stay.
+ * message mentions; `nameOf` knows roles and channels. Markers without a known name stay.
  */
 export function plainMentions(
   text: string,
@@ -83,7 +81,7 @@ export function plainMentions(
 }
 
 /**
- * Removes the remaining marks of people, channels, emojis and commands, whose names are not known.
+ * Removes the remaining markers of people, channels, emojis and commands, whose names are unknown.
  */
 export function withoutMarks(text: string): string {
   return text

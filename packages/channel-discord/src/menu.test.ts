@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { MenuCommand } from './api.ts';
 import { menuOf, registerMenu } from './menu.ts';
 
-/** Registers commands with a fake Discord that stores the menu. */
+/** Registers commands with a fake Discord server that stores the menu. */
 async function register(commands: readonly { name: string; summary: string; isSkill?: true }[]) {
   const { log, lines } = recordingLogger();
   const told: string[] = [];
@@ -34,13 +34,13 @@ it('[F09] the menu contains only what Discord accepts, and is sent once', async 
   expect(lines.join('\n')).toContain('/Upper, /two words');
 });
 
-it('[F09] the menu has at most 100 commands, the most used of all', () => {
+it('[F09] the menu has at most 100 commands, the most frequently used ones', () => {
   const many = Array.from({ length: 120 }, (_, n) => ({ name: `c${n}`, summary: 's' }));
   expect(menuOf(many).at(-1)?.name).toBe('c99');
   expect(menuOf(many, new Map([['c110', 2]])).at(-1)?.name).toBe('c110');
 });
 
-it('[F09] the least used of more than 100 commands are left out, and the owner is notified which', async () => {
+it('[F09] when there are more than 100 commands, the least used are left out and the owner is told which', async () => {
   const commands = Array.from({ length: 120 }, (_, n) => ({
     name: `c${n}`,
     summary: 's',

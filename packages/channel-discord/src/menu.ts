@@ -36,7 +36,7 @@ export const ASK: CommandInfo = {
 };
 
 /**
- * All commands of the menu. `ask` is included if people use the app from their account and no skill
+ * All commands in the menu. `ask` is included if people use the app from their account and no skill
  * has that name.
  */
 function offeredCommands(
@@ -48,8 +48,8 @@ function offeredCommands(
 }
 
 /**
- * The commands in the form of Discord's menu, each with an optional text. A command may have 8,000
- * characters in total; these have at most 160.
+ * The commands in the format of Discord's menu, each with an optional text. A command may have
+ * 8,000 characters in total; these have at most 160.
  */
 export function menuOf(
   commands: readonly CommandInfo[],
@@ -104,7 +104,7 @@ export async function registerMenu(
 }
 
 /**
- * The commands as JSON for a comparison; `isOffered` includes where they are offered. Otherwise
+ * The commands as JSON, for comparison; `isOffered` includes where they are offered. Otherwise
  * Discord fills that in from the portal.
  */
 function sortedCommandsJson(commands: readonly MenuCommand[], isOffered: boolean): string {

@@ -8,14 +8,14 @@ export type MessageKind =
   | { readonly kind: 'written' }
   | { readonly kind: 'notice'; readonly what: string };
 
-/** The name of a message of a type that Discord introduced later. */
+/** The name for a message of a type that Discord introduced later. */
 export const NEW_KIND = 'a message of a kind that is new on Discord';
 
 const WRITTEN = { kind: 'written' } as const;
 const notice = (what: string) => ({ kind: 'notice', what }) as const;
 
 /**
- * The handling of every message type. A type that a new version of Discord's types adds does not
+ * How every message type is handled. A type that a new version of Discord's types adds does not
  * compile until it is listed here.
  */
 const MESSAGE_TYPES: Readonly<Record<MessageType, MessageKind>> = {

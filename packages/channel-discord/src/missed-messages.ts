@@ -6,13 +6,14 @@ import type { FindPlace } from './places.ts';
 import { dateOf, isLater } from './positions.ts';
 import { Snowflake } from './wire.ts';
 
-/** The most missed messages of one channel that are admitted; the newest are kept. */
+/** The maximum number of missed messages admitted per channel; the newest are kept. */
 const MAX_MISSED = 300;
 const PAGE = 100;
-/** The most pages of skipped messages that are read to record the reason for each. */
+/** The maximum number of pages of skipped messages that are read to record the reason for each. */
 const MAX_EXPLAINED_PAGES = 20;
 /**
- * The most owner notes about single channels in one process; one further note covers all others.
+ * The maximum number of owner notes about individual channels per process; one further note covers
+ * all others.
  */
 const MAX_NOTES = 10;
 const REASON = `more than ${MAX_MISSED} messages were written here while the bot was away; it reads the newest ${MAX_MISSED}`;
@@ -23,7 +24,7 @@ interface Fetched {
   readonly data: unknown;
 }
 
-/** The range between two messages, both excluded. */
+/** The range between two messages, both exclusive. */
 interface Span {
   readonly after: string;
   readonly before: string;
@@ -38,14 +39,14 @@ interface Missed {
 interface MissedDeps extends Pick<ChannelContext<unknown>, 'skipped' | 'notifyOwner' | 'log'> {
   readonly api: Pick<DiscordApi, 'messagesAfter' | 'messagesBefore'>;
   readonly findPlace: FindPlace;
-  /** Converts a message as for ingress; undefined when it is not a message. */
+  /** Converts a message for ingress; undefined when it is not a message. */
   readonly read: (data: unknown) => Promise<InboundMessage | undefined>;
   readonly signal: AbortSignal;
 }
 
 /**
- * Reads what was written in a channel while the bot was away. All calls reject when Discord does
- * not answer.
+ * Reads messages written in a channel while the bot was away. All calls reject when Discord does
+ * not respond.
  */
 export class MissedMessages {
   readonly #deps: MissedDeps;

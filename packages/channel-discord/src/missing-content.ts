@@ -24,7 +24,7 @@ export function createContentWatch({
 ) => void {
   let empty = 0;
   return ({ chat, sender, text, attachments, addressed }) => {
-    // Messages that mention the bot always have their text.
+    // Messages that mention the bot always include their text.
     if (!settings.messageContent || chat.type === 'direct' || sender.isBot || addressed) return;
     empty = text === '' && attachments === undefined ? empty + 1 : 0;
     if (empty !== EMPTY_IN_A_ROW) return;

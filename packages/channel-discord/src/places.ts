@@ -20,8 +20,8 @@ export interface Place {
 }
 
 /**
- * Finds the chat of a channel. Rejects when Discord has to be asked and does not answer. With
- * `brought`, the channel as described by an event, nothing has to be asked.
+ * Finds the chat of a channel. Rejects when Discord has to be asked and does not respond. With
+ * `brought`, the channel as described by an event, no request is needed.
  */
 export type FindPlace = (channelId: string, brought?: WireChannel) => Promise<Place>;
 
@@ -31,7 +31,7 @@ const TAKES_THREADS: ReadonlySet<number> = new Set([0, 5]);
 export const isThread = (type: number): boolean => type >= 10 && type <= 12;
 
 /**
- * Creates a finder of chats. A channel is a chat, and a thread or forum post is a thread of its
+ * Creates a lookup of chats. A channel is a chat, and a thread or forum post is a thread of its
  * channel. Access to a channel therefore covers its threads, and each thread is a separate
  * conversation. discord.js knows the channels of servers; others (direct messages) are requested
  * once.
@@ -77,7 +77,10 @@ export function createPlaces(
   };
 }
 
-/** The most channels that are cached, mostly direct chats. Beyond this all are requested again. */
+/**
+ * The maximum number of cached channels, mostly direct chats. When it is exceeded, all are
+ * requested again.
+ */
 const MAX_CACHED = 5_000;
 
 /** A channel from discord.js's cache. A thread without a known parent counts as unknown. */
@@ -113,7 +116,7 @@ export interface GuildAuthor {
 }
 
 /**
- * Permissions that make a member an administrator: managing the server, or the messages of others.
+ * Permissions that make a member an administrator: managing the server, or other people's messages.
  */
 const ADMINISTRATORS = [
   PermissionFlagsBits.Administrator,
@@ -124,7 +127,7 @@ const ADMINISTRATORS = [
 /**
  * Determines whether the author of a message is an administrator of the server, from the event and
  * the roles that discord.js knows, without a request. Messages fetched after downtime contain no
- * roles and count as not; `roles` requests them.
+ * roles, so their authors do not count as administrators; `roles` requests them.
  */
 export function createSenderFacts(
   current: () => Client | undefined,

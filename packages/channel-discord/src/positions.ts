@@ -13,7 +13,7 @@ export const Position = z.object({
   newest: Snowflake.optional(),
 });
 /**
- * A position in a gateway session. A session that is resumed there delivers the following events
+ * A position in a gateway session. A session that is resumed there delivers the subsequent events
  * again.
  */
 export type Position = z.infer<typeof Position>;
@@ -25,7 +25,7 @@ const Ready = z.object({
 });
 const Message = z.object({ id: Snowflake });
 
-/** An event of the gateway: name, sequence number and data. */
+/** A gateway event: name, sequence number and data. */
 interface Numbered {
   readonly t: string;
   readonly s: number;
@@ -76,12 +76,12 @@ export function snowflakeTime(snowflake: string): number {
   return Number(BigInt(snowflake) >> TIME_BITS) + EPOCH_MS;
 }
 
-/** The first id of a moment, in ms since 1970. */
+/** The first id of a given moment, in ms since 1970. */
 export function snowflakeAt(ms: number): string {
   return String(BigInt(Math.max(0, Math.floor(ms) - EPOCH_MS)) << TIME_BITS);
 }
 
-/** A time for people, such as `2026-11-26 14:05 UTC`. */
+/** A human-readable time, such as `2026-11-26 14:05 UTC`. */
 export function dateOf(snowflake: string): string {
   return `${new Date(snowflakeTime(snowflake)).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }

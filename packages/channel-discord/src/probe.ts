@@ -26,12 +26,13 @@ const Application = z.object({ id: z.string(), flags: z.int().default(0) });
  */
 const CONTENT_FLAGS = (1 << 18) | (1 << 19);
 /**
- * Below this many logins, a bot that keeps restarting will be locked out for the rest of the day.
+ * Below this many remaining logins, a bot that keeps restarting will be locked out for the rest of
+ * the day.
  */
 const FEW_LOGINS = 20;
 
 /**
- * Asks Discord who the bot is, how many logins are left, and which intents it has. Uses up no
+ * Asks Discord who the bot is, how many logins remain, and which intents it has, without using up a
  * login.
  */
 export async function probeDiscord(
@@ -119,7 +120,7 @@ function probeProblem(thrown: unknown, host: string): ChannelProbe {
   return { kind: 'problem', reason, fix, retryable: true };
 }
 
-/** The adapter's report of a login that would end with this code. */
+/** The result the adapter would report for a login that ends with this code. */
 function refusedLogin(closeCode: number): ChannelProbe {
   const ending = afterConnectionFailure({ reason: `closed with ${closeCode}`, closeCode }, 0, 0, 0);
   const { reason } = ending;

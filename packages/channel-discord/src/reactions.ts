@@ -13,10 +13,13 @@ interface ReactionDeps extends Pick<ChannelContext<unknown>, 'account' | 'reacte
   readonly me: () => string | undefined;
 }
 
-/** The most reactions and people in memory. For forgotten ones the next event alone counts. */
+/**
+ * The maximum number of reactions and people in memory. For an evicted entry only the next event
+ * counts.
+ */
 const MAX_REACTIONS = 2_000;
 const MAX_PEOPLE = 1_000;
-/** The contract's limit, which is also Discord's. */
+/** The limit in the channel contract, which is also Discord's. */
 const MAX_EMOJIS = 20;
 
 /** A task that runs in the channel's order. */
@@ -100,7 +103,7 @@ export class Reactions {
 
   /**
    * The person who reacted. Discord names the person only when a reaction is added in a server. In
-   * direct chats the account is requested once. A person who removes a reaction in a server that
+   * direct chats the account is requested once. In a server, a person who removes a reaction that
    * was added before the start stays unknown.
    */
   async #senderOf(

@@ -29,7 +29,7 @@ const FIRST_SHARD = 0;
 type OnEvent = (data: unknown, before?: Position) => void;
 
 const MaybeId = Snowflake.optional().catch(undefined);
-/** The ids of an event of any kind, as far as it has them. */
+/** The ids of an event of any kind; those it lacks are undefined. */
 const EventIds = z
   .object({ id: MaybeId, channel_id: MaybeId, guild_id: MaybeId })
   .catch({ id: undefined, channel_id: undefined, guild_id: undefined });
@@ -51,8 +51,8 @@ export class Receiver {
   /** The position of this process's session. */
   #position: Position | undefined;
   /**
-   * Whether events of direct chats, and the stored position, wait for what an earlier session still
-   * delivers.
+   * Whether events of direct chats, and the stored position, are postponed until an earlier session
+   * has delivered its remaining events.
    */
   #isPostponing = false;
   readonly #postponed: (() => void)[] = [];
@@ -129,7 +129,7 @@ export class Receiver {
     return this.#connection.client?.user?.id ?? this.#seen.position?.me;
   }
 
-  /** Whether the gateway has named a thread with this id. */
+  /** Whether the gateway has listed a thread with this id. */
   isThread(id: string): boolean {
     return this.#connection.client?.channels.cache.get(id)?.isThread() === true;
   }
@@ -179,8 +179,8 @@ export class Receiver {
   }
 
   /**
-   * Resumes the session before, because only that one has the direct messages that new people sent
-   * in between.
+   * Resumes the previous session, because only that one has the direct messages that new people
+   * sent in between.
    */
   #startSession(ready: GatewayEvent): void {
     const before = this.#seen.position;
@@ -249,8 +249,8 @@ export class Receiver {
   }
 
   /**
-   * Records an unreadable event. Messages are not lost with it, because this adapter reads them on
-   * its own; other events are recorded for `why` and the metrics.
+   * Records an event that could not be parsed. Messages are not lost with it, because this adapter
+   * parses them itself; other events are recorded for `why` and the metrics.
    */
   async #noteUnreadable({ t, d, s }: GatewayEvent, thrown: unknown): Promise<void> {
     const { log, clock, ignored } = this.#context;
@@ -288,8 +288,8 @@ export class Receiver {
 }
 
 /**
- * Whether an event belongs to a direct chat and has to be handled late. Missed commands and buttons
- * are too old to answer; missed messages of servers are found by channel.
+ * Whether an event is a direct message and has to be handled even if it arrives late. Missed
+ * commands and buttons are too old to answer; missed messages in servers are found by channel.
  */
 function isDirect(data: unknown): boolean {
   const message = WireMessage.safeParse(data);

@@ -9,21 +9,21 @@ export const EPHEMERAL = 1 << 6;
 /** Message flag: "thinking" is still shown. */
 const LOADING = 1 << 7;
 
-/** The place in which Discord waits for the answer to a command. */
+/** Where Discord is waiting for the answer to a command. */
 const Place = z.object({
   application: z.string(),
   /** The token of the interaction, which is valid for 15 minutes. */
   token: z.string(),
-  /** The only person the answer is for; absent when it is for everyone in the chat. */
+  /** The only person who may see the answer; absent when it is for everyone in the chat. */
   only: z.string().optional(),
-  /** The bot cannot write there: everything goes by the token, or not at all. */
+  /** The bot cannot write there: everything is sent with the token, or not at all. */
   bound: z.literal(true).optional(),
-  /** The first answer is the message with the pressed button, which stays unchanged. */
+  /** The initial response is the message with the pressed button, which stays unchanged. */
   further: z.literal(true).optional(),
 });
 type Place = z.infer<typeof Place>;
 
-/** The place in the form that travels with message and route. */
+/** Serializes the place in the form that is stored with message and route. */
 export function writePlace(place: Place): string {
   return JSON.stringify(place);
 }
@@ -31,8 +31,8 @@ export function writePlace(place: Place): string {
 type Waiting = Place & { readonly id: string };
 
 /**
- * The command that a message on this route answers; undefined when it answers none, as for a
- * message sent later.
+ * The command that a message on this route answers; undefined when it answers none, as in the case
+ * of a message sent later.
  */
 function answeredCommand({
   replyToMessageId: id,
@@ -66,7 +66,7 @@ interface Answer {
 /** The error code after five follow-ups, the limit in places where the bot is not a member. */
 const TOO_MANY_FOLLOW_UPS = 40094;
 /**
- * Error codes that mean the interaction accepts no more answers: unknown interaction, token
+ * Error codes that mean the interaction accepts no more responses: unknown interaction, token
  * expired, never acknowledged, too many messages.
  */
 const OVER: ReadonlySet<number> = new Set([10015, 10062, 50027, TOO_MANY_FOLLOW_UPS]);
@@ -74,8 +74,8 @@ const UNKNOWN_MESSAGE = 10008;
 const MAX_COMMANDS = 1_000;
 
 /**
- * Whether the chat of a route can be reached only by answers to an interaction; nothing else is
- * shown or sent there.
+ * Whether a route's chat can be reached only by responding to an interaction; nothing else is shown
+ * or sent there.
  */
 export function isBound(route: Pick<ReplyRoute, 'replyToMessageId' | 'response'>): boolean {
   return answeredCommand(route)?.bound === true;
@@ -84,15 +84,13 @@ export function isBound(route: Pick<ReplyRoute, 'replyToMessageId' | 'response'>
 /** Answers slash commands. The first part replaces "thinking". */
 export class Responses {
   readonly #api: ResponseDeps['api'];
-  /** Settles when Discord was told that an answer follows, by command. */
+  /** Settles when Discord has been told that an answer follows, by command. */
   readonly #acknowledged = new BoundedMap<string, Promise<void>>(MAX_COMMANDS);
   /** The part that has replaced "thinking", by command; null when none has. */
   readonly #first = new BoundedMap<string, string | null>(MAX_COMMANDS);
   /** The follow-up that this process has sent, by command and part. */
   readonly #followedUp = new BoundedMap<string, string>(MAX_COMMANDS);
-  /**
-   * The newest press of a button, by channel or thread. It accepts answers for another 15 minutes.
-   */
+  /** The newest button press, by channel or thread. It accepts responses for another 15 minutes. */
   readonly #pressed = new BoundedMap<string, Press>(MAX_COMMANDS);
 
   constructor({ api }: ResponseDeps) {
@@ -106,8 +104,8 @@ export class Responses {
   }
 
   /**
-   * Records a pressed button or a filled-in form. A delayed answer that is too late for its own
-   * command can use it.
+   * Records a pressed button or a filled-in form. A delayed answer whose own command has expired
+   * can use it.
    */
   pressed(channelId: string, press: Press): void {
     this.#pressed.set(channelId, press);
@@ -115,7 +113,7 @@ export class Responses {
 
   /**
    * Answers a command in place. A private answer goes nowhere else but to the person's direct chat.
-   * Returns undefined when the part is an ordinary message.
+   * Returns undefined when the part is to be sent as an ordinary message.
    */
   async send(answer: Answer): Promise<string | undefined> {
     const place = answeredCommand(answer.part.route);
@@ -143,7 +141,7 @@ export class Responses {
 
   /**
    * The interactions that can carry the answer, each with the id it answers: the command itself
-   * and, if nothing else reaches the chat, the last press there.
+   * and, if the chat cannot be reached otherwise, the last button press there.
    */
   #takers(place: Waiting, { chatId, threadId = chatId }: ReplyRoute) {
     const own = { place, answers: place.id };
@@ -178,7 +176,7 @@ export class Responses {
         if (changed !== undefined) return changed.id;
       }
     }
-    // Other parts are ordinary messages, whose nonce keeps them from being sent twice.
+    // Other parts are ordinary messages, whose nonce prevents them from being sent twice.
     if (only === undefined && bound === undefined) return undefined;
     const sent = `${id} ${key}`;
     const known = this.#followedUp.get(sent);
@@ -215,7 +213,7 @@ export class Responses {
   }
 }
 
-/** Compares texts without surrounding whitespace, which Discord removes. */
+/** Compares texts without leading and trailing whitespace, which Discord removes. */
 function isSameText(message: OwnMessage, body: MessageBody): boolean {
   return shownText(message).trim() === shownText(body).trim();
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { StartTimer } from './connection.ts';
 import type { Position } from './positions.ts';
 
-/** A frame of the gateway; op 0 is an event with the name `t` and the sequence number `s`. */
+/** A gateway frame; op 0 is an event with the name `t` and the sequence number `s`. */
 const Frame = z.object({
   op: z.int(),
   t: z.string().nullish(),
@@ -37,13 +37,13 @@ export type ResumeEnding =
 
 /** A resumed session. */
 export interface Resumed {
-  /** Resolves once all missed events are received; stays pending if the connection ends before. */
+  /** Resolves once all missed events are received; stays pending if the connection ends first. */
   readonly caughtUp: Promise<'caught-up'>;
   /** Resolves when the connection has ended. */
   readonly ended: Promise<ResumeEnding>;
   /**
-   * Resolves when everything that Discord sent before this call is received, because the
-   * acknowledgment of a heartbeat follows it. Two connections have no common order, so the new
+   * Resolves when everything that Discord sent before this call has been received, which the
+   * acknowledgment of a heartbeat proves. There is no ordering across two connections, so the new
    * session may start before the last events of this one arrive.
    */
   drained(): Promise<'drained'>;
@@ -53,9 +53,9 @@ export interface Resumed {
 }
 
 /**
- * Resumes an earlier session beside the new one of discord.js, whose caches need READY. Only the
- * earlier session delivers the first message of a new direct chat. Its events go to `onEvent`, each
- * with the position before it.
+ * Resumes an earlier session in parallel with the new one of discord.js, whose caches need READY.
+ * Only the earlier session delivers the first message of a new direct chat. Its events go to
+ * `onEvent`, each with the position before it.
  */
 export function resumeSession(
   {

@@ -63,7 +63,7 @@ it('[D01] gives up and returns the oldest of too many sessions with undelivered 
   expect(givenUp).toEqual([...Array.from({ length: 8 }, () => undefined), at('s0', 1)]);
 });
 
-it('[D01] reads the positions and the session that 0.1.0 stored', async () => {
+it('[D01] reads the positions and the session stored by 0.1.0', async () => {
   const values = memoryValues();
   const value = JSON.stringify({ newest: '7', channels: { 1: '7' }, session: at('a', 5) });
   await values.set([{ kind: 'seen', id: 'all', value }]);
@@ -94,7 +94,7 @@ it('[D01] does not let a newer message of another channel hide one that is still
   expect(seen.cursors().newest).toBe('103');
 });
 
-it('[D01] keeps both of two channels that become known at the same time', async () => {
+it('[D01] keeps both channels when two become known at the same time', async () => {
   const values = memoryValues();
   let delayMs = 20;
   const slow = {
@@ -111,7 +111,7 @@ it('[D01] keeps both of two channels that become known at the same time', async 
   expect(await stored(values)).toContain('"2":"101"');
 });
 
-it('[D01] writes again a little later after a failed write', async () => {
+it('[D01] retries a failed write a little later', async () => {
   const values = memoryValues();
   const waiting: (() => void)[] = [];
   let isDown = true;
@@ -132,7 +132,7 @@ it('[D01] writes again a little later after a failed write', async () => {
   await expect.poll(() => stored(values)).toContain('"newest":"100"');
 });
 
-it('[D01] remembers thousands of channels over a restart and writes only what has changed', async () => {
+it('[D01] remembers thousands of channels across a restart and writes only what has changed', async () => {
   const values = memoryValues();
   const written: string[][] = [];
   const watched = {
@@ -162,7 +162,7 @@ it('reports an unreadable value instead of treating it as absent', async () => {
   await expect(seenOf(values, never).load()).rejects.toThrow('JSON');
 });
 
-it('[D01] reads a direct chat known from a command from there, or from an earlier message in progress', async () => {
+it('[D01] reads a direct chat known from a command from that command, or from an earlier message in progress', async () => {
   const seen = seenOf(memoryValues(), never);
   await seen.note('1', '100', true);
   await seen.serve('2', '200');

@@ -5,9 +5,9 @@ import type { StartTimer } from './connection.ts';
 import { isLater, laterId, Position } from './positions.ts';
 import { Snowflake } from './wire.ts';
 
-/** Up to where the messages of this account are stored. */
+/** The positions up to which this account's messages are stored. */
 export interface Cursors {
-  /** The message up to which all are stored; undefined before the first one ever. */
+  /** The message up to which all are stored; undefined on the very first start. */
   readonly newest?: string | undefined;
   /** The newest stored message of each served channel. */
   readonly channels: ReadonlyMap<string, string>;
@@ -17,7 +17,7 @@ const Channels = z.record(Snowflake, Snowflake);
 const Stored = z.object({
   newest: Snowflake.optional(),
   channels: Channels,
-  /** The number of further values with channels. */
+  /** The number of further values that contain channels. */
   pages: z.int().nonnegative().default(0),
   sessions: z.array(Position).optional().catch(undefined),
   /** The only session, in the form that 0.1.0 stored. */
@@ -30,8 +30,8 @@ const pageId = (index: number): string => `channels ${index}`;
 /** The delay before positions are written, in ms. */
 const WRITE_MS = 5_000;
 /**
- * The most sessions that are kept because they have not delivered everything, the current one
- * included.
+ * The maximum number of sessions kept because they have not delivered everything, including the
+ * current one.
  */
 const MAX_SESSIONS = 8;
 
@@ -43,9 +43,9 @@ interface SeenDeps {
 
 /**
  * Remembers the last stored message of each served channel, so that messages missed while the bot
- * was away can be fetched, and the gateway sessions that may still deliver something. A new channel
- * is written immediately. After a crash, positions may be slightly old, because a message that is
- * fetched twice is recognized as a duplicate.
+ * was away can be fetched, and the gateway sessions that may still deliver events. A new channel is
+ * written immediately. After a crash, positions may be slightly outdated; that is harmless, because
+ * a message that is fetched twice is recognized as a duplicate.
  */
 export class Seen {
   readonly #deps: SeenDeps;
@@ -57,7 +57,7 @@ export class Seen {
   );
   /** Messages in progress, each with the session position before it. */
   readonly #inProgress = new Map<string, Position | undefined>();
-  /** Reads of channels that are not complete yet. */
+  /** Channel reads that are not complete yet. */
   readonly #holds = new Set<{ readonly after: string; readonly position: Position | undefined }>();
   /** Sessions that may have undelivered messages, oldest first; the current one is last. */
   readonly #sessions = new Map<string, Position>();
@@ -71,7 +71,7 @@ export class Seen {
     this.#deps = deps;
   }
 
-  /** Loads the positions of an earlier process. Rejects when the database does. */
+  /** Loads the positions stored by an earlier process. Rejects when the database does. */
   async load(): Promise<void> {
     const { values } = this.#deps;
     const text = (await values.get(KIND, [ID])).get(ID);
@@ -116,7 +116,10 @@ export class Seen {
     return this.#channels.has(channelId);
   }
 
-  /** Tracks a message in progress: until `note` or `drop`, the stored position stays before it. */
+  /**
+   * Tracks a message in progress: until `note` or `drop` is called, the stored position stays
+   * before it.
+   */
   track(messageId: string, before = this.position): void {
     this.#inProgress.set(messageId, before);
   }
@@ -184,8 +187,8 @@ export class Seen {
   }
 
   /**
-   * Records a stored message. A served one makes its channel known; any other only moves the
-   * position of a known one.
+   * Records a stored message. A served one registers its channel; any other only moves the position
+   * of a known channel.
    */
   async note(channelId: string, messageId: string, served: boolean): Promise<void> {
     const isKnown = this.#channels.has(channelId);
@@ -199,8 +202,8 @@ export class Seen {
   /**
    * Records that a direct chat is served because a command came from there. Discord does not list
    * direct chats to bots, so otherwise later messages in it could not be fetched. A message sent
-   * before the command may still be in progress. While there is a gap the chat stays new, so that
-   * its next message makes it be read from the gap on.
+   * before the command may still be in progress. While there is a gap the chat counts as new, so
+   * that its next message causes it to be read from the gap on.
    */
   async serve(channelId: string, interactionId: string): Promise<void> {
     if (this.#channels.has(channelId) || this.#gap !== undefined) return;
@@ -214,7 +217,7 @@ export class Seen {
   }
 
   /**
-   * Writes the positions, one write at a time, because of two concurrent writes the older might
+   * Writes the positions, one write at a time, because with two concurrent writes the older might
    * win.
    */
   flush(): Promise<void> {

@@ -29,7 +29,7 @@ interface SendDeps {
 }
 
 /**
- * The largest file that servers with the most boosts accept; others refuse smaller files
+ * The largest file that the most boosted servers accept, in bytes; others refuse smaller files
  * themselves.
  */
 const LARGEST_FILE_BYTES = 100 * 1024 * 1024;
@@ -82,8 +82,8 @@ function messageBody(part: OutboundPart, linkPreviews: boolean): MessageBody {
 }
 
 /**
- * Sends a recording as a voice message; undefined when it is not a recording or voice messages are
- * not allowed here. It is then sent as a file.
+ * Sends a recording as a voice message. Returns undefined when it is not a recording or voice
+ * messages are not allowed here; it is then sent as a file.
  */
 async function putVoice(
   { api, log }: SendDeps,
@@ -110,12 +110,13 @@ async function putVoice(
  */
 const NO_VOICE: ReadonlySet<number> = new Set([50013, 50159, 50160, 50161, 50173]);
 
-/** The error code for a message whose form Discord does not accept. */
+/** The error code for a message whose format Discord does not accept. */
 const INVALID_FORM = 50035;
 
 /**
- * Sends an approval request as a card; undefined when it is not one, or when Discord does not
- * accept the card. It is then sent as text with buttons below it, which is complete as well (M04).
+ * Sends an approval request as a card. Returns undefined when it is not one, or when Discord does
+ * not accept the card; it is then sent as text with buttons below it, which is complete as well
+ * (M04).
  */
 async function putCard(deps: SendDeps, message: Message): Promise<string | undefined> {
   const body = cardOf(message.part, message.body);
@@ -144,7 +145,7 @@ async function sendOrReplace(
     return messageId;
   const isChangeable = messageId !== undefined && !notifies(part);
   if (isChangeable && (await tryChange(api, threadId, messageId, body, extras))) return messageId;
-  // Only the first part quotes the question.
+  // Only the first part is a reply to the question.
   const isQuoting = (part.index ?? 0) === 0 && response === undefined;
   const replyTo = isQuoting ? replyToMessageId : undefined;
   const origin = originBody(nonce ?? part.idempotencyKey, replyTo);
@@ -162,12 +163,12 @@ async function sendOrReplace(
   return sent.id;
 }
 
-/** Whether the part shows nothing but its text. */
+/** Whether the part consists only of its text. */
 function isPlainTextPart(part: OutboundPart): boolean {
   return part.buttons === undefined && part.file === undefined && !notifies(part);
 }
 
-/** Whether the part mentions people, whom a change of a message does not notify. */
+/** Whether the part mentions people; changing a message would not notify them. */
 function notifies({ body, route }: OutboundPart): boolean {
   return route.target.mentions === 'live' && /<@|@everyone|@here/.test(body.text);
 }
@@ -212,7 +213,7 @@ async function readOutboundFile(
   }
 }
 
-/** The most messages whose last reaction is remembered. */
+/** The maximum number of messages whose last reaction is remembered. */
 const MAX_REACTIONS = 1_000;
 
 /** Edits and deletes the bot's own messages, and reacts to those of others. */
@@ -221,8 +222,8 @@ export function createMessageCapability(
   linkPreviews: boolean,
 ): Required<MessageCapability> {
   /**
-   * A bot can have one reaction per emoji. To replace the last one, the adapter must know which it
-   * was.
+   * A bot can have one reaction per emoji. To replace the last one, the adapter must know which
+   * emoji it was.
    */
   const put = new BoundedMap<string, string>(MAX_REACTIONS);
   return {
@@ -260,9 +261,10 @@ export function createMessageCapability(
 const NOT_HERE: ReadonlySet<number> = new Set([10003, 10008, 50008, 50024]);
 
 /**
- * Runs an action on a message where it is: in the thread, or in the parent channel. A message with
- * the id of the thread has started it and is in the parent channel, or it is the first message of a
- * forum post. If no thread could be started, the answer is in the channel.
+ * Performs an action on a message in the channel where it is: in the thread, or in the parent
+ * channel. A message whose id equals the thread's has started it and is in the parent channel, or
+ * it is the first message of a forum post. If no thread could be started, the answer is in the
+ * channel.
  */
 async function actInChannelOf(
   { chatId, threadId }: ChatAddress,

@@ -1,7 +1,7 @@
 import type { MenuLimits } from '@parley/channels';
 import { z } from 'zod';
 
-/** Discord's limit for the text of a message, in characters. */
+/** Discord's length limit for a message, in characters. */
 export const MAX_TEXT = 2_000;
 
 /** The settings of one Discord bot account, below `channels.discord`. */
@@ -65,7 +65,10 @@ export const DiscordSettings = z
   .meta({ title: 'Discord' });
 export type DiscordSettings = z.infer<typeof DiscordSettings>;
 
-/** Discord's limits of a menu (https://discord.com/developers/docs/interactions/application-commands). */
+/**
+ * Discord's limits for a menu
+ * (https://discord.com/developers/docs/interactions/application-commands).
+ */
 export const DISCORD_MENU = {
   commands: 100,
   description: { max: 100, unit: 'codepoint' },

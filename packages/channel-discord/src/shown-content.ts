@@ -7,18 +7,21 @@ import type { Place } from './places.ts';
 import { pollText } from './polls.ts';
 import type { WireAnswered, WireContent, WireMention, WireMessage } from './wire-message.ts';
 
-/** The content of a message besides its author's words, and the names of unreadable parts. */
+/** The content of a message besides its author's text, and the names of unreadable parts. */
 export interface ShownContent {
   readonly text: string;
   readonly unread: readonly string[];
 }
 
 /**
- * The longest text for everything that a message shows besides its words, in characters. Discord's
+ * The maximum length of everything that a message shows besides its text, in characters. Discord's
  * own limits stay below it.
  */
 const MAX_SHOWN = 12_000;
-/** The most names of unreadable content; one message has at most ten files and three stickers. */
+/**
+ * The maximum number of names of unreadable content; one message has at most ten files and three
+ * stickers.
+ */
 const MAX_UNREAD = 8;
 /** The `message_reference.type` of a forwarded message. */
 const FORWARD = 1;
@@ -42,8 +45,8 @@ export function shownContent(
 }
 
 /**
- * Everything a message shows, words included, as a person who answers it sees it; empty if there is
- * nothing.
+ * Everything a message shows, including its text, as seen by a person who replies to it; empty if
+ * there is nothing.
  */
 export function allShownText(
   message: Shown,
@@ -64,7 +67,7 @@ export function allShownText(
 const inBrackets = (what: string): string => `[${what}]`;
 
 /**
- * Whether a message answers the one it refers to. Other references are forwards, or copies from
+ * Whether a message replies to the one it refers to. Other references are forwards, or copies from
  * another channel.
  */
 export function isReply({ message_reference: reference, flags, channel_id }: WireMessage): boolean {
@@ -93,7 +96,7 @@ function readContentShown(content: WireContent, naming: Naming): ShownContent {
   };
 }
 
-/** The `message.activity.type` as people read it. */
+/** Descriptions of `message.activity.type` for people. */
 const INVITATIONS: ReadonlyMap<number, string> = new Map([
   [1, 'an invitation to join'],
   [2, 'an invitation to watch'],
@@ -102,7 +105,7 @@ const INVITATIONS: ReadonlyMap<number, string> = new Map([
   [6, 'a request to stream'],
 ]);
 
-/** The names of content that has neither words nor a file. */
+/** The names of content that has neither text nor a file. */
 function unreadIn(content: WireContent): string[] {
   const { activity, application, shared_client_theme: theme } = content;
   const stickers = stickersWithoutPicture(content).map(
@@ -117,7 +120,7 @@ function unreadIn(content: WireContent): string[] {
   ];
 }
 
-/** The longest name of a sticker or an app, in characters. */
+/** The maximum length of a sticker or app name, in characters. */
 const MAX_NAME = 60;
 
 /** Shortens a name that people chose to one line. */
@@ -127,8 +130,8 @@ function shortenName(name: string): string {
 }
 
 /**
- * Forwarded messages, each marked, because the words are another person's and neither a command nor
- * a request of the sender.
+ * Forwarded messages, each marked, because their text was written by another person and is neither
+ * a command nor a request from the sender.
  */
 function readForwards(message: Shown, place: Pick<Place, 'nameOf' | 'guildId'>): ShownContent[] {
   const { message_reference: origin, message_snapshots: snapshots } = message;

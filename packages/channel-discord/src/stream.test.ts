@@ -66,7 +66,7 @@ it('[D01] keeps the messages of an earlier process when this one sends the rest'
   expect(after.removed).toEqual(['3']);
 });
 
-it('[D04] finds the messages of parts however many other answers run in between', async () => {
+it('[D04] finds the messages of parts even if many other answers are processed in between', async () => {
   const { all, values } = streams();
   await all.update(ADDRESS, 't', growing('a'.repeat(80), 'b'));
   await all.claim(part(0), async (it) => it);
@@ -78,7 +78,7 @@ it('[D04] finds the messages of parts however many other answers run in between'
   expect(await all.claim(part(1, true), async (it) => it)).toMatchObject({ messageId: '2' });
 });
 
-it('[F12] deletes what was shown of an answer that never comes', async () => {
+it('[F12] deletes what was shown of an answer that is never finished', async () => {
   const { all, removed, waiting, values } = streams();
   await all.update(ADDRESS, 't', growing('a'.repeat(80), 'b'));
   await all.discard(ADDRESS, 't');
@@ -91,7 +91,7 @@ it('[F12] deletes what was shown of an answer that never comes', async () => {
   expect((await values.get('streamed', ['t'])).size).toBe(0);
 });
 
-it('finds nothing for a part without a turn, and for one of which nothing was shown', async () => {
+it('finds nothing for a part without a turn, or for one of which nothing was shown', async () => {
   const { all } = streams();
   const notice = { ...part(0), turnId: null, index: null };
   expect(await all.claim(notice, async (it) => it)).toEqual({});

@@ -7,7 +7,7 @@ import type { StartTimer } from './connection.ts';
 import { callFailureOf } from './failures.ts';
 import { contentBody, originBody } from './format.ts';
 
-/** The streamed message of a finished part, or the nonce of one that may exist. */
+/** The streamed message for a finished part, or the nonce of one that may exist. */
 export interface Streamed {
   readonly messageId?: string;
   /** The trimmed text; absent when an earlier process wrote it. */
@@ -38,7 +38,8 @@ interface Turn {
   /** Positions whose messages are deleted. */
   readonly gone: Set<number>;
   /**
-   * Whether finished parts arrive or Discord refuses, so that nothing unfinished is shown any more.
+   * Whether finished parts are arriving or Discord has refused, so that nothing unfinished is shown
+   * any more.
    */
   isFinal: boolean;
   /** Whether all parts are sent, or none will follow. */
@@ -58,10 +59,10 @@ const MIN_CHARACTERS = 80;
 const [SILENT, PLACEHOLDER] = [1 << 12, '…'];
 /**
  * How long a finished turn is remembered, in ms. A part whose confirmation was lost is retried
- * sooner than that and must find its message.
+ * within that time and must find its message.
  */
 const FORGET_MS = 600_000;
-/** The most turns in memory. Others are read from the store again when needed. */
+/** The maximum number of turns in memory. Others are read from the store again when needed. */
 const MAX_TURNS = 500;
 
 /**
@@ -130,8 +131,8 @@ export class Streams {
   }
 
   /**
-   * Deletes everything that was shown, even by an earlier process, because no finished part
-   * follows.
+   * Deletes everything that was shown, even if an earlier process showed it, because no finished
+   * part follows.
    */
   async discard(address: ChatAddress, turnId: string): Promise<void> {
     const turn = this.#turn(turnId, address.threadId ?? address.chatId);
@@ -140,8 +141,8 @@ export class Streams {
   }
 
   /**
-   * Stops showing unfinished answers, because a request that waits for a rate limit could arrive
-   * after the finished answer.
+   * Stops showing unfinished answers, because a request delayed by a rate limit could arrive after
+   * the finished answer.
    */
   close(): void {
     this.#closing.abort();
@@ -168,8 +169,8 @@ export class Streams {
 
   /**
    * Drops a turn whose parts are all sent, otherwise the oldest. The record stays in the store
-   * until its timer fires; without it the next part would be sent beside the message that already
-   * shows it.
+   * until its timer fires; without it the next part would be sent in addition to the message that
+   * already shows it.
    */
   #makeRoom(): void {
     const turns = [...this.#turns.values()];

@@ -5,7 +5,7 @@ import { threadName } from './content.ts';
 import { callFailureOf } from './failures.ts';
 import { isThread } from './places.ts';
 
-/** Where something is sent or shown. */
+/** The location to which something is sent. */
 interface SendLocation {
   readonly chatId: string;
   readonly threadId?: string | undefined;
@@ -59,7 +59,10 @@ export class Threads {
     return this.known(where);
   }
 
-  /** The same from what is known so far. A thread that may not exist yet counts as its channel. */
+  /**
+   * Returns the location from what is known so far. A thread that may not exist yet counts as its
+   * channel.
+   */
   known<W extends SendLocation>(where: W): W {
     const { threadId } = where;
     if (threadId === undefined || threadId !== where.replyToMessageId) return where;

@@ -33,7 +33,7 @@ function part(change: Partial<OutboundPart> = {}): OutboundPart {
 }
 
 describe('a voice message', () => {
-  it('[F10] takes its length from the last page of the recording', () => {
+  it('[F10] takes its duration from the last page of the recording', () => {
     expect(secondsOf(opus(72_000))).toBe(1.5);
     const [attachment] = Object(voiceBody(part(), opus(72_000))).attachments;
     expect(attachment).toMatchObject({ filename: 'voice.ogg', duration_secs: 1.5 });

@@ -28,8 +28,8 @@ export function voiceBody(part: OutboundPart, bytes: Uint8Array): MessageBody | 
 const SAMPLES_PER_SECOND = 48_000;
 
 /**
- * The length of an Ogg file with Opus in seconds, from the position of its last page; undefined for
- * other files.
+ * The duration of an Ogg file with Opus in seconds, from the position of its last page; undefined
+ * for other files.
  */
 export function secondsOf(bytes: Uint8Array): number | undefined {
   const ogg = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -8,7 +8,7 @@ const channels = new Map([
 ]);
 
 describe('[D01] the fetches planned after a connect', () => {
-  it('cover channels with news, new channels with news, and direct chats, which the gateway does not list', () => {
+  it('cover known and new channels with newer messages, and direct chats, which the gateway does not list', () => {
     const known = [
       { id: '1', lastMessageId: '100' },
       { id: '2', lastMessageId: '201' },
@@ -25,7 +25,7 @@ describe('[D01] the fetches planned after a connect', () => {
     });
   });
 
-  it('are empty at the very first start', () => {
+  it('are empty on the very first start', () => {
     const known = [{ id: '1', lastMessageId: '100' }];
     expect(planFetches({ channels: new Map() }, known).fetch).toEqual([]);
   });

@@ -9,13 +9,13 @@ export interface KnownChannel {
   readonly lastMessageId: string;
 }
 
-/** A channel to read, starting with the message after `after`. */
+/** A channel to read, starting after the message `after`. */
 interface ToFetch {
   readonly channelId: string;
   readonly after: string;
 }
 
-/** The most channels that are read after one connect. */
+/** The maximum number of channels that are read after one connect. */
 const MAX_CHANNELS = 10_000;
 
 /**

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { field, Snowflake, text, validItems, WireMember, WireUser } from './wire.ts';
 
 /**
- * The channel of an interaction, which the bot need not be able to see. `recipients` are the other
- * people of a private one.
+ * The channel of an interaction, which the bot might not be able to see. `recipients` are the other
+ * people in a private one.
  */
 export const BroughtChannel = z.object({
   id: Snowflake,
@@ -55,7 +55,7 @@ export const WireInteraction = z.preprocess(
         options: field(Options),
         /** The values chosen in a menu. */
         values: field(validItems(z.string())),
-        /** The values written into a form. */
+        /** The values entered into a form. */
         components: z.unknown().optional(),
       }),
     ),

@@ -8,7 +8,7 @@ const WireAttachment = z.object({
   filename: z.string().catch('file'),
   /** The original name without its extension, before Discord removed characters from it. */
   title: field(z.string()),
-  /** The sender's description for people who cannot see the picture. */
+  /** The sender's alternative text for people who cannot see the picture. */
   description: field(z.string()),
   size: field(z.int().nonnegative()),
   content_type: field(z.string()),
@@ -27,8 +27,8 @@ const WireSticker = z.object({
 export type WireSticker = z.infer<typeof WireSticker>;
 
 /**
- * A file that Discord shows although it is not an attachment: the picture of an embed, or a gallery
- * of a bot.
+ * A file that Discord shows although it is not an attachment: the picture in an embed, or a file in
+ * a bot's gallery.
  */
 export const WireMedia = z.object({
   url: text,
@@ -62,7 +62,7 @@ const PollMedia = z.object({
   emoji: field(z.object({ id: field(Snowflake), name: field(z.string()) })),
 });
 
-/** A question with answers to choose from. */
+/** A question with predefined answers. */
 const WirePoll = z.object({
   question: PollMedia.catch({ text: '' }),
   answers: validItems(z.object({ answer_id: field(z.int()), poll_media: PollMedia })),
@@ -80,7 +80,7 @@ export type WirePoll = z.infer<typeof WirePoll>;
 const WireMention = WireUser.extend({ member: field(WireMember) });
 export type WireMention = z.infer<typeof WireMention>;
 
-/** Channels, people and roles that the menus of the message offer. */
+/** Channels, people and roles that the message's menus offer. */
 const Resolved = z.object({
   users: field(z.record(z.string(), WireUser)),
   roles: field(z.record(z.string(), Named)),
@@ -93,11 +93,12 @@ const content = {
   attachments: validItems(WireAttachment),
   embeds: validItems(WireEmbed),
   /**
-   * The components are parsed one by one where they are shown, because each type has its own form.
+   * The components are parsed one by one where they are shown, because each type has its own
+   * format.
    */
   components: z.array(z.unknown()).catch([]),
   sticker_items: validItems(WireSticker),
-  /** The same stickers in the form that was used before 2021. */
+  /** The same stickers in the format used before 2021. */
   stickers: validItems(WireSticker),
   poll: field(WirePoll),
   flags: kindNumber,
@@ -111,7 +112,7 @@ const content = {
 };
 
 /**
- * The names of a message's parts for people, used when a part is malformed and none of it can be
+ * Human-readable names of a message's parts, used when a part is malformed and none of it can be
  * read.
  */
 const PARTS = {
@@ -125,7 +126,7 @@ const PARTS = {
   activity: 'an invitation',
 } as const;
 
-/** The parts that were sent but could not be read. */
+/** The parts that were sent but could not be parsed. */
 function lostParts(sent: unknown, read: object): string[] {
   if (typeof sent !== 'object' || sent === null) return [];
   return Object.entries(PARTS).flatMap(([name, what]) => {
@@ -146,8 +147,8 @@ function referenceOf(sent: unknown): unknown {
 }
 
 /**
- * A wire object with the content of a message. A malformed field is dropped on its own and never
- * takes the message with it; `lost` lists what people would miss.
+ * A wire object with the content of a message. A malformed field is dropped without affecting the
+ * rest of the message; `lost` lists what people would miss.
  */
 function withContent<Shape extends z.ZodRawShape>(shape: Shape) {
   const fields = z.object({ ...content, ...shape });
@@ -187,7 +188,7 @@ const WireAnswered = withContent({
 export type WireAnswered = z.infer<typeof WireAnswered>;
 
 /**
- * The fields that Parley reads of a message, from the gateway and from REST; only the gateway adds
+ * The fields of a message that Parley reads, from the gateway and from REST; only the gateway adds
  * the server.
  */
 export const WireMessage = withContent({

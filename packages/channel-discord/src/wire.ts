@@ -1,13 +1,13 @@
 import { withoutNulls } from '@parley/channels';
 import { z } from 'zod';
 
-/** A Discord id: a 64-bit number in decimal whose upper bits are a time. */
+/** A Discord id: a 64-bit number in decimal whose upper bits are a timestamp. */
 export const Snowflake = z.string().regex(/^\d{1,20}$/);
 
-/** A text; a malformed one counts as empty. */
+/** A text; a malformed value is read as an empty text. */
 export const text = z.string().catch('');
 
-/** A field that may be absent; a malformed one is dropped on its own. */
+/** A field that may be absent; a malformed one is dropped without affecting the rest. */
 export function field<Type extends z.ZodType>(type: Type) {
   return type.optional().catch(undefined);
 }
@@ -93,9 +93,7 @@ export const WireClearedReactions = received({
 });
 export type WireClearedReactions = z.infer<typeof WireClearedReactions>;
 
-/**
- * The fields that Parley reads of a channel. Types: 1 direct, 3 group of friends, 10–12 threads.
- */
+/** The fields of a channel that Parley reads. Types: 1 direct, 3 private group, 10–12 threads. */
 export const WireChannel = received({
   id: Snowflake,
   type: z.int(),

@@ -53,7 +53,7 @@ function capabilitiesFor({ pace, richMessages }: TelegramSettings): Capabilities
   return { ...CAPABILITIES, target, ...(pace && { rates: RATES }) };
 }
 
-/** One Telegram bot. Nothing goes over the network before `start`. */
+/** One Telegram bot. It makes no network requests before `start`. */
 export function createTelegramAdapter(
   context: ChannelContext<TelegramSettings>,
   env: ChannelEnv = realEnv,
@@ -107,7 +107,7 @@ export function createTelegramAdapter(
     findSent: createFinder(sending, growing),
     async send(part, signal, onStart) {
       const { turnId, route } = part;
-      // A draft that arrived after the message would show its text a second time.
+      // A draft that arrives after the message would show its text a second time.
       if (turnId !== null) await finish(turnId);
       growing.mustBeQuiet(route.chatId);
       const receipt = await growing.claim(part, signal, (grown) =>
@@ -136,7 +136,7 @@ function loadedOnce(deps: () => BotDeps): () => Promise<Bot> {
 
 /**
  * Finds sent parts one after another, which respects Telegram's rate limits. If an answer has
- * already grown in a message of its own, that message is completed instead.
+ * already grown in a dedicated message, that message is completed instead.
  */
 function createFinder(
   sending: Parameters<typeof sendPart>[0],

@@ -8,11 +8,11 @@ import { linkedPerson, spellOutHidden } from './text.ts';
 import type { BotIdentity, WireMessage } from './wire.ts';
 import type { Entity } from './wire-basics.ts';
 
-/** Whom a message addresses, and its text as the core reads it. */
+/** The addressees of a message, and its text as the core reads it. */
 export interface Address {
   /** The text, with the bot's own name removed from a leading command. */
   readonly text: string;
-  /** Ids of the mentioned users; the usernames of others cannot be resolved and are left out. */
+  /** Ids of the mentioned users; mentions by username only cannot be resolved and are left out. */
   readonly mentions: readonly string[];
   /**
    * Whether the bot is addressed (F06): a direct chat, a mention, a reply, or one of its own
@@ -43,7 +43,7 @@ export function readAddressing(
   // Forwarded text was meant for other people, even if it mentions the bot.
   const forwarded = origin !== undefined;
   const forOther = command?.bot !== undefined && !sameName(command.bot, me.username);
-  // In a group with a single bot, Telegram's menu sends commands without a bot name.
+  // In a group with only one bot, Telegram's menu sends commands without a bot name.
   const own = command && ownName(command.word, commands);
   const forMe = command !== undefined && !forOther && (command.bot ?? own) !== undefined;
   const replied = answered?.from?.id === me.id;
@@ -56,13 +56,13 @@ export function readAddressing(
 }
 
 /**
- * Whether everything the sender writes in this chat is for the bot. This holds for a subscriber or
- * a customer, but not for the channel or account that the bot answers for, which also writes there
- * itself.
+ * Whether everything the sender writes in this chat is addressed to the bot. This holds for a
+ * subscriber or a customer, but not for the channel or account on whose behalf the bot answers,
+ * which also writes there itself.
  */
 function isForBot(message: WireMessage): boolean {
   const { chat, from, sender_chat, direct_messages_topic: topic } = message;
-  // Only the bot sees an ephemeral message, so nobody else can be meant.
+  // Only the bot sees an ephemeral message, so it cannot be addressed to anyone else.
   if (message.ephemeral_message_id !== undefined) return true;
   if (sender_chat !== undefined && sender_chat.id !== from?.id) return false;
   switch (placeOfMessage(message).kind) {
@@ -96,11 +96,11 @@ function richMentions({ rich_message: rich }: WireMessage, me: BotIdentity): str
 interface LeadingCommand {
   readonly word: string;
   readonly bot: string | undefined;
-  /** The end of everything that Telegram marks as the command. */
+  /** The end offset of the text that Telegram marks as the command. */
   readonly end: number;
 }
 
-/** A command at the beginning, or after the mention of this bot that groups require. */
+/** A command at the beginning, or after a leading mention of this bot, which groups require. */
 function leadingCommand(
   text: string,
   entities: readonly Entity[],
@@ -133,7 +133,7 @@ function ownMention(text: string, entities: readonly Entity[], me: BotIdentity):
   return mention.length + (behind.length - behind.trimStart().length);
 }
 
-/** The core's name of the command; undefined if the bot has no such command. */
+/** The name under which the core knows the command; undefined if the bot has no such command. */
 function ownName(word: string, commands: readonly CommandInfo[]): string | undefined {
   if (parseCommand(`/${word}`) !== null) return word;
   return commands.find(({ name }) => sameName(menuName(name), word))?.name;

@@ -15,7 +15,7 @@ function message(fields: object) {
 const mention = (offset: number, length: number) => ({ type: 'mention', offset, length });
 const command = (length: number, offset = 0) => ({ type: 'bot_command', offset, length });
 
-describe('who a message is addressed to', () => {
+describe('the addressees of a message', () => {
   it.each<[string, object, boolean]>([
     ['plain talk in a group', { text: 'hi' }, false],
     ['a direct chat', { text: 'hi', chat: { id: 1, type: 'private' } }, true],

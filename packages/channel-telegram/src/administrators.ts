@@ -7,13 +7,14 @@ import { isForeignChat } from './places.ts';
 const ChatMember = z.object({ status: z.string() });
 const ADMINISTRATORS: ReadonlySet<string> = new Set(['creator', 'administrator']);
 /**
- * How long an administrator status is cached, in ms. A demoted administrator keeps it until then.
+ * How long administrator status is cached, in ms. Someone who is demoted keeps it until the entry
+ * expires.
  */
 const KNOWN_FOR_MS = 60_000;
 const MAX_CACHED = 1_000;
 
 /**
- * Finds out whether the sender of a message is an administrator of its group. Telegram is asked at
+ * Checks whether the sender of a message is an administrator of its group. Telegram is asked at
  * most once a minute per person, and only when a command needs the answer.
  */
 export function createAdministrators(

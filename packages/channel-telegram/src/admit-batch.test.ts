@@ -3,7 +3,7 @@ import { admitBatch } from './lanes.ts';
 
 const updates = (...ids: number[]) => ids.map((update_id) => ({ update_id, message: undefined }));
 
-describe('admitting the updates of one poll', () => {
+describe('admitting a batch of polled updates', () => {
   it('[D01] confirms all updates once all of them are stored', async () => {
     const result = await admitBatch(
       updates(5, 6, 7),
@@ -25,7 +25,7 @@ describe('admitting the updates of one poll', () => {
     ).toEqual({ offset: 5 });
   });
 
-  it('[D01] confirms nothing from the first update on that could not be stored', async () => {
+  it('[D01] confirms only the updates before the first one that could not be stored', async () => {
     const broken = new Error('disk full');
     const take = async ({ update_id }: { update_id: number }) => {
       if (update_id === 6 || update_id === 7) throw broken;

@@ -9,7 +9,7 @@ const chat = { id: 5, type: 'private' };
 const size = (file_id: string, width: number, height: number) => ({ file_id, width, height });
 const clip = { file_id: 'f', file_size: 9, mime_type: 'video/mp4', duration: 1 };
 
-describe('the files of a Telegram message', () => {
+describe('the attachments of a Telegram message', () => {
   it.each<[string, object, Attachment]>([
     [
       'a picture in its largest size',
@@ -68,7 +68,7 @@ describe('the files of a Telegram message', () => {
     ).toEqual([attachment]);
   });
 
-  it('[F10] are those of the answered message when the message itself has none', () => {
+  it('[F10] come from the replied-to message when the message itself has none', () => {
     const reply_to_message = { message_id: 3, photo: [size('asked', 9, 9)] };
     const refs = (fields: object) => {
       const message = { message_id: 9, date: 1, chat, text: 'what is this?', reply_to_message };

@@ -9,8 +9,8 @@ const MAX_FILES = 32;
 
 /**
  * The files of a message; `ref` is Telegram's file id, which stays valid for this bot. A message
- * without files gets those of the message it answers or quotes: "what is this?" below a picture
- * means the picture.
+ * without files gets those of the message it replies to or quotes: "what is this?" below a picture
+ * refers to the picture.
  */
 export function messageAttachments({
   message,
@@ -44,7 +44,7 @@ function mediaAttachments(message: Media): Attachment[] {
   if (largest) return [toAttachment('image', { ...largest, mime_type: 'image/jpeg' })];
   if (voice) return [toAttachment('voice', voice, 'audio/ogg')];
   if (audio) return [toAttachment('audio', { ...audio, file_name: audioTitle(audio) })];
-  // For clients that do not know animations, an animation also fills `document`.
+  // For clients that do not support animations, Telegram also sets `document` on an animation.
   const moving = video ?? video_note ?? animation ?? live_photo;
   if (moving) return [toAttachment(isPicture(moving) ? 'image' : 'video', moving, 'video/mp4')];
   if (document) return [toAttachment('document', document)];
@@ -56,7 +56,10 @@ function isPicture({ mime_type }: DescribedFile): boolean {
   return mime_type?.startsWith('image/') ?? false;
 }
 
-/** Stickers are named after their emoji. An animated one is a program that nothing here can run. */
+/**
+ * Stickers are named after their emoji. An animated sticker is a vector animation that nothing here
+ * can play.
+ */
 function stickerFile(sticker: Sticker): Attachment[] {
   if (sticker.is_animated) return [];
   const { emoji, file_id, file_size } = sticker;

@@ -8,7 +8,10 @@ const TOKEN = '7000000001:token-of-the-bot';
 const me = { id: 7_000_000_001, username: 'parley_test_bot' };
 const noCall: MakeCall = () => Promise.reject(new Error('no call is expected'));
 
-/** A bot whose readers record what reaches them; `read` decides how each of them ends. */
+/**
+ * A bot whose readers record the updates that they receive; `read` decides whether each of them
+ * resolves or rejects.
+ */
 function botWith(read: (name: string, content: unknown) => Promise<void> = async () => {}) {
   const reached: [reader: string, content: unknown][] = [];
   const reader = (name: string) => async (content: unknown) => {
@@ -47,7 +50,7 @@ describe('an update that enters the bot', () => {
   });
 
   it.each(['a text', null, 7])(
-    '[F01] whose message is %j is left to its reader to judge',
+    '[F01] whose message is %j is passed to its reader, which validates it',
     async (message) => {
       const { reached, admit } = botWith();
       await admit({ update_id: 1, message }, me);
@@ -55,7 +58,7 @@ describe('an update that enters the bot', () => {
     },
   );
 
-  it('[D01] is admitted only after its reader has ended', async () => {
+  it('[D01] is admitted only after its reader has resolved', async () => {
     const stored = Promise.withResolvers<void>();
     const { admit } = botWith(() => stored.promise);
     let isAdmitted = false;
@@ -68,7 +71,7 @@ describe('an update that enters the bot', () => {
     await admitting;
   });
 
-  it('[D01] is not admitted when its reader fails, and the failure does not reach the process', async () => {
+  it('[D01] is not admitted when its reader fails, and the error does not crash the process', async () => {
     const printed = vi.spyOn(console, 'error');
     const before = process.exitCode;
     const failure = new Error('disk is full');
@@ -79,7 +82,7 @@ describe('an update that enters the bot', () => {
     printed.mockRestore();
   });
 
-  it('[D13] is not admitted and no longer waited for when its reader does not end within a minute', async () => {
+  it('[D13] is not admitted, and is abandoned, when its reader does not resolve within a minute', async () => {
     vi.useFakeTimers();
     const { admit } = botWith(() => new Promise(() => {}));
     const admitting = admit({ update_id: 1, message: {} }, me).catch((error: unknown) => error);
@@ -100,13 +103,13 @@ describe("telegraf's methods", () => {
     return { calls, signal, telegram: connectTelegram(TOKEN, call, signal) };
   }
 
-  it('[D13] make our calls, which end after 15 s and when the adapter stops', async () => {
+  it('[D13] make our calls, which time out after 15 s and are aborted when the adapter stops', async () => {
     const { calls, signal, telegram } = recorded();
     expect(await telegram.getChat(-5)).toEqual({ title: 'Family' });
     expect(calls).toEqual([['getChat', { chat_id: -5 }, { signal, limitMs: 15_000 }]]);
   });
 
-  it('[F18] reach a method that telegraf does not know, with its own limits', async () => {
+  it('[F18] reach a method that telegraf does not know, with their own time limits', async () => {
     const { calls, telegram } = recorded();
     const own = { signal: new AbortController().signal, limitMs: undefined, silentMs: 7 };
     await telegram.callApi('methodOfNextYear', { chat_id: 1, blocks: [] }, own);

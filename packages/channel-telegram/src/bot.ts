@@ -3,24 +3,24 @@ import type { Update, UserFromGetMe } from 'telegraf/types';
 import { type CallOptions, type MakeCall, QUICK_MS } from './calls.ts';
 import type { BotIdentity, UpdateKind, WireUpdate } from './wire.ts';
 
-/** A bot that reads updates and makes calls. */
+/** A bot that dispatches updates to readers and makes API calls. */
 export interface Bot {
   readonly telegram: BotTelegram;
   /**
-   * Resolves once an update is stored or needs no storing; rejects when Telegram must deliver it
+   * Resolves once an update is stored or does not need to be; rejects when Telegram must deliver it
    * again (D01).
    */
   admit(update: WireUpdate, me: BotIdentity): Promise<void>;
 }
 
-/** An update on its way through the bot. Telegraf's context has these fields. */
+/** An update being processed by the bot. Telegraf's context has these fields. */
 interface Arrival {
   readonly update: { readonly update_id: number };
   readonly botInfo: BotIdentity;
 }
 
 /**
- * Reads one kind of update. Resolves once its content is stored or needs no storing; rejects
+ * Reads one kind of update. Resolves once its content is stored or does not need to be; rejects
  * otherwise (D01).
  */
 export type UpdateReader = (content: unknown, arrival: Arrival) => Promise<void>;
@@ -38,10 +38,7 @@ export interface Intake {
   readonly businessEdit: UpdateReader;
   readonly businessDeletion: UpdateReader;
   readonly businessConnection: UpdateReader;
-  /**
-   * A message in a chat that the bot is not a member of, in which a person asks it a single
-   * question.
-   */
+  /** A single question that a person asks the bot in a chat of which it is not a member. */
   readonly guestMessage: UpdateReader;
   readonly press: UpdateReader;
   /** A press of the stop button below a growing answer. */
@@ -55,16 +52,16 @@ export interface Intake {
 export interface BotDeps {
   readonly token: string;
   readonly call: MakeCall;
-  /** Ends calls that have no signal of their own. */
+  /** Aborts calls that have no signal of their own. */
   readonly stopping: AbortSignal;
   readonly intake: Intake;
 }
 
 /**
- * Telegraf's methods, with every request replaced by our own call. That gives them a deadline, kept
- * connections, and forms that lose nothing (`calls.ts`). A call ends after 15 s or when the adapter
- * stops, unless its options say otherwise. Methods that telegraf does not know go through `callApi`
- * by name.
+ * Telegraf's methods, with every request replaced by one of our calls. These have a deadline, reuse
+ * connections and encode forms without losing data (`calls.ts`). A call times out after 15 s and is
+ * aborted when the adapter stops, unless its options say otherwise. Methods that telegraf does not
+ * know are called by name through `callApi`.
  */
 export function connectTelegram(token: string, call: MakeCall, stopping: AbortSignal) {
   const callApi = (method: string, payload: object, options: Partial<CallOptions> = {}) =>
@@ -74,15 +71,15 @@ export function connectTelegram(token: string, call: MakeCall, stopping: AbortSi
 export type BotTelegram = ReturnType<typeof connectTelegram>;
 
 /**
- * The longest that one update may take, in ms. Everything a handler waits for has a shorter
+ * The maximum time that one update may take, in ms. Everything a handler waits for has a shorter
  * deadline of its own.
  */
 const HANDLER_MS = 60_000;
 
 /**
- * The only module that uses telegraf. Its middleware reads every update, but its `launch` and its
- * webhook are not used: `launch` ends permanently on 400, 401, 404 and 409 and confirms updates
- * whose handler failed, and the webhook breaks characters at chunk boundaries.
+ * The only module that uses telegraf. Its middleware dispatches every update, but its `launch` and
+ * its webhook are not used: `launch` stops permanently on 400, 401, 404 and 409 and confirms
+ * updates whose handler failed, and the webhook corrupts characters at chunk boundaries.
  */
 export function createBot({ token, call, stopping, intake }: BotDeps): Bot {
   const telegram = connectTelegram(token, call, stopping);
@@ -94,8 +91,8 @@ export function createBot({ token, call, stopping, intake }: BotDeps): Bot {
   }
   const bot = new Telegraf(token, { handlerTimeout: HANDLER_MS, contextType: UpdateContext });
   bot.telegram = telegram;
-  // Telegraf's own handler sets the exit code of the process. Here the failure goes to whoever
-  // passed the update in.
+  // Telegraf's default handler sets the exit code of the process. Here the error propagates to the
+  // caller that passed in the update.
   bot.catch((error) => {
     throw error;
   });
@@ -110,7 +107,7 @@ export function createBot({ token, call, stopping, intake }: BotDeps): Bot {
   };
 }
 
-/** Every kind of update that Parley requests (`UPDATE_KINDS`), and its reader. */
+/** Maps every kind of update that Parley requests (`UPDATE_KINDS`) to its reader. */
 function registerHandlers(bot: Telegraf, intake: Intake): void {
   bot.use((_event, next) => intake.prepare().then(next));
 

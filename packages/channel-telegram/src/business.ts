@@ -5,7 +5,7 @@ import { placeOfThread } from './places.ts';
 import { personName } from './senders.ts';
 import { WireConnection } from './wire.ts';
 
-/** The most connections that are cached; Telegram is asked again for others. */
+/** The maximum number of cached connections; others are requested from Telegram again. */
 const MAX_KNOWN = 1_000;
 
 interface BusinessDeps {
@@ -13,7 +13,7 @@ interface BusinessDeps {
   readonly log: Logger;
 }
 
-/** A message in a business account's chat, or the reason why it gets no answer. */
+/** A message in a business account's chat, or the reason why it is not answered. */
 type Placed =
   | { readonly kind: 'served'; readonly message: InboundMessage }
   | { readonly kind: 'ignored'; readonly reason: string };
@@ -27,7 +27,7 @@ export function createBusinessAccounts({ api, log }: BusinessDeps) {
   const known = new BoundedMap<string, WireConnection>(MAX_KNOWN);
   /**
    * Returns undefined when Telegram does not know the connection, or no longer does. Rejects when
-   * Telegram cannot be asked now.
+   * Telegram cannot be reached.
    */
   const connectionOf = async (id: string): Promise<WireConnection | undefined> => {
     const before = known.get(id);
@@ -51,7 +51,7 @@ export function createBusinessAccounts({ api, log }: BusinessDeps) {
     }
   };
   return {
-    /** Updates the cache when a connection was made, changed or ended. */
+    /** Updates the cache when a connection was established, changed or ended. */
     changed(connection: WireConnection): void {
       known.set(connection.id, connection);
       const { user, is_enabled } = connection;

@@ -24,7 +24,7 @@ afterEach(() => {
   for (const end of ends.splice(0)) end();
 });
 
-/** A caller for a server that answers as given. */
+/** A caller connected to a test server that responds as given. */
 function callsTo(answer: (request: IncomingMessage, response: ServerResponse) => void) {
   const server = createServer(answer);
   ends.push(() => server.closeAllConnections());
@@ -39,7 +39,7 @@ async function callsAt(server: Server) {
   return createCaller({ token: TOKEN, apiRoot: `http://127.0.0.1:${port}` });
 }
 
-/** A caller for a server that parses forms, and the fields of each request. */
+/** A caller connected to a test server that parses forms, and the form fields of each request. */
 async function callsWithForms() {
   const forms: FormData[] = [];
   const call = await callsTo(async (request, response) => {
@@ -59,7 +59,7 @@ async function fileOf(name: string, content: string | Uint8Array): Promise<File>
 }
 
 describe('a call with a file', () => {
-  it('[F10] keeps each object beside the file, and leaves out what is undefined', async () => {
+  it('[F10] sends every object field along with the file, and omits undefined ones', async () => {
     const { forms, call } = await callsWithForms();
     const beside = {
       chat_id: -5,
@@ -97,7 +97,7 @@ describe('a call with a file', () => {
     },
   );
 
-  it('[F10] reads the file from its beginning when it is sent again', async () => {
+  it('[F10] reads the file from the beginning when it is sent again', async () => {
     const { forms, call } = await callsWithForms();
     const document = await fileOf('a.txt', 'all of it');
     for (let nth = 0; nth < 2; nth += 1) await call('sendDocument', { document }, never());
@@ -105,7 +105,7 @@ describe('a call with a file', () => {
     expect(await Promise.all(texts)).toEqual(['all of it', 'all of it']);
   });
 
-  it('[D13] ends with an answer that arrives before the whole request is sent', async () => {
+  it('[D13] completes when the response arrives before the whole request is sent', async () => {
     const size = 40 * 1024 * 1024;
     let arrived = 0;
     const gone = Promise.withResolvers<void>();
@@ -128,7 +128,7 @@ describe('a call with a file', () => {
     expect(arrived).toBeLessThan(size);
   });
 
-  it('[D04] is not sent when the file changes before, and has an unknown outcome when it changes afterwards', async () => {
+  it('[D04] is not sent when the file changes beforehand, and has an unknown outcome when it changes during the upload', async () => {
     const call = await callsTo((request) => {
       request.once(
         'data',
@@ -189,7 +189,7 @@ describe('a call', () => {
     },
   );
 
-  it('[D13] stops reading an endless answer', async () => {
+  it('[D13] stops reading an endless response', async () => {
     const piece = Buffer.alloc(1024 * 1024, 'x');
     const call = await callsTo((request, response) => {
       request.resume();
@@ -213,7 +213,7 @@ describe('a call', () => {
       expect(String((error as Error).stack)).not.toContain(TOKEN);
   });
 
-  it('is reported as sent once the whole request has left, before its answer', async () => {
+  it('is reported as sent once the whole request has been written, before the response arrives', async () => {
     const order: string[] = [];
     const call = await callsTo((request, response) => {
       request.resume().on('end', () => {

@@ -27,9 +27,9 @@ export interface CallOptions {
 }
 
 /**
- * Makes one call and returns its result unchecked. Rejects with an `ApiError` when Telegram refuses
- * or a server in between answers, with `Unsent` when no byte of it left, and otherwise with the
- * error of the connection. None of these contains the URL, which holds the token.
+ * Makes one call and returns its result without validating it. Rejects with an `ApiError` when
+ * Telegram or an intermediate server refuses it, with `Unsent` when no byte of it was sent, and
+ * otherwise with the connection error. None of these contains the URL, which includes the token.
  */
 export type MakeCall = (method: string, payload: object, options: CallOptions) => Promise<unknown>;
 
@@ -37,16 +37,16 @@ export type MakeCall = (method: string, payload: object, options: CallOptions) =
 export const QUICK_MS = 15_000;
 
 /**
- * Makes calls over Node's own agent, which keeps connections alive, supports the proxy, and drops
- * idle connections before a server closes them during a send. `onAnswer` receives the headers of
- * each answer.
+ * Makes calls through Node's own agent, which keeps connections alive, supports the proxy, and
+ * drops idle connections before a server closes them during a send. `onAnswer` receives the headers
+ * of each response.
  */
 export function createCaller(
   { apiRoot, token }: Pick<TelegramSettings, 'apiRoot' | 'token'>,
   onAnswer: (headers: IncomingHttpHeaders) => void = () => {},
 ): MakeCall {
   const { request } = apiRoot.startsWith('https:') ? https : http;
-  // Without a slash at its end, the URL would lose the last segment of its path.
+  // Without a trailing slash, the URL would lose the last segment of its path.
   const root = apiRoot.endsWith('/') ? apiRoot : `${apiRoot}/`;
   const place = urlToHttpOptions(new URL(`./bot${token}/`, root));
   return async (method, payload, { signal, limitMs, onSent, ...watch }) => {
@@ -71,7 +71,7 @@ export function createCaller(
     try {
       return await promise;
     } catch (thrown) {
-      // This also ends an upload that was refused before its end.
+      // This also ends an upload that was refused before it was complete.
       call.destroy();
       throw watched.isReady ? thrown : new Unsent(thrown);
     } finally {
@@ -99,8 +99,8 @@ function watchConnection(
     if (silentMs !== undefined) {
       // The agent resets the socket's timeout when it keeps the connection for the next call.
       const silent = (): void => {
-        // After the whole process has stood still, timers run first and data that has already
-        // arrived is not read yet.
+        // After the whole process was suspended, timers fire first, before data that has already
+        // arrived is read.
         const { bytesRead } = socket;
         setImmediate(() => {
           if (socket.bytesRead > bytesRead) return;
@@ -123,7 +123,7 @@ function watchConnection(
 
 /**
  * Encodes the fields as a form. Telegraf's own form loses objects beside a file and does not escape
- * file names, and the form of `fetch` ends the process when a file cannot be read to its end.
+ * file names, and the form of `fetch` crashes the process when a file cannot be read to its end.
  */
 async function* encodeForm(payload: object, boundary: string): AsyncGenerator<string | Uint8Array> {
   for (const [name, value] of Object.entries(payload)) {
@@ -141,7 +141,7 @@ function isFile(value: unknown): value is File {
   return value instanceof File;
 }
 
-/** Servers interpret an escaped quote or line end differently, so neither is sent. */
+/** Servers interpret an escaped quote or line break differently, so neither is sent. */
 function headerSafe(name: string): string {
   return name.replace(/["\\\p{Cc}\u2028\u2029/]/gu, '_');
 }
@@ -161,12 +161,13 @@ const Answer = z.discriminatedUnion('ok', [
   }),
 ]);
 
-/** A server in between may answer with one of these in HTML, without having passed anything on. */
+/**
+ * An intermediate server may answer with one of these in HTML, without having forwarded anything.
+ */
 const OF_SERVER: ReadonlySet<number> = new Set([413, 429]);
 
 /**
- * Reads the result of a call. Throws `ApiError` when Telegram refuses or a server in between
- * answers.
+ * Reads the result of a call. Throws `ApiError` when Telegram or an intermediate server refuses it.
  */
 async function readCallResult(response: IncomingMessage): Promise<unknown> {
   const { statusCode: status = 0, statusMessage: description = '' } = response;
@@ -181,12 +182,11 @@ async function readCallResult(response: IncomingMessage): Promise<unknown> {
 }
 
 /**
- * The largest answer accepted, in bytes. A hundred updates with the longest messages take half of
- * it.
+ * The maximum response size, in bytes. A hundred updates with the longest messages take half of it.
  */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
-/** Uses listeners because `for await` over an answer takes a third of the time of a call. */
+/** Uses listeners because `for await` over a response takes a third of the total time of a call. */
 function readResponseText(response: IncomingMessage): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const chunks: Buffer[] = [];

@@ -13,7 +13,9 @@ import type {
   Winners,
 } from './wire-cards.ts';
 
-/** The cards of any message, including one that is answered or quoted; those have fewer. */
+/**
+ * The cards of any message, including one that is replied to or quoted; those have fewer fields.
+ */
 export type Cards = Partial<
   Pick<
     WireMessage,
@@ -42,8 +44,8 @@ export type Cards = Partial<
 >;
 
 /**
- * The content of a message besides words and files, each item as a text. The sender expects an
- * answer, and a message without text would get none.
+ * The content of a message besides its text and files, each item rendered as text. The sender
+ * expects an answer, and a message without text would get none.
  */
 export function cardsOf(message: Cards): readonly string[] {
   const { venue, location, contact, poll, dice, giveaway, giveaway_winners: winners } = message;
@@ -68,10 +70,10 @@ function venueText({ title, address, location }: Venue): string {
   return `[Place: ${[title, address].filter(Boolean).join(', ')} (${coordinatesText(location)})]`;
 }
 
-/** Telegram's number for a location that is shared until its sender stops it. */
+/** Telegram's value for a location that is shared until its sender stops it. */
 const WITHOUT_END = 0x7fffffff;
 
-/** A location, with the details of one that moves. */
+/** A location, with the details of a live one. */
 export function locationText(point: Point): string {
   const { live_period: seconds, heading, proximity_alert_radius: radius } = point;
   const details = [
@@ -133,9 +135,7 @@ function pollText(poll: Poll): string {
   return `[${kind}: ${question} ${shown.join(' / ')}${end}]`;
 }
 
-/**
- * The media of a part of a poll that are not files; files are listed among those of the message.
- */
+/** Media in a poll that are not files; files are listed among the attachments of the message. */
 function mediaText({ link, location, venue }: PollMedia): string {
   if (link) return link.url;
   if (venue) return venueText(venue);
@@ -148,7 +148,7 @@ export function pollMedia({ media, explanation_media, options }: Poll): readonly
   return all.filter((one) => one !== undefined);
 }
 
-/** The option that a message answers, shown before the poll itself. */
+/** The poll option that a message replies to, shown before the poll itself. */
 export function optionText({ options }: Poll, id: string): string {
   const option = options.find(({ persistent_id }) => persistent_id === id);
   return option === undefined ? '' : `[Option: ${option.text}]`;
@@ -179,7 +179,7 @@ function winnersText({ winners, winner_count, prize_description }: Winners): str
   return `[Giveaway is over: ${[prize_description, count, names].filter(Boolean).join('; ')}]`;
 }
 
-/** The texts of games, invoices and gifts. A separate note says that the content cannot be read. */
+/** The text of games, invoices and gifts. A separate note says that the content cannot be read. */
 function soldTexts({ game, invoice, gift, unique_gift }: Cards): readonly string[] {
   const given = [gift, unique_gift].flatMap((one) => {
     return one?.text ? [`[Words of a gift: ${spellOutHidden({ ...one, text: one.text })}]`] : [];
@@ -198,7 +198,7 @@ function invoiceText({ title, description, currency, total_amount }: Invoice): s
   return details === '' ? '' : `[Invoice: ${details}]`;
 }
 
-/** The data that a person gave the bot through a button that asks for it. */
+/** The data that a person shared with the bot through a button that requests it. */
 function sharedTexts(message: Cards): readonly string[] {
   const { web_app_data: data, users_shared, user_shared, chat_shared } = message;
   const people = users_shared?.users.map((person) => {
@@ -222,7 +222,7 @@ function sharedTexts(message: Cards): readonly string[] {
   ];
 }
 
-/** A post that a subscriber suggests to a channel, and why one was declined. */
+/** A post that a subscriber suggests to a channel, or the reason why one was declined. */
 function postTexts({ suggested_post_info: post, suggested_post_declined: declined }: Cards) {
   const comment = declined?.comment;
   const date = isoFromSeconds(post?.send_date);

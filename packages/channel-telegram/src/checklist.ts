@@ -1,7 +1,7 @@
 import { spellOutHidden } from './text.ts';
 import type { Checklist } from './wire-cards.ts';
 
-/** A checklist with its title and its tasks, and which of them are done. */
+/** A checklist with its title, its tasks, and whether each of them is done. */
 export function checklistText(checklist: Checklist): string {
   const title = spellOutHidden({ text: checklist.title, entities: checklist.title_entities });
   return [`[Checklist: ${title}]`, ...checklist.tasks.map(taskText)].join('\n');
@@ -17,7 +17,7 @@ function taskText(task: Checklist['tasks'][number]): string {
   return `- [${isDone ? 'x' : ' '}] ${words}${name ? ` (done by ${name})` : ''}`;
 }
 
-/** The task that a message answers, shown before the checklist itself. */
+/** The task that a message replies to, shown before the checklist itself. */
 export function answeredTask({ tasks }: Checklist, id: number): string {
   const task = tasks.find((one) => one.id === id);
   return task === undefined ? '' : `[Task: ${task.text}]`;

@@ -33,7 +33,7 @@ class Interrupted extends Error {}
 
 /**
  * Repeats the step of a delivery method until the signal is aborted or Telegram refuses the token,
- * pausing after failures. The step receives whether the previous one succeeded. Never rejects.
+ * pausing after failures. The step is told whether the previous one succeeded. Never rejects.
  */
 async function keepConnected(
   deps: UpdatesDeps,
@@ -120,7 +120,7 @@ interface WebhookDeps extends UpdatesDeps {
  * million, and Telegram would deliver a refused update again forever.
  */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
-/** How often the webhook is checked to be still set, in ms. */
+/** The interval at which the webhook is checked to be still set, in ms. */
 const WATCH_MS = 5 * 60_000;
 const WebhookInfo = z.object({
   url: z.string(),
@@ -157,7 +157,7 @@ export class Webhook implements HttpCapability {
       await this.#deps.wait(WATCH_MS, signal);
     };
     await keepConnected(this.#deps, step, signal);
-    // From here on nothing is admitted. Telegram delivers later updates again at the next start.
+    // From here on nothing is admitted. Telegram delivers later updates again after the next start.
     this.#me = undefined;
     await Promise.all(this.#underWay);
   }

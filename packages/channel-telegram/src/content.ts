@@ -52,9 +52,9 @@ function guestOf({ guest_query_id: query, from }: WireMessage): Pick<Chat, 'with
 }
 
 /**
- * The chat of a message. What a person says to only the bot in a group has its own conversation, so
- * that it never enters an answer to the others. Parley's commands still apply to the group's
- * conversation.
+ * The chat of a message. In a group, messages visible only to the sender and the bot have a
+ * separate conversation, so that they never appear in an answer to the others. Parley's commands
+ * still apply to the group's conversation.
  */
 function chatFor(message: WireMessage, text: string): Chat {
   const { ephemeral_message_id: whispered, from } = message;
@@ -64,8 +64,8 @@ function chatFor(message: WireMessage, text: string): Chat {
 }
 
 /**
- * The reason why a message starts no turn and tells the agent nothing; undefined for content that a
- * person sent.
+ * The reason why a message starts no turn and is not passed to the agent; undefined for content
+ * that a person sent.
  */
 export function ignoredReason(message: WireMessage): string | undefined {
   const { chat, gift, unique_gift, suggested_post_declined: declined } = message;
@@ -81,8 +81,8 @@ export function ignoredReason(message: WireMessage): string | undefined {
 
 /**
  * The text that the sender typed or spoke. A forwarded message, or one that a bot wrote in their
- * name, contains none of their words. Contacts, places, polls and the like are texts that nobody
- * typed in this chat.
+ * name, contains none of their text. Contacts, places, polls and the like are rendered as text that
+ * nobody typed in this chat.
  */
 function findAuthored(read: ReadMessage, { type }: Chat, me: BotIdentity): Authored {
   const { message, answered } = read;
@@ -108,7 +108,7 @@ function isTyped({ message, shown }: ReadMessage): boolean {
     : !isQuotation(text, entities);
 }
 
-/** Whether the entire text is marked as a quotation, which holds the words of somebody else. */
+/** Whether the entire text is marked as a quotation, so it was written by somebody else. */
 function isQuotation(text: string, entities: readonly Entity[]): boolean {
   const quotations = entities.filter(({ type }) => /^(?:expandable_)?blockquote$/.test(type));
   const own = quotations
@@ -132,7 +132,7 @@ const BY_OTHERS: readonly string[] = [
   'forward_date',
 ];
 
-/** Whether a quotation holds the sender's own words, or in a direct chat those of this bot. */
+/** Whether a quotation contains the sender's own text, or in a direct chat that of this bot. */
 function isQuoteOfTheirs(
   message: WireMessage,
   answered: Answered,

@@ -5,9 +5,9 @@ import { messageNumber } from './format.ts';
 import { placeOfThread } from './places.ts';
 
 /**
- * Ephemeral messages are shown by a group to only one person and the bot (Bot API 10.2). Their
- * number in the chat is 0, and they have a separate number, which Telegram reuses once the message
- * is gone.
+ * In a group, ephemeral messages are visible only to one person and the bot (Bot API 10.2). Their
+ * message number is 0, and they have a separate number, which Telegram reuses once the message is
+ * gone.
  */
 interface Numbered {
   readonly message_id: number;
@@ -18,7 +18,7 @@ interface Numbered {
 
 /**
  * The id of an inbound or outbound message. The id of an ephemeral message is not a plain number,
- * so that it is never taken for a message that everyone sees.
+ * so that it is never mistaken for a message that everyone sees.
  */
 export function toMessageId({ message_id, ephemeral_message_id, date = 0 }: Numbered): string {
   return ephemeral_message_id === undefined
@@ -43,8 +43,8 @@ const Alone = z.object({
 export type Alone = z.infer<typeof Alone>;
 
 /**
- * The data of an answer to an ephemeral message, in the form that travels with message and route
- * (`response`); nothing for a message that everyone sees.
+ * The `response` of an answer to an ephemeral message, in the form that is stored with message and
+ * route; undefined for a message that everyone sees.
  */
 export function aloneResponse(
   message: Pick<Numbered, 'ephemeral_message_id'> | undefined,
@@ -59,9 +59,9 @@ export function aloneResponse(
 }
 
 /**
- * The one person that a route leads to; undefined when it leads to everyone in the chat. A later
- * message in a conversation between one person and the bot that answers nothing is for that person
- * as well.
+ * The only recipient on a route; undefined when it leads to everyone in the chat. In a conversation
+ * between one person and the bot, a later message that answers nothing is also sent only to that
+ * person.
  */
 export function aloneOn({
   response,
@@ -74,30 +74,32 @@ export function aloneOn({
   return place.kind === 'alone' ? { to: Number(place.person) } : undefined;
 }
 
-/** Whether nobody else in the chat may see an answer there, nor that it is being written. */
+/**
+ * Whether an answer there, and the typing indicator, must be hidden from everyone else in the chat.
+ */
 export function isAlone({ response, threadId }: ChatAddress): boolean {
   return response !== undefined || placeOfThread(threadId).kind === 'alone';
 }
 
 /**
- * The ways to send an answer to one person, in the order they are tried: as the answer to their
- * message; by itself, which bots that are administrators may do; in their direct chat, if they have
- * started one. It is never sent to everyone.
+ * The ways to send an answer to one person, in the order they are tried: as a reply to their
+ * message; as a separate ephemeral message, which only bots that are administrators may send; in
+ * their direct chat, if they have started one. It is never sent to everyone.
  */
 const WAYS = ['answer', 'ephemeral', 'direct'] as const;
 export type AloneWay = (typeof WAYS)[number];
 
-/** The way that is tried first. */
+/** The method to try first. */
 export function firstWay({ message, query }: Alone): AloneWay {
   return message === undefined && query === undefined ? 'ephemeral' : 'answer';
 }
 
-/** The next way once Telegram has refused this one. */
+/** The fallback to try once Telegram has refused this method. */
 export function nextWay(way: AloneWay): AloneWay | undefined {
   return WAYS[WAYS.indexOf(way) + 1];
 }
 
-/** The parameters that show a message to one person. The caller adds the chat. */
+/** The parameters that make a message visible to only one person. The caller adds the chat. */
 export function aloneParameters({ to, message, query }: Alone, way: AloneWay): object {
   if (way === 'direct') return {};
   const isAnswer = way === 'answer';
@@ -108,8 +110,8 @@ export function aloneParameters({ to, message, query }: Alone, way: AloneWay): o
 }
 
 /**
- * The id of a message that answers one person. A message in their direct chat is numbered in that
- * chat, not in the group.
+ * The id of a message sent to one person. In their direct chat, a message is numbered within that
+ * chat, not within the group.
  */
 export function sentAloneId(messageId: string, way: AloneWay): string {
   return way === 'direct' && messageNumber(messageId) !== undefined

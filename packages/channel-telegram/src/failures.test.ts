@@ -5,7 +5,7 @@ import { afterConnectionFailure } from './failures.ts';
 
 const refused = (code: number, reason: string): CallFailure => ({ kind: 'refused', code, reason });
 
-describe('after a poll that failed', () => {
+describe('after a failed poll', () => {
   it.each([401, 404])('gives up on %i, and says where to fix the token', (code) => {
     expect(afterConnectionFailure(refused(code, 'No'), 0, 0)).toMatchObject({
       kind: 'give-up',
@@ -13,7 +13,7 @@ describe('after a poll that failed', () => {
     });
   });
 
-  it('leaves the bot to the other poller for at least 10 s', () => {
+  it('yields to the other poller for at least 10 s', () => {
     const failure = refused(409, 'Conflict: terminated by other getUpdates request');
     expect(afterConnectionFailure(failure, 0, 0)).toMatchObject({
       kind: 'retry',
@@ -26,13 +26,13 @@ describe('after a poll that failed', () => {
     });
   });
 
-  it('removes a webhook once, and does not remove it again when it returns', () => {
+  it('removes a webhook once, and does not remove it again if it reappears', () => {
     const failure = refused(409, "Conflict: can't use getUpdates method while webhook is active");
     expect(afterConnectionFailure(failure, 0, 0)).toEqual({ kind: 'drop-webhook' });
     expect(afterConnectionFailure(failure, 1, 0)).toMatchObject({ kind: 'retry', afterMs: 10_000 });
   });
 
-  it('waits as long as Telegram says', () => {
+  it('waits as long as Telegram asks', () => {
     const failure: CallFailure = {
       ...refused(429, 'Too Many Requests'),
       kind: 'refused',
@@ -54,7 +54,7 @@ describe('after a poll that failed', () => {
     expect(afterConnectionFailure(failure, 0, 0.5)).toMatchObject({ kind: 'retry', afterMs: 750 });
   });
 
-  it('waits longer each time, up to a minute', () => {
+  it('increases the delay after each failure, up to a minute', () => {
     expect([0, 1, 2, 5, 6, 60].map((failures) => reconnectBackoff(failures, 0.9999999))).toEqual([
       1_000, 2_000, 4_000, 32_000, 60_000, 60_000,
     ]);

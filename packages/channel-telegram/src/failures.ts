@@ -2,7 +2,7 @@ import { type AfterConnectionFailure, callOutcome, reconnectBackoff } from '@par
 import { ChannelError, type ChannelFailure, reasonOf } from '@parley/core';
 import { type AloneWay, nextWay } from './ephemeral.ts';
 
-/** Why a call has no result. The kinds differ in whether Telegram may have carried it out. */
+/** Why a call has no result. The kinds differ in whether Telegram may have executed it. */
 export type CallFailure =
   /** Telegram refused the call and did nothing. */
   | {
@@ -12,34 +12,34 @@ export type CallFailure =
       readonly reason: string;
       /** The wait in ms, when Telegram names one. */
       readonly retryAfterMs?: number;
-      /** The supergroup that the group has become. */
+      /** The id of the supergroup that the group was upgraded to. */
       readonly migrateTo?: string;
     }
   /** No connection was established, so Telegram received nothing. */
   | { readonly kind: 'not-sent'; readonly reason: string }
   /**
-   * The request may have arrived: the connection was reset, no answer came in time, or a gateway
+   * The request may have arrived: the connection was reset, the request timed out, or a gateway
    * sent an error page.
    */
   | { readonly kind: 'unknown'; readonly reason: string };
 
-/** A call that failed before a connection was ready for it, so no byte of it left. */
+/** A call that failed before its connection was ready, so no byte of it was sent. */
 export class Unsent extends Error {
   constructor(cause: unknown) {
     super('The call was not sent.', { cause });
   }
 }
 
-/** A refusal of the Bot API. */
+/** An error response of the Bot API. */
 export interface Refusal {
-  /** An HTTP status; from 500 on it is the answer of a server in between. */
+  /** An HTTP status; 500 and above come from an intermediate server. */
   readonly error_code: number;
   readonly description: string;
   readonly parameters?:
     | {
         /** Seconds to wait. */
         readonly retry_after?: number | undefined;
-        /** The supergroup that a group has become. */
+        /** The id of the supergroup that a group was upgraded to. */
         readonly migrate_to_chat_id?: number | undefined;
       }
     | undefined;
@@ -63,8 +63,8 @@ export function callFailureOf(thrown: unknown): CallFailure {
   const outcome = callOutcome({
     error,
     status: answer?.error_code,
-    // A `TypeError` is a bug of ours. It does not prove that nothing was sent, and a retry would
-    // fail forever.
+    // A `TypeError` is a bug in our code. It does not prove that nothing was sent, and a retry
+    // would fail forever.
     ...(isUnsent && !(error instanceof TypeError) ? { connected: false } : {}),
   });
   if (answer !== undefined && outcome === 'refused') return toRefusal(answer);
@@ -94,7 +94,7 @@ function withoutToken(text: string): string {
   return text.replace(/\/bot\d+:[^/\s]+/g, '/bot<token>');
 }
 
-/** The wait when Telegram asks for one without naming its length, in ms. */
+/** The default wait when Telegram asks for one without stating its length, in ms. */
 const DEFAULT_RETRY_AFTER_MS = 5_000;
 
 const GONE =
@@ -139,7 +139,7 @@ export function telegramSendError(
   );
 }
 
-/** The same for a call that is safe to repeat: a lost answer leaves nothing uncertain. */
+/** The same for a call that is safe to repeat: losing the response leaves nothing uncertain. */
 export function repeatableErrorOf(thrown: CallFailure, what: string, cause: unknown): ChannelError {
   const failure = channelFailureOf(thrown);
   const isLost = failure.kind === 'unknown-outcome' || failure.kind === 'transient';
@@ -152,7 +152,7 @@ function channelFailureOf(failure: CallFailure): ChannelFailure {
   if (failure.kind === 'unknown') return { kind: 'unknown-outcome' };
   const { code, reason, retryAfterMs = DEFAULT_RETRY_AFTER_MS } = failure;
   if (code === 429) return { kind: 'rate-limited', retryAfterMs, scope: 'chat' };
-  // The account is refused, not this part: it can be sent once the token is fixed.
+  // The whole account is refused, not just this part: the part can be sent once the token is fixed.
   if (code === 401 || code === 404) return { kind: 'transient' };
   if (GONE.test(reason)) return { kind: 'gone' };
   const isClosed = MUTE.test(reason) || TOPIC_CLOSED.test(reason);
@@ -174,7 +174,7 @@ function sendAdvice(failure: CallFailure): string {
   return '';
 }
 
-/** The form of one call. Each field changes at most once between the attempts for a part. */
+/** The form of one attempt. Each field changes at most once between the attempts for a part. */
 export interface Attempt {
   readonly chatId: string;
   /** The HTML of a rich message; absent for an ordinary one. */
@@ -183,7 +183,7 @@ export interface Attempt {
   readonly html: boolean;
   /** Whether a picture or recording is sent as an ordinary file. */
   readonly asDocument: boolean;
-  /** How the only recipient is reached; absent when the part is for everyone in the chat. */
+  /** How a sole recipient is reached; absent when the part is for everyone in the chat. */
   readonly alone?: AloneWay;
 }
 
@@ -197,9 +197,9 @@ const MEDIA_REFUSED =
   /PHOTO_|IMAGE_PROCESS_FAILED|VOICE_MESSAGES_FORBIDDEN|VIDEO_|AUDIO_|MEDIA_INVALID|wrong type of the web page content|restricted receiving of (?:voice|video)|not enough rights to send (?:photo|video|audio|voice|animation)/i;
 
 /**
- * Handles refusals that another form of the same part avoids: markup that Telegram cannot parse, a
- * picture it rejects, a group that has become a supergroup. Repeating is safe because nothing was
- * sent.
+ * Handles refusals that can be avoided by sending the same part in another form: markup that
+ * Telegram cannot parse, a picture it rejects, a group that has become a supergroup. Retrying is
+ * safe because nothing was sent.
  */
 export function nextAttempt(attempt: Attempt, failure: CallFailure): NextAttempt | undefined {
   if (failure.kind !== 'refused') return undefined;
@@ -223,8 +223,8 @@ export function nextAttempt(attempt: Attempt, failure: CallFailure): NextAttempt
 }
 
 /**
- * An answer for one person is never shown to others instead, but may reach that person in another
- * chat.
+ * An answer for one person is never shown to others instead, but may fall back to that person's
+ * direct chat.
  */
 function otherWay(attempt: Attempt, code: number): NextAttempt | undefined {
   const way = attempt.alone && nextWay(attempt.alone);
@@ -236,7 +236,9 @@ function otherWay(attempt: Attempt, code: number): NextAttempt | undefined {
   return { attempt: { ...attempt, alone: way }, because };
 }
 
-/** Two pollers interrupt each other; the one that waits longer lets the other one work. In ms. */
+/**
+ * Two pollers interrupt each other; the one that waits longer lets the other one proceed. In ms.
+ */
 const CONFLICT_MS = 10_000;
 
 /**
@@ -262,7 +264,7 @@ export function afterConnectionFailure(
         fix: 'Copy the token from @BotFather into channels.telegram.token, and check apiRoot if you set one; then save the settings file.',
       };
     case 409:
-      // The webhook is removed once. If it returns, another program set it on purpose.
+      // The webhook is removed once. If it reappears, another program set it on purpose.
       if (/webhook is active/i.test(reason) && failures === 0) return { kind: 'drop-webhook' };
       return {
         kind: 'retry',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fileAddress } from './files.ts';
 
-describe('the address that a file is downloaded from', () => {
+describe('the download URL of a file', () => {
   it.each([
     [
       'https://api.telegram.org',

@@ -3,7 +3,7 @@ import { fileMethodOf } from './files.ts';
 
 const MB = 1024 * 1024;
 
-describe('how a file is sent', () => {
+describe('the method that sends a file', () => {
   it.each<[Parameters<typeof fileMethodOf>[0], number, string]>([
     [{ kind: 'image', mimeType: 'image/JPEG' }, MB, 'sendPhoto'],
     [{ kind: 'image', mimeType: 'image/webp' }, 10 * MB, 'sendPhoto'],

@@ -16,7 +16,7 @@ import type { TelegramSettings } from './settings.ts';
 
 const MB = 1024 * 1024;
 
-/** The largest files that a server serves and accepts, in bytes. */
+/** The largest files that can be downloaded from and uploaded to a server, in bytes. */
 export interface FileLimits {
   readonly download: number;
   readonly upload: number;
@@ -98,8 +98,8 @@ async function readLocal(
 }
 
 /**
- * A server in local mode answers only after it has downloaded the whole file, so only the signal
- * ends this.
+ * A server in local mode responds only after it has downloaded the whole file, so this has no
+ * timeout and only the signal aborts it.
  */
 async function pathOfFile(
   { api, settings }: FilesDeps,
@@ -152,8 +152,8 @@ export function fileAddress(apiRoot: string, token: string, path: string): URL |
 }
 
 /**
- * Opens a file before anything is sent, so that a missing or oversized one is known to be unsent.
- * The content is read from disk while it is sent. Throws only `ChannelError`.
+ * Opens a file before anything is sent, so that a missing or oversized file is known not to have
+ * been sent. The content is read from disk while it is sent. Throws only `ChannelError`.
  */
 export async function openUpload(file: OutboundFile, limit: number): Promise<File> {
   const path = outboundFilePath(file);
@@ -190,7 +190,9 @@ const AUDIO = method('Audio');
 const VIDEO = method('Video');
 const VOICE = method('Voice');
 
-/** The types that Telegram shows natively, by kind. Everything else is sent as a document. */
+/**
+ * The file types that Telegram displays natively, by kind. Everything else is sent as a document.
+ */
 const NATIVE: Readonly<Record<OutboundFile['kind'], readonly [RegExp, FileMethod][]>> = {
   image: [
     [/^image\/(?:jpe?g|png|webp)$/, PHOTO],
@@ -202,7 +204,7 @@ const NATIVE: Readonly<Record<OutboundFile['kind'], readonly [RegExp, FileMethod
   document: [],
 };
 
-/** The method by which Telegram shows a file of this kind and type best. */
+/** The method with which Telegram best displays a file of this kind and type. */
 export function fileMethodOf(
   { kind, mimeType }: Pick<OutboundFile, 'kind' | 'mimeType'>,
   bytes: number,

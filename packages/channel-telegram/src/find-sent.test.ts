@@ -14,7 +14,7 @@ const before = (known: BeforePart['known'], uncertainAt: number | null = null): 
   uncertainAt,
 });
 
-describe('the lowest number that a message of the bot can have', () => {
+describe('the lowest possible number of a message from the bot', () => {
   it.each<[what: string, chatId: string, before: BeforePart, number: number | undefined]>([
     ['nothing known', '7', before([]), undefined],
     ['a question', '7', before([message('7', '10', 'in')]), 11],

@@ -8,8 +8,8 @@ import { isOfSupergroup, type MovedChats } from './moved-chats.ts';
 import { isForeignChat } from './places.ts';
 
 /**
- * The most numbers tried. In between, messages of other chats and waiting unread messages may have
- * been numbered.
+ * The maximum number of message numbers to try. In between, messages of other chats and unread
+ * pending messages may have been numbered.
  */
 const MAX_TRIES = 120;
 /**
@@ -32,9 +32,9 @@ interface Search {
 }
 
 /**
- * Searches for the bot's first message from a number on. Telegram does not let a bot read messages.
- * It does refuse to set buttons that a message already has, and this refusal reveals whether a
- * number belongs to one of the bot's messages. Rejects when Telegram cannot be asked.
+ * Searches for the bot's first message from a given number on. Telegram does not let a bot read
+ * messages. It does refuse to set buttons that a message already has, and this refusal reveals
+ * whether a number belongs to one of the bot's messages. Rejects when Telegram cannot be reached.
  */
 export async function lookFor(
   api: Pick<TelegramApi, 'call'>,
@@ -61,7 +61,7 @@ export async function lookFor(
 interface FindDeps {
   readonly api: Pick<TelegramApi, 'call'>;
   readonly moved: MovedChats;
-  /** Whether an answer grows in this message, which excludes it as another part. */
+  /** Whether an answer is growing in this message, so that it cannot be another part. */
   readonly isGrowing: (chatId: string, number: number) => boolean;
 }
 
@@ -75,7 +75,7 @@ export async function findSent(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const { chatId, threadId } = part.route;
-  // The bot cannot see the sequence that numbers messages there.
+  // The bot cannot observe the numbering sequence there.
   if (isForeignChat(threadId)) return undefined;
   const first = firstNumber(chatId, before, moved.now(chatId));
   // A file and a text too long for its caption are two messages. A message that only one person
@@ -98,7 +98,7 @@ export function numberSequence(now: string): string {
 
 /**
  * The smallest number that a part of this chat can have; undefined when no number is known, or when
- * the message found might be another uncertain part.
+ * the message found might be another part with an unknown outcome.
  */
 export function firstNumber(
   chatId: string,
@@ -115,7 +115,7 @@ export function firstNumber(
       : !OWN_NUMBERS.test(each.chatId) && !isOfSupergroup(each.messageId),
   );
   // A message sent since then has a higher number than the part; one received since then may have
-  // been waiting for long.
+  // been pending for a long time.
   const isDoubtful = ({ direction, at }: (typeof row)[number]) =>
     direction === 'in' || at <= (uncertainAt ?? 0);
   if (uncertainAt !== null && row.every(isDoubtful)) return undefined;

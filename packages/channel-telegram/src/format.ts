@@ -1,20 +1,22 @@
 import { type Button, ChannelError, type RenderedPart } from '@parley/core';
 import { MAX_TEXT } from './settings.ts';
 
-/** The message to quote. A part whose question has been deleted is sent anyway. */
+/** The message to reply to. A part is sent even if the question has been deleted. */
 export function replyTo(messageId: string | undefined): { reply_parameters?: object } {
   const number = messageNumber(messageId);
   if (number === undefined) return {};
   return { reply_parameters: { message_id: number, allow_sending_without_reply: true } };
 }
 
-/** Telegram's number of a message; for a pressed button, the number of the message above it. */
+/**
+ * Telegram's number of a message; for a button press, the number of the message with the button.
+ */
 export function messageNumber(messageId: string | undefined): number | undefined {
   const digits = /^\d+/.exec(messageId ?? '')?.[0];
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** The id of a press. It is unique and contains the id of the message with the button. */
+/** The id of a button press. It is unique and contains the id of the message with the button. */
 export function pressId(message: string, query: string): string {
   return `${message}:${query}`;
 }
@@ -31,7 +33,7 @@ const CHARACTER: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&'
 
 /**
  * The text of a part without markup. Spelled-out URLs can make `plain` longer than Telegram
- * accepts. In that case the visible text of the markup is used, which was split to fit.
+ * accepts. In that case the visible text of the formatted version is used, which was split to fit.
  */
 export function plainPartText(body: RenderedPart, limit: number = MAX_TEXT): string {
   return body.plain.length <= limit ? body.plain : stripTags(body.text);
@@ -50,7 +52,7 @@ function stripTags(html: string): string {
   );
 }
 
-/** The most label characters in one row; a phone would cut off longer rows. */
+/** The maximum number of label characters in one row; a phone would truncate longer rows. */
 const ROW_CHARACTERS = 24;
 /** The most data that Telegram stores for a button, in bytes. */
 const MAX_DATA_BYTES = 64;

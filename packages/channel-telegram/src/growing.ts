@@ -25,7 +25,7 @@ const Stored = z.object({
   turnId: z.string(),
   /** Telegram's current id of the chat. */
   chatId: z.string(),
-  /** The highest known message number of the chat's sequence when the message was sent. */
+  /** The highest known message number in the chat's sequence when the message was sent. */
   after: z.int(),
   /** Null while it is unknown whether Telegram received the message. */
   number: z.int().nullable(),
@@ -41,7 +41,7 @@ interface Growing extends z.infer<typeof Stored> {
   doneAt?: number;
 }
 
-/** The message that becomes a part of the finished answer. */
+/** The grown message that becomes a part of the finished answer. */
 export interface Grown {
   readonly number: number;
   readonly text?: string | undefined;
@@ -60,21 +60,21 @@ interface GrowingDeps {
   readonly holdsAccount: () => boolean;
 }
 
-/** A shorter answer is sent as one message that is never edited. In characters, like `FULL`. */
+/** A shorter answer is sent as one message that is never edited. In characters, as is `FULL`. */
 const MIN_CHARACTERS = 80;
-/** At this length the first message is full, and only the first message grows. */
+/** At this length the first message is full; only the first message grows. */
 const FULL = MAX_TEXT + 500;
 const FIRST_AFTER_MS = 1_000;
 const EDIT_INTERVAL_MS = 3_000;
 /**
- * How long a chat in which Telegram returned a 429 gets no growing answers, in ms. The penalty
- * increases with every further edit.
+ * How long a chat in which Telegram returned a 429 gets no growing answers, in ms. Telegram extends
+ * the penalty with every further edit.
  */
 const NO_MORE_MS = 10 * 60_000;
 const SEND_TIMEOUT_MS = 15_000;
 /**
  * How long finished and unfinished messages are remembered, in ms. A part whose confirmation was
- * lost is retried sooner than that and must find its message.
+ * lost is retried within that time and must find its message.
  */
 const [KEPT_DONE_MS, KEPT_MS] = [10 * 60_000, 24 * 60 * 60_000];
 const MAX_KEPT = 200;
@@ -92,13 +92,13 @@ export class GrowingMessages {
   /** Growing messages by turn. */
   readonly #messages = new Map<string, Growing>();
   readonly #inLanes = createLanes();
-  /** Turns that no longer show anything unfinished. */
+  /** Turns that must no longer show unfinished text. */
   readonly #over = new BoundedMap<string, true>(REMEMBERED);
-  /** The highest known message number of each sequence. */
+  /** The highest known message number in each sequence. */
   readonly #latest = new BoundedMap<string, number>(REMEMBERED);
-  /** Chat and number of messages that the bot has sent by other means. */
+  /** Chat and number of the messages that the bot has sent through other code paths. */
   readonly #sent = new BoundedMap<string, true>(REMEMBERED);
-  /** Until when each chat must get no calls, in monotonic time. */
+  /** The time until which each chat must get no calls, in monotonic time. */
   readonly #quietUntil = new BoundedMap<string, number>(REMEMBERED);
   #loaded: Promise<void> | undefined;
 
@@ -107,11 +107,11 @@ export class GrowingMessages {
   }
 
   /**
-   * Learns the message numbers of a group. Channels are left out, so that no answer grows in front
-   * of an audience.
+   * Records the latest message number of a group. Channels are left out, so that no answer grows in
+   * front of an audience.
    */
   seen({ chat, message_id }: Pick<WireMessage, 'chat' | 'message_id'>): void {
-    // A message that only one person sees has the number 0.
+    // A message visible to only one person has the number 0.
     if (chat.type !== 'channel' && message_id > 0)
       this.#note(numberSequence(String(chat.id)), message_id);
   }
@@ -142,8 +142,8 @@ export class GrowingMessages {
   }
 
   /**
-   * Throws a ChannelError while Telegram accepts no calls for this chat, because sends and edits
-   * share its rate limit.
+   * Throws a ChannelError while Telegram throttles this chat, because sends and edits share its
+   * rate limit.
    */
   mustBeQuiet(chatId: string): void {
     const retryAfterMs = (this.#quietUntil.get(chatId) ?? 0) - this.#deps.monotonic();
@@ -152,7 +152,7 @@ export class GrowingMessages {
     throw new ChannelError({ kind: 'rate-limited', retryAfterMs, scope: 'chat' }, message);
   }
 
-  /** Shows the beginning of the unfinished answer, in one call. */
+  /** Sends or edits the beginning of the unfinished answer, in one call. */
   async update(address: ChatAddress, turnId: string, answer: GrowingAnswer): Promise<void> {
     const mayShow = () => !this.#over.has(turnId) && !this.#isSpared(address.chatId);
     if (!mayShow()) return;
@@ -195,7 +195,7 @@ export class GrowingMessages {
       this.#note(numberSequence(chatId), growing.number);
     } catch (thrown) {
       const failure = callFailureOf(thrown);
-      // A message that may have arrived is searched for when the answer is finished.
+      // If the message may have arrived, it is searched for when the answer is finished.
       if (failure.kind !== 'unknown') this.#messages.delete(turnId);
       this.#end(turnId, address.chatId, failure);
     }
@@ -211,7 +211,7 @@ export class GrowingMessages {
     } catch (thrown) {
       const failure = callFailureOf(thrown);
       if (failure.kind === 'refused') return this.#end(growing.turnId, chatId, failure);
-      // The message may show either text. The next edit will show a later one.
+      // The message may contain either text. The next edit will replace both.
       delete growing.text;
       log.debug({ turn: growing.turnId, reason: failure.reason }, 'edit may be lost');
     }
@@ -227,7 +227,7 @@ export class GrowingMessages {
     return AbortSignal.any([this.#deps.stopping, AbortSignal.timeout(SEND_TIMEOUT_MS)]);
   }
 
-  /** Stops showing a turn. The finished answer is still sent. */
+  /** Stops showing a turn's unfinished text. The finished answer is still sent. */
   #end(turnId: string, chatId: string, failure: CallFailure): void {
     const { monotonic, log } = this.#deps;
     if (failure.kind === 'refused' && /message is not modified/i.test(failure.reason)) return;
@@ -240,7 +240,7 @@ export class GrowingMessages {
   /**
    * Sends a finished part while no other operation on its turn runs. `send` receives the message
    * that has grown for it. A part can be claimed again: a message that already shows it is then
-   * edited to the same text once more.
+   * edited once more, to the same text.
    */
   async claim<T>(
     part: OutboundPart,
@@ -264,7 +264,7 @@ export class GrowingMessages {
   }
 
   /**
-   * The message of a turn. A message that may have arrived is searched for. Throws a ChannelError.
+   * Finds the message of a turn; one that may have arrived is searched for. Throws a ChannelError.
    */
   async #found(turnId: string, chatId: string, signal: AbortSignal): Promise<Grown | undefined> {
     const { api, moved } = this.#deps;
@@ -287,8 +287,8 @@ export class GrowingMessages {
   }
 
   /**
-   * Whether an answer grows or has grown in a message, so that no other part was sent as that
-   * message.
+   * Whether an answer is growing or has grown in this message, which therefore cannot be another
+   * part.
    */
   isGrowing(chatId: string, number: number): boolean {
     const now = this.#deps.moved.now(chatId);
@@ -297,12 +297,15 @@ export class GrowingMessages {
       .some((growing) => growing.chatId === now && growing.number === number);
   }
 
-  /** Called when the message no longer exists: the part will be sent as a new one. */
+  /** Called when the message no longer exists, so the part will be sent as a new one. */
   async forget(turnId: string): Promise<void> {
     if (this.#messages.delete(turnId)) await this.#save();
   }
 
-  /** Deletes what was shown, even by an earlier process, because no finished answer follows. */
+  /**
+   * Deletes what was shown, even if an earlier process showed it, because no finished answer
+   * follows.
+   */
   async discard({ chatId }: ChatAddress, turnId: string): Promise<void> {
     const { api, log, stopping } = this.#deps;
     this.#over.set(turnId, true);
@@ -323,7 +326,7 @@ export class GrowingMessages {
     });
   }
 
-  /** Resolves once the messages of earlier processes are loaded. */
+  /** Resolves once the messages stored by earlier processes are loaded. */
   #load(): Promise<void> {
     this.#loaded ??= this.#read().catch((error: unknown) => {
       this.#loaded = undefined;
@@ -341,7 +344,7 @@ export class GrowingMessages {
       this.#messages.set(growing.turnId, growing);
   }
 
-  /** Writes run one after the other, so that the newest state is written last. */
+  /** Writes are serialized, so that the newest state is written last. */
   #save(): Promise<void> {
     return this.#inLanes(KIND, async () => {
       this.#prune();

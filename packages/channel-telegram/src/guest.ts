@@ -15,8 +15,8 @@ interface GuestDeps {
 
 /**
  * Answers in a chat that the bot is not a member of. Telegram accepts a single message for each
- * query, without files. Buttons are refused because their presses would not say where they came
- * from. Throws only `ChannelError`.
+ * query, without files. Buttons are refused because a press would not reveal where it came from.
+ * Throws only `ChannelError`.
  */
 export async function answerGuest(
   { api, linkPreviews, note, onStart }: GuestDeps,

@@ -15,8 +15,8 @@ function explainWrongId(written: string): string | undefined {
 }
 
 /**
- * All chats with the customers of a business account, by its owner; all guest questions to the bot,
- * by the person who asks.
+ * All chats with customers of a business account, identified by its owner; all guest questions to
+ * the bot, identified by the person who asks.
  */
 const OF_PERSON = /^(?:business|guest):[1-9]\d{0,15}$/;
 
@@ -53,7 +53,7 @@ const group: IdForm = {
     return GROUP.test(id) || OF_PERSON.test(id) ? id : null;
   },
   // Suggests a fix for an id that was copied without its minus sign (ids of people are shorter),
-  // with a topic, or from a browser, which leaves out the 100.
+  // with a topic appended, or from a browser, which leaves out the 100.
   suggest(written) {
     const bare = bareId(written);
     const beforeTopic = /^(-\d+)[_:/]\d+$/.exec(bare)?.[1];
@@ -65,7 +65,8 @@ const group: IdForm = {
 };
 
 /**
- * The thread in which a subscriber writes to a channel, in the form shown for such a conversation.
+ * The thread in which a subscriber writes to a channel, in the form displayed for such a
+ * conversation.
  */
 const SUBSCRIBER = /^direct:[1-9]\d{0,15}$/;
 
@@ -80,5 +81,7 @@ const thread: IdForm = {
   },
 };
 
-/** The forms of Telegram's ids. A direct chat has the id of its person; there are no roles. */
+/**
+ * The formats of Telegram's ids. A direct chat has the same id as the person; there are no roles.
+ */
 export const TELEGRAM_IDS: ChannelIds = { person, group, direct: person, role: null, thread };

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createLanes } from './lanes.ts';
 
 describe('lanes', () => {
-  it('[D02] run one task after the other, independently of other lanes and even if one fails', async () => {
+  it('[D02] run the tasks of a lane sequentially, independently of other lanes and even if a task fails', async () => {
     const inLanes = createLanes();
     const gate = Promise.withResolvers<void>();
     const done: string[] = [];

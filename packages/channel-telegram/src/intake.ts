@@ -29,7 +29,7 @@ import {
 } from './wire.ts';
 import { BusinessMessage, createMessageReaders, GuestMessage } from './written.ts';
 
-/** The most groups remembered as served. */
+/** The maximum number of groups remembered as served. */
 const MAX_SERVED = 1_000;
 
 export interface IntakeDeps
@@ -51,7 +51,7 @@ export interface IntakeDeps
   readonly api: Pick<TelegramApi, 'call' | 'telegram'>;
   /** Called with every message, edited or not. */
   readonly seen: (message: WireMessage) => void;
-  /** Called when a person has pressed the stop button of this draft. */
+  /** Called when a person has pressed this draft's stop button. */
   readonly stopped: (draftId: number) => void;
 }
 
@@ -59,7 +59,7 @@ export function createIntake(deps: IntakeDeps): Intake {
   const { account, moved, log } = deps;
   const factsOf = createAdministrators(deps.api, deps.monotonic);
   const readReaction = createReactionReader(deps);
-  /** Groups in which somebody got an answer. */
+  /** Groups in which somebody was answered. */
   const served = new BoundedMap<string, true>(MAX_SERVED);
   const receive = async (message: InboundMessage) => {
     const named = moved.named(message);
@@ -68,10 +68,7 @@ export function createIntake(deps: IntakeDeps): Intake {
     if (outcome.kind === 'accepted' && type !== 'direct') served.set(id, true);
     return outcome;
   };
-  /**
-   * Validates the content of an update. Content in an unexpected form is logged, recorded and
-   * confirmed.
-   */
+  /** Validates the content of an update. Invalid content is logged, recorded and confirmed. */
   const reading =
     <T extends object>(
       schema: z.ZodType<T>,
@@ -121,13 +118,13 @@ export function createIntake(deps: IntakeDeps): Intake {
   };
 }
 
-/** Whether the core rejected what was read, and would reject it every time. */
+/** Whether the core rejected what was read, in which case it would reject it every time. */
 function isOurDefect(error: unknown): boolean {
   return error instanceof ParleyError && error.code === 'inbound-invalid';
 }
 
 const Id = z.object({ id: z.int() }).optional().catch(undefined);
-/** The fields of an update that tell its chat and author. */
+/** The fields of an update that identify its chat and author. */
 const Whereabouts = z.object({
   message_id: z.int().optional().catch(undefined),
   /** Seconds since 1970. */
@@ -138,8 +135,8 @@ const Whereabouts = z.object({
 });
 
 /**
- * Records an update that is not read, so that `why` can explain it. An update without a chat is
- * recorded in its author's chat.
+ * Records an update that is not processed, so that `why` can explain it. An update without a chat
+ * is recorded in its author's chat.
  */
 async function noteUpdate(
   { moved, clock, ignored }: IntakeDeps,
@@ -160,7 +157,7 @@ async function noteUpdate(
   await ignored(event, reason);
 }
 
-/** Records an update of a kind that has no reader. */
+/** Records an update of an unsupported kind. */
 async function noteUnknown(deps: IntakeDeps, update: object): Promise<void> {
   const { update_id, ...contents } = { update_id: 0, ...update };
   const [kind = 'empty update'] = Object.keys(contents);
@@ -169,7 +166,7 @@ async function noteUnknown(deps: IntakeDeps, update: object): Promise<void> {
 }
 
 /**
- * Reports that the bot was added, removed or muted. Parts waiting for the chat fail when they are
+ * Reports that the bot was added, removed or muted. Parts pending for the chat fail when they are
  * sent, which the agent sees; this report is for operators. The owner is notified only about groups
  * in which the bot has answered somebody, because strangers may add it anywhere.
  */

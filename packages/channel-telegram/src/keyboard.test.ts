@@ -24,7 +24,7 @@ describe('buttons below a message', () => {
     });
   });
 
-  it('[F18] have the color of their style, and no color without one', () => {
+  it('[F18] have the color of their style, or none without a style', () => {
     const buttons = [
       { ...button('Approve'), style: 'success' as const },
       { ...button('Deny'), style: 'danger' as const },

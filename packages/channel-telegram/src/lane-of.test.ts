@@ -3,7 +3,7 @@ import { laneOf } from './lanes.ts';
 
 const message = { message_id: 3, chat: { id: -5, type: 'group' } };
 
-describe('the lane of an update', () => {
+describe('the lane assigned to an update', () => {
   it.each<[string, object, string]>([
     ['a message waits for its chat', { message }, '-5'],
     ['an edit waits for its chat', { edited_message: message }, '-5'],

@@ -1,17 +1,18 @@
 import type { WireUpdate } from './wire.ts';
 
-/** The progress of the updates of one poll. */
+/** The result of admitting the updates of one poll. */
 interface BatchResult {
   /** All updates below this id may be confirmed. */
   readonly offset: number;
-  /** Why a later update could not be admitted; it and all after it must be delivered again. */
+  /** Why an update could not be admitted; that update and all after it must be delivered again. */
   readonly failure?: unknown;
 }
 
 /**
- * Admits the updates of one poll, each chat in order and chats concurrently. When one cannot be
- * admitted, its chat stops there and no update from it on is confirmed. Telegram delivers those
- * again, and the ones of other chats that were already stored are recognized as duplicates.
+ * Admits the updates of one poll, in order within each chat and concurrently across chats. When an
+ * update cannot be admitted, its chat stops there, and neither it nor any later update is
+ * confirmed. Telegram delivers them again, and those that were already stored are recognized as
+ * duplicates.
  */
 export async function admitBatch(
   updates: readonly WireUpdate[],
@@ -39,8 +40,8 @@ export async function admitBatch(
 }
 
 /**
- * The lane of an update. Updates of one chat are admitted in order; an update without a chat waits
- * for nothing. All chats of a business account share one lane with the updates about its
+ * The lane of an update. Updates of one chat are admitted in order; an update without a chat does
+ * not wait for others. All chats of a business account share one lane with the updates about its
  * connection.
  */
 export function laneOf(update: WireUpdate): string {
@@ -56,7 +57,8 @@ export function laneOf(update: WireUpdate): string {
 }
 
 /**
- * A field of an untrusted value of any type. The value is validated as a whole when it is admitted.
+ * Reads a field from an untrusted value of any type. The whole value is validated when it is
+ * admitted.
  */
 function fieldOf(value: unknown, name: string): unknown {
   const isObject = typeof value === 'object' && value !== null;
@@ -64,8 +66,7 @@ function fieldOf(value: unknown, name: string): unknown {
 }
 
 /**
- * Runs the tasks of one lane one after the other, in the order they were added, and lanes
- * concurrently.
+ * Runs the tasks of one lane sequentially, in the order they were added, and lanes concurrently.
  */
 type InLanes = <T>(lane: string, task: () => Promise<T>) => Promise<T>;
 

@@ -1,14 +1,11 @@
 import { z } from 'zod';
 
-/**
- * A field that is dropped when it has an unexpected form, without affecting the object it belongs
- * to.
- */
+/** A field that is dropped when it is invalid, without affecting the object it belongs to. */
 export function lenient<T extends z.ZodType>(schema: T) {
   return schema.optional().catch(undefined);
 }
 
-/** A list without the items that have an unexpected form; empty if the value is not a list. */
+/** A list from which invalid items are dropped; empty if the value is not a list. */
 export function lenientList<T extends z.ZodType>(schema: T) {
   return z
     .array(z.unknown())

@@ -6,7 +6,7 @@ import { localPlaceOf, openLocal } from './local-files.ts';
 
 const TOKEN = '1:t';
 
-describe('where a server in local mode stores a file', () => {
+describe('the location at which a server in local mode stores a file', () => {
   it.each<[string, object]>([
     ['/var/lib/1:t/documents/a.jpg', { folder: TOKEN, steps: ['documents', 'a.jpg'] }],
     ['1:t/a', { folder: TOKEN, steps: ['a'] }],
@@ -27,7 +27,7 @@ describe('where a server in local mode stores a file', () => {
   });
 });
 
-describe('a file of such a server', () => {
+describe('a file on such a server', () => {
   let folder: string;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'bot-api-'));
@@ -39,7 +39,7 @@ describe('a file of such a server', () => {
 
   const open = (...steps: string[]) => openLocal(join(folder, 'server'), { folder: TOKEN, steps });
 
-  it('[F10] is opened, even if the directory itself is a link', async () => {
+  it('[F10] is opened, even if the directory itself is a symbolic link', async () => {
     await symlink(join(folder, 'server'), join(folder, 'link'));
     const steps = ['documents', 'own'];
     const handle = await openLocal(join(folder, 'link'), { folder: TOKEN, steps });
@@ -47,7 +47,7 @@ describe('a file of such a server', () => {
     await handle.close();
   });
 
-  it('[F10] is not opened if the file or its folder is a link', async () => {
+  it('[F10] is not opened if the file or its folder is a symbolic link', async () => {
     const own = join(folder, 'server', TOKEN);
     await symlink(join(folder, 'secret'), join(own, 'documents', 'link'));
     await symlink(folder, join(own, 'folder'));

@@ -29,7 +29,7 @@ type Owner = Pick<BotIdentity, 'id'>;
 const SCOPES = { all_private_chats: toMenuEntries, all_group_chats: groupEntriesOf };
 const MENU = { kind: 'menu', id: 'commands' } as const;
 
-/** Shares of the limit, tried in turn because Telegram does not publish the limit. */
+/** Fractions of the limit, tried in turn because Telegram does not publish the limit. */
 const SHARES = [1, 0.75, 0.5];
 
 /** Registers the commands in Telegram's menu (F09) unless they are already there. Never rejects. */
@@ -55,8 +55,8 @@ export async function registerMenu(deps: MenuDeps, bot: Owner, signal: AbortSign
 }
 
 /**
- * The menu for each share of the limit, the fullest first. Command usage is read only when not all
- * commands fit.
+ * The menu for each fraction of the limit, the largest first. Usage counts of the commands are read
+ * only when not all of them fit.
  */
 async function menusOf({ commands, commandUses, log }: MenuDeps): Promise<readonly FittedMenu[]> {
   const all = fitMenu(commands, TELEGRAM_MENU);
@@ -76,8 +76,8 @@ function menuWithin(share: number): typeof TELEGRAM_MENU {
 }
 
 /**
- * A fingerprint of the wanted commands, not of the accepted ones. Only different commands make
- * another attempt useful.
+ * A fingerprint of the requested commands, not of the accepted ones. Another attempt is useful only
+ * if the commands differ.
  */
 function menuFingerprint({ id }: Owner, menu: FittedMenu | undefined): string {
   return createHash('sha256')
@@ -86,7 +86,7 @@ function menuFingerprint({ id }: Owner, menu: FittedMenu | undefined): string {
 }
 
 /**
- * Registers the fullest menu that Telegram accepts. Rejects with the failure of the last attempt.
+ * Registers the largest menu that Telegram accepts. Rejects with the failure of the last attempt.
  */
 async function setFirstAccepted(
   { api, log }: MenuDeps,
@@ -123,7 +123,7 @@ function logMenu(log: Logger, menu: FittedMenu | undefined): void {
   if (text !== null) log.warn({ commands: leftOut.map(({ name }) => name) }, text);
 }
 
-/** Notifies the owner, once, which commands are missing from the menu. */
+/** Notifies the owner, once, about the commands that are missing from the menu. */
 async function reportLeftOut(
   { notifyOwner }: MenuDeps,
   menu: FittedMenu | undefined,

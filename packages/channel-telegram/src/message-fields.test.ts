@@ -27,7 +27,7 @@ import { describe, expect, it } from 'vitest';
 import { eventReason, MESSAGE_FIELDS, UPDATE_DECISIONS } from './message-fields.ts';
 import { UPDATE_KINDS } from './wire.ts';
 
-/** Fields of servers from before 2023, which the newest types no longer have. */
+/** Fields sent by servers from before 2023, which the latest types no longer have. */
 type Old =
   | 'forward_date'
   | 'forward_from'
@@ -38,7 +38,7 @@ type Old =
   | 'user_shared';
 
 type Difference<A, B> = Exclude<A, B> | Exclude<B, A>;
-/** Compilation fails when the published types gain a field or a kind that has no decision yet. */
+/** Compilation fails when the published types gain a field or a kind without a decision here. */
 const isDecided: Readonly<
   Record<
     | Difference<keyof Message | Old, keyof typeof MESSAGE_FIELDS>
@@ -48,14 +48,14 @@ const isDecided: Readonly<
 > = {};
 
 type AllKeys<T> = T extends unknown ? keyof T : never;
-/** For each detail `read`, or why no reader needs it. */
+/** For each detail `read`, or the reason why no reader needs it. */
 type Details<Key extends PropertyKey> = Readonly<Record<Key, string>>;
 
 const FORMAT = 'a format changes no words';
 const SHOWN = 'it says how something is shown';
 const RULE = 'a rule for those who take part';
 
-/** The parts of messages that contain people's words, and the handling of each detail. */
+/** The parts of messages that contain text written by people, and how each detail is handled. */
 const DETAILS = {
   entities: {
     ...{ text_link: 'read', text_mention: 'read', date_time: 'read', mention: 'read' },
@@ -179,8 +179,8 @@ function fieldsOfCorpus(): ReadonlySet<string> {
   return new Set(names.filter((name) => name !== undefined));
 }
 
-describe('the handling of what the Bot API sends', () => {
-  it('[F16] is decided for every field of a message and for every kind of update', () => {
+describe('the handling of data from the Bot API', () => {
+  it('[F16] is defined for every field of a message and for every kind of update', () => {
     expect(isDecided).toEqual({});
     const reasons = Object.values(DETAILS).flatMap((details) => Object.values(details));
     expect(reasons.filter((reason) => reason === '')).toEqual([]);
@@ -202,7 +202,7 @@ describe('the handling of what the Bot API sends', () => {
     expect(read.toSorted()).toEqual([...UPDATE_KINDS].toSorted());
   });
 
-  it('[F07] treats a message as written by the platform only if an event field says so', () => {
+  it('[F07] treats a message as written by the platform only if it has an event field', () => {
     expect(eventReason({ message_id: 1, text: 'a', pinned_message: {} })).toContain('pinned');
     expect(eventReason({ message_id: 1, text: 'a', hologram: {} })).toBeUndefined();
   });

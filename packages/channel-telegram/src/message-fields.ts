@@ -1,13 +1,13 @@
-/** The handling of a field of the Bot API (F16). */
+/** How a field of the Bot API is handled (F16). */
 type FieldDecision =
   /**
-   * Read: the agent reads the field, or the field determines who wrote, where and to whom.
-   * `namedOnly` stands for content of an unexpected form.
+   * Read: the agent reads the field, or the field determines who wrote, where and to whom. `named`
+   * is the name of its content when that is invalid.
    */
   | { readonly decision: 'read'; readonly named?: string }
-  /** Named: content that a person sent and Parley cannot read, with its article. */
+  /** Named: content that a person sent and Parley cannot read; the name includes its article. */
   | { readonly decision: 'named'; readonly named: string }
-  /** Ignored: bookkeeping of the platform. */
+  /** Ignored: internal data of the platform. */
   | { readonly decision: 'ignored'; readonly why: string }
   /** Event: the platform wrote the whole message. It starts no turn, and `why` shows the reason. */
   | { readonly decision: 'event'; readonly why: string };
@@ -25,11 +25,11 @@ const PAYMENT = eventField('it reports a payment');
 const POST = eventField('it reports the state of a suggested post');
 
 /**
- * The decision about every field of `Message`. A test compares the keys with the newest published
+ * How every field of `Message` is handled. A test compares the keys with the latest published
  * types.
  */
 export const MESSAGE_FIELDS = {
-  // Who, where and when.
+  // Author, chat and time.
   message_id: READ,
   ephemeral_message_id: READ,
   date: READ,
@@ -49,7 +49,7 @@ export const MESSAGE_FIELDS = {
   migrate_to_chat_id: eventField('it reports that the group became a supergroup'),
   migrate_from_chat_id: eventField('it reports that the group became a supergroup'),
 
-  // The message that is answered or forwarded.
+  // The message that is replied to or forwarded.
   forward_origin: READ,
   reply_to_message: READ,
   reply_to_checklist_task_id: READ,
@@ -58,7 +58,7 @@ export const MESSAGE_FIELDS = {
   external_reply: READ,
   quote: READ,
 
-  // Words, files and cards.
+  // Text, files and cards.
   text: readAs('a text'),
   entities: READ,
   caption: readAs('a text'),
@@ -95,7 +95,7 @@ export const MESSAGE_FIELDS = {
   unique_gift: namedOnly('a gift'),
   passport_data: namedOnly('documents of Telegram Passport'),
 
-  // Fields beside the content that no reader needs.
+  // Additional fields that no reader needs.
   sender_tag: ignored('administrators gave it to the sender'),
   sender_boost_count: ignored('it counts boosts of the chat'),
   receiver_user: ignored('only this bot receives such a message'),
@@ -175,7 +175,7 @@ function decisionOn(field: string): FieldDecision | undefined {
 }
 
 /**
- * A name for content that was not understood: the name of its kind, or `something` for a new kind.
+ * A name for content that could not be parsed: the name of its kind, or `something` for a new kind.
  */
 export function unknownContent(message: object): string {
   const names = Object.keys(message).flatMap((field) => {
@@ -208,8 +208,7 @@ const NOT_OFFERED = ignored('Parley offers nothing of that kind');
 const OF_MEMBERS = ignored('Parley does not need to know the other members of a chat');
 
 /**
- * The decision about every kind of update. A test compares the keys with the newest published
- * types.
+ * How every kind of update is handled. A test compares the keys with the latest published types.
  */
 export const UPDATE_DECISIONS = {
   message: READ,
@@ -242,7 +241,7 @@ export const UPDATE_DECISIONS = {
   removed_chat_boost: OF_MEMBERS,
 } satisfies Readonly<Record<string, FieldDecision>>;
 
-/** Why an update without a reader tells the agent nothing. */
+/** Why an update without a reader is not passed to the agent. */
 export function unreadUpdateReason(kind: string): string {
   const all: Readonly<Record<string, FieldDecision>> = UPDATE_DECISIONS;
   const decision = all[kind];

@@ -13,7 +13,7 @@ interface MessageDeps {
   readonly moved: MovedChats;
 }
 
-/** The message capability of the adapter, which can also change the buttons of a text. */
+/** The adapter's message capability, which can also change the buttons below a text. */
 export interface Messages extends Required<MessageCapability> {
   edit(
     address: ChatAddress,
@@ -23,7 +23,7 @@ export interface Messages extends Required<MessageCapability> {
   ): Promise<void>;
 }
 
-/** Methods that have a separate variant for messages that only one person sees. */
+/** Methods that have a separate variant for messages visible to only one person. */
 const OF_EPHEMERAL: ReadonlySet<string> = new Set([
   'editMessageText',
   'editMessageCaption',
@@ -33,10 +33,7 @@ const OF_EPHEMERAL: ReadonlySet<string> = new Set([
 const NOT_MODIFIED = /message is not modified/i;
 const NO_TEXT = /there is no text in the message/i;
 
-/**
- * Edits, deletions and reactions. Each has the same effect however often it is made, so it is safe
- * to repeat.
- */
+/** Edits, deletions and reactions. Each is idempotent, so it is safe to retry. */
 export function createMessageCapability(
   { api, moved }: MessageDeps,
   linkPreviews: boolean,
@@ -104,7 +101,7 @@ export function createMessageCapability(
   };
 }
 
-/** The call that changes a message in a chat of this kind; undefined when there is none. */
+/** The call that changes a message in this kind of chat; undefined when there is none. */
 function changeIn(
   place: Place,
   method: string,
@@ -134,8 +131,8 @@ interface EditForm {
 }
 
 /**
- * Edits again as ordinary text when a rich message is refused, without markup when Telegram cannot
- * parse it, and as a caption when the message has a file.
+ * Retries an edit as ordinary text when a rich message is refused, without markup when Telegram
+ * cannot parse it, and as a caption when the message has a file.
  */
 async function tryForms(rich: boolean, edit: (form: EditForm) => Promise<void>): Promise<void> {
   let form: EditForm = { rich, html: true, below: false };
@@ -153,7 +150,7 @@ async function tryForms(rich: boolean, edit: (form: EditForm) => Promise<void>):
   }
 }
 
-/** Ignores the refusal matched by `done`, which means that the message is already as requested. */
+/** Ignores refusals matched by `done`, which mean that the message is already as requested. */
 async function tolerate(
   done: RegExp,
   { chatId }: ChatAddress,

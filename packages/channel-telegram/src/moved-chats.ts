@@ -6,14 +6,16 @@ const Moves = z.array(z.tuple([z.string(), z.string()]));
 const KIND = 'moved-chats';
 const ID = 'all';
 
-/** A message id in a supergroup that used to be a group, which had numbers of its own. */
+/**
+ * A message id in a supergroup that used to be a group; the group numbered its messages separately.
+ */
 const OF_SUPERGROUP = /^\d+s/;
 
 /**
  * Groups that became supergroups. Inside Parley such a group keeps its first id, so that access
  * lists, history, memory, jobs, targets and spend stay valid without being changed. The new id is
- * used only towards Telegram. The supergroup numbers its messages from 1 again, so their ids get an
- * `s`: `5` and `5s` are two messages.
+ * used only in calls to Telegram. The supergroup numbers its messages from 1 again, so their ids
+ * get an `s`: `5` and `5s` are two messages.
  */
 export class MovedChats {
   readonly #values: AdapterValues;
@@ -27,8 +29,8 @@ export class MovedChats {
   }
 
   /**
-   * Resolves once the earlier moves are loaded. Rejects when the database does not answer; the next
-   * call tries again.
+   * Resolves once the earlier moves are loaded. Rejects when the database does not respond; the
+   * next call retries.
    */
   load(): Promise<void> {
     this.#loaded ??= this.#read().catch((error: unknown) => {
@@ -50,8 +52,8 @@ export class MovedChats {
   }
 
   /**
-   * Records a move durably; returns false if it was already known. Writes run one after the other,
-   * because all moves are stored as one value.
+   * Records a move durably; returns false if it was already known. Writes are serialized, because
+   * all moves are stored as one value.
    */
   note(from: string, to: string): Promise<boolean> {
     const noting = this.#noting.then(() => this.#note(from, to));
@@ -85,12 +87,12 @@ export class MovedChats {
     return !this.#now.has(chatId) || OF_SUPERGROUP.test(messageId);
   }
 
-  /** The core's id of a message that Telegram has just numbered. */
+  /** The core's id for a message that Telegram has just numbered. */
   idOf(chatId: string, messageId: string): string {
     return this.#now.has(chatId) ? messageId.replace(/^\d+/, '$&s') : messageId;
   }
 
-  /** Renames a message or reaction to the ids of the core: the first id of its chat. */
+  /** Replaces the ids in a message or reaction with those of the core: the first id of its chat. */
   named<
     T extends Pick<InboundMessage, 'chat' | 'messageId' | 'replyTo'> & {
       readonly pressed?: string | undefined;
@@ -115,7 +117,7 @@ export function isOfSupergroup(messageId: string): boolean {
   return OF_SUPERGROUP.test(messageId);
 }
 
-/** Wraps calls so that chats have Telegram's current ids. */
+/** Wraps calls so that they use Telegram's current chat ids. */
 export function withMoves(call: MakeCall, moved: MovedChats): MakeCall {
   return async (method, payload, options) => {
     await moved.load();
@@ -125,7 +127,7 @@ export function withMoves(call: MakeCall, moved: MovedChats): MakeCall {
   };
 }
 
-/** The notice of a move, which the owner gets once. */
+/** The notice about a move, which the owner gets once. */
 export function moveText(title: string | undefined, first: string, now: string): string {
   const name = title === undefined ? 'A group' : `The group ${literalLine(title)}`;
   return `${name} became a supergroup (${now}). You don't need to do anything: it keeps its history, memory, jobs and permissions, and its id in the settings, ${first}.`;

@@ -26,7 +26,10 @@ export class ChatNames {
     this.#moved = moved;
   }
 
-  /** A message in a topic "answers" the message that created the topic, which contains its name. */
+  /**
+   * A message in a topic is marked as a reply to the message that created the topic, which contains
+   * its name.
+   */
   seen(message: WireMessage): void {
     const { chat, direct_messages_topic: subscriber, reply_to_message } = message;
     const { title, threadId } = toChat(message);
@@ -42,7 +45,8 @@ export class ChatNames {
   }
 
   /**
-   * A name such as `Family, topic Holidays`; undefined when Telegram does not tell. Never rejects.
+   * A name such as `Family, topic Holidays`; undefined when Telegram does not provide one. Never
+   * rejects.
    */
   async of({ chatId, threadId }: ChatAddress): Promise<string | undefined> {
     const now = this.#moved.now(chatId);

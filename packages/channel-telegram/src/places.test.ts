@@ -13,7 +13,7 @@ const place: fc.Arbitrary<Place> = fc.oneof(
 );
 
 describe('the place of a message inside a Telegram chat', () => {
-  it('[F17] is read back as it was written, whatever the ids are', () => {
+  it('[F17] is parsed back to the original value, whatever the ids are', () => {
     fc.assert(
       fc.property(place, (one) => {
         expect(placeOfThread(threadIdOf(one))).toEqual(one);
@@ -48,7 +48,7 @@ describe('the place of a message inside a Telegram chat', () => {
     expect(placeFields(threadIdOf(one))).toEqual(fields);
   });
 
-  it('[F17] a topic that 0.1.0 stored is the same one', () => {
+  it('[F17] a topic stored by 0.1.0 is still recognized as the same one', () => {
     expect(placeOfThread('7')).toEqual({ kind: 'topic', topic: '7' });
     expect(threadIdOf({ kind: 'topic', topic: '7' })).toBe('7');
     expect(placeOfThread('1')).toEqual({ kind: 'chat' });

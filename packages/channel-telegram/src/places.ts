@@ -14,7 +14,7 @@ export type Place =
   | { readonly kind: 'subscriber'; readonly topic: string }
   | { readonly kind: 'business'; readonly connection: string }
   | { readonly kind: 'guest'; readonly query: string }
-  /** Between one person and the bot in a group. Nobody else sees what is said to only the bot. */
+  /** A conversation between one person and the bot in a group. Nobody else sees its messages. */
   | { readonly kind: 'alone'; readonly person: string };
 
 const CHAT: Place = { kind: 'chat' };
@@ -31,7 +31,7 @@ const PREFIXES = {
  */
 const GENERAL_TOPIC = '1';
 
-/** The place in the form of `chat.threadId`; a topic is just its number, as 0.1.0 stored it. */
+/** The place encoded as a `chat.threadId`; a topic is just its number, as 0.1.0 stored it. */
 export function threadIdOf(place: Place): string | undefined {
   switch (place.kind) {
     case 'chat':
@@ -50,7 +50,7 @@ export function threadIdOf(place: Place): string | undefined {
   }
 }
 
-/** The place that a `chat.threadId` stands for. */
+/** Parses a `chat.threadId` into the place it stands for. */
 export function placeOfThread(threadId: string | undefined): Place {
   if (threadId === undefined || threadId === GENERAL_TOPIC) return CHAT;
   const after = (prefix: string) =>
@@ -67,8 +67,7 @@ export function placeOfThread(threadId: string | undefined): Place {
 }
 
 /**
- * The fields that address a place in a call of the Bot API. A guest is answered by a separate
- * method.
+ * The fields that address a place in a Bot API call. A guest is answered through a separate method.
  */
 export function placeFields(threadId: string | undefined): {
   readonly message_thread_id?: number;
@@ -89,8 +88,8 @@ export function placeFields(threadId: string | undefined): {
 }
 
 /**
- * The id of a message in its place. Chats of business accounts and of guests have a separate
- * sequence of numbers, and the chat may have the id of one of the bot's own chats, so `5` and `5@…`
+ * The id of a message in its place. Chats of business accounts and of guests are numbered
+ * separately, and such a chat may have the same id as one of the bot's own chats, so `5` and `5@…`
  * are two messages.
  */
 export function messageIdIn(threadId: string | undefined, number: number | string): string {
@@ -136,7 +135,7 @@ export function placeOfMessage(message: Placed): Place {
 }
 
 /**
- * The chat and the place in it, as the core knows them. A chat that the owner of a channel or
+ * The chat and the place in it, as the core represents them. A chat that the owner of a channel or
  * business account can also read is not a direct chat, because direct chats of owners have access
  * to their memory (W02).
  */
@@ -150,14 +149,14 @@ export function toChat(message: Placed): Chat {
     type: chatTypeOf(chat, place),
     ...(title === undefined ? {} : { title }),
     ...(threadId === undefined ? {} : { threadId }),
-    // A topic of a private chat is one of several direct chats with that person.
+    // A topic in a private chat is one of several direct chats with that person.
     ...(chat.type === 'private' && place.kind === 'topic' && { separate: true as const }),
   };
 }
 
 /**
- * The chat of a message whose place is known from elsewhere, as Telegram does not state it for
- * every message.
+ * The chat of a message whose place is known from another source, because Telegram does not state
+ * it for every message.
  */
 export function chatAt(threadId: string | undefined, { chat }: Placed): Chat {
   const place = placeOfThread(threadId);

@@ -18,14 +18,14 @@ export interface PressDeps
   readonly api: Pick<TelegramApi, 'telegram'>;
 }
 
-/** The longest answer to a press, in characters. */
+/** The maximum length of the notice that answers a button press, in characters. */
 const MAX_ANSWER = 200;
 
 /**
- * Admits a press as a message of the person who pressed; rejects when Telegram must deliver it
- * again (D01). The button stops showing its progress indicator whatever the outcome is. A person
- * who may not decide gets a private notice over the chat, and a decided request loses its buttons.
- * Both are best effort: a failure there changes no state.
+ * Admits a button press as a message from the person who pressed; rejects when Telegram must
+ * deliver it again (D01). The button's progress indicator is removed in any case. A person who is
+ * not allowed to decide gets a private notice over the chat, and the buttons of a decided request
+ * are removed. Both are best effort: a failure there changes no state.
  */
 export async function admitPress(deps: PressDeps, press: WirePress): Promise<void> {
   const message = await pressToInbound(deps, press);
@@ -39,9 +39,7 @@ export async function admitPress(deps: PressDeps, press: WirePress): Promise<voi
   if (outcome?.kind === 'command' && outcome.settled) void removeButtons(deps, press);
 }
 
-/**
- * Records a press on the button of a game, or of a message that was sent from one chat to another.
- */
+/** Records a button press in a game, or on a message that was sent from one chat to another. */
 async function notePress(
   { moved, ignored, clock }: PressDeps,
   { id, from, message }: WirePress,
@@ -89,8 +87,8 @@ async function removeButtons({ api, log }: PressDeps, { message, from }: WirePre
 }
 
 /**
- * Converts a press into a message in which that person wrote the button's data, in the button's
- * place; undefined when there is no place or no data.
+ * Converts a button press into a message with the button's data as its text, in the place where the
+ * button is; undefined when there is no place or no data.
  */
 async function pressToInbound(
   deps: PressDeps,
@@ -112,16 +110,16 @@ async function pressToInbound(
     authored: { text: true },
     mentions: [],
     addressed: true,
-    // Telegram sends no time for a press.
+    // Telegram sends no timestamp for a button press.
     sentAt: deps.clock(),
     variables: {},
   };
 }
 
 /**
- * The chat of the message above a button. Telegram does not name the topic of a message that is too
- * old, nor whether a message for a single person belongs to that person's conversation or to the
- * group's. The place then comes from where the bot sent the message.
+ * The chat of the message above a button. Telegram does not state the topic of a message that is
+ * too old, nor whether a message for a single person belongs to that person's conversation or to
+ * the group's. In these cases the place is looked up from where the bot sent the message.
  */
 async function chatOfPress(
   deps: PressDeps,

@@ -16,8 +16,8 @@ import type { TelegramSettings } from './settings.ts';
 import { BotIdentity } from './wire.ts';
 
 /**
- * Asks Telegram who the bot is and whether its webhook works. Takes no update away from a running
- * gateway.
+ * Asks Telegram who the bot is and whether its webhook works, without taking updates away from a
+ * running gateway.
  */
 export async function probeTelegram(
   settings: TelegramSettings,
@@ -76,12 +76,12 @@ const Photos = z.object({
   photos: z.array(z.array(z.object({ file_id: z.string(), width: z.int() }))),
 });
 /**
- * The smallest acceptable width, in pixels. The picture is displayed smaller than this; Telegram
- * offers 160, 320 and 640.
+ * The minimum width, in pixels. The picture is displayed smaller than this; Telegram offers 160,
+ * 320 and 640.
  */
 const WIDE_ENOUGH = 160;
 
-/** The file id of the smallest version of the current picture that is large enough. */
+/** The file id of the smallest sufficiently large version of the current picture. */
 async function pictureOf(
   ask: TelegramApi['call'],
   id: number,
@@ -99,7 +99,10 @@ const WebhookInfo = z.object({
   last_error_message: z.string().optional(),
 });
 
-/** A webhook whose failed call was delivered later has no waiting updates and is fine. */
+/**
+ * If a failed webhook call has since been delivered, no updates are pending and the webhook is
+ * fine.
+ */
 async function webhookWarnings(
   ask: TelegramApi['call'],
   signal: AbortSignal,

@@ -12,15 +12,15 @@ import type { Answered, BotIdentity, ExternalReply, WireMessage } from './wire.t
 import type { Origin } from './wire-basics.ts';
 
 /**
- * Names the author of forwarded text, so that it is not taken for the sender's own words or for a
- * command.
+ * Prepends the author of forwarded text, so that it is not mistaken for the sender's own text or
+ * for a command.
  */
 export function markForwarded(text: string, origin: Origin | undefined): string {
   if (origin === undefined) return text;
   return joinPresent([`[Forwarded from ${originAuthor(origin).name ?? 'somebody'}]`, text]);
 }
 
-/** The answered message, if it is in the same chat. */
+/** The message replied to, if it is in the same chat. */
 export function readReply(
   { message, answered }: ReadMessage,
   threadId: string | undefined,
@@ -43,7 +43,7 @@ export function readReply(
 function answeredText(message: WireMessage, answered: Answered, me: BotIdentity): string {
   const { reply_to_checklist_task_id: task, reply_to_poll_option_id: option } = message;
   const { poll, checklist } = answered;
-  // The buttons of this bot ask for a press and are not part of what it said.
+  // Buttons below a message from this bot are not part of its text.
   const { reply_markup: _, ...bare } = answered;
   return joinPresent([
     checklist === undefined || task === undefined ? '' : answeredTask(checklist, task),
@@ -70,7 +70,7 @@ export function quotationOf({ message, answered }: ReadMessage): Pick<InboundMes
   return answered !== undefined || words === '' ? {} : { quotation: { text: words } };
 }
 
-/** Telegram reveals only the quoted part of such a message, and its files. */
+/** Telegram reveals only the quoted part and the files of such a message. */
 const UNSHOWN = '[a message whose text Telegram does not show]';
 
 function externalQuotation(

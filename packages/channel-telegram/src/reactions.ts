@@ -10,7 +10,7 @@ const Stickers = z.array(
 );
 const REMEMBERED = 1_000;
 /**
- * Limits on untrusted input. Telegram lets a person set three reactions, each a code of a few
+ * Limits on untrusted input. Telegram allows three reactions per person, each a code of a few
  * characters.
  */
 const [MAX_REACTIONS, MAX_EMOJI] = [20, 64];
@@ -24,8 +24,8 @@ interface ReactionDeps {
 }
 
 /**
- * Creates a reader of reactions. A custom emoji becomes the standard emoji that its author assigned
- * to it; Telegram is asked once for each.
+ * Creates a reader of reactions. A custom emoji is replaced by the standard emoji that its author
+ * assigned to it; Telegram is asked once per emoji.
  */
 export function createReactionReader({ account, api, log }: ReactionDeps) {
   const standard = new BoundedMap<string, string>(REMEMBERED);

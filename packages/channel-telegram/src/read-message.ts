@@ -3,17 +3,17 @@ import { readShown, type Shown } from './shown.ts';
 import type { Answered, BotIdentity, WireMessage } from './wire.ts';
 import type { Origin } from './wire-basics.ts';
 
-/** A message with the facts that several readers need, determined once. */
+/** A message together with facts that several readers need, determined once. */
 export interface ReadMessage {
   readonly message: WireMessage;
-  /** The message that this one answers, if a person chose it. */
+  /** The message that this one replies to, if a person chose it. */
   readonly answered: Answered | undefined;
   /** The origin of a forwarded message; undefined when the sender wrote it. */
   readonly origin: Origin | undefined;
   readonly shown: Shown;
 }
 
-/** Reads a message; `me` is the bot, whose mentions need no URL after them. */
+/** Reads a message; `me` is the bot; mentions of it need no URL after them. */
 export function readMessage(message: WireMessage, me: BotIdentity): ReadMessage {
   return {
     message,
@@ -23,7 +23,7 @@ export function readMessage(message: WireMessage, me: BotIdentity): ReadMessage 
   };
 }
 
-/** In a topic every message "answers" the first one, which nobody chose. */
+/** In a topic every message is marked as a reply to the first one, which nobody chose. */
 function answeredMessage(message: WireMessage): Answered | undefined {
   const answered = message.reply_to_message;
   const isTopicStart =

@@ -5,15 +5,15 @@ import { isoFromSeconds, personLink } from './text.ts';
 import { Media } from './wire-basics.ts';
 import { Point } from './wire-cards.ts';
 
-/** A formatted message as Markdown, and the files it contains. */
+/** A formatted message converted to Markdown, and the files it contains. */
 export interface RichText {
   readonly text: string;
   readonly media: readonly Media[];
-  /** Whether some of it is marked as the words of somebody else. */
+  /** Whether part of it is marked as somebody else's text. */
   readonly quotes: boolean;
 }
 
-/** Telegram allows 16 levels and 32,768 characters; anything deeper or longer is cut off. */
+/** Telegram allows 16 levels and 32,768 characters; anything deeper or longer is truncated. */
 const MAX_DEPTH = 32;
 const MAX_CHARACTERS = 40_000;
 const CUT = '[…]';
@@ -23,7 +23,7 @@ type Block = z.infer<typeof Blocks>['blocks'][number];
 const Items = lenientList(z.looseObject({ label: z.string().catch('-') }));
 const Rows = lenientList(lenientList(z.looseObject({})));
 
-/** Reads a rich message. For an unknown kind of block, only its words are read. */
+/** Reads a rich message. An unknown kind of block contributes only its text. */
 export function richTextOf(rich: unknown): RichText {
   const { blocks } = Blocks.catch({ blocks: [] }).parse(rich);
   const seen: Seen = { media: [], quotes: false };
@@ -41,7 +41,7 @@ interface Mentioned {
   readonly name?: string | undefined;
 }
 
-/** Deeper than Telegram nests blocks, items and formats combined. */
+/** More than the deepest nesting of blocks, items and formats that Telegram allows. */
 const MAX_NESTING = 200;
 
 /**
@@ -130,7 +130,7 @@ function blockText(block: Block, seen: Seen, depth: number): string {
   }
 }
 
-/** Blocks that may contain nothing to read. */
+/** Kinds of blocks that may be empty. */
 const WORDLESS: ReadonlySet<string> = new Set(['paragraph', 'footer', 'thinking']);
 
 function itemText(item: Record<string, unknown>, seen: Seen, depth: number): string {
@@ -200,8 +200,7 @@ function buttonText(button: Record<string, unknown>): string {
 }
 
 /**
- * Text with nested formats. URLs, people and dates that the text hides are spelled out after their
- * words.
+ * Renders text with nested formats. URLs, people and dates that it hides are spelled out after it.
  */
 function renderInline(rich: unknown, depth = 0): string {
   if (typeof rich === 'string') return rich;

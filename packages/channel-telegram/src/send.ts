@@ -77,8 +77,8 @@ export async function sendPart(
 }
 
 /**
- * Whether a message that was shown earlier can become this part. An edit notifies nobody and cannot
- * add a file.
+ * Whether an existing message can be edited into this part. An edit notifies nobody and cannot add
+ * a file.
  */
 export function canGrow({ file, body, route }: OutboundPart): boolean {
   const notifies = route.target.mentions === 'live' && /@\w|tg:\/\/user/.test(body.text);
@@ -88,7 +88,7 @@ export function canGrow({ file, body, route }: OutboundPart): boolean {
 const NOT_TO_BE_EDITED = /message to edit not found|message can't be edited|MESSAGE_ID_INVALID/i;
 
 /**
- * Edits the grown message into the part. The edit is safe to repeat, so `onStart` is not called.
+ * Edits the grown message into the part. The edit is safe to retry, so `onStart` is not called.
  * Returns undefined when the message no longer exists: it was deleted, or the group has just become
  * a supergroup.
  */
@@ -114,8 +114,8 @@ export async function finishGrown(
 }
 
 /**
- * Deletes the grown message before the part is sent, so that a crash in between leaves nothing
- * twice.
+ * Deletes the grown message before the part is sent, so that a crash in between leaves no
+ * duplicate.
  */
 async function removeGrown(
   { api, moved, linkPreviews, note }: SendPartDeps,
@@ -151,7 +151,7 @@ async function sendText(deps: SendDeps, part: OutboundPart, signal: AbortSignal)
 
 /**
  * Chat, topic and the message to quote. In a chat that has moved, the question has a different
- * number. An answer to an ephemeral message is only for its sender.
+ * number. An answer to an ephemeral message goes only to its sender.
  */
 function destinationOf(
   { moved }: Pick<SendDeps, 'moved'>,
@@ -176,8 +176,8 @@ function markupOf({ html }: Attempt): { parse_mode?: 'HTML' } {
 }
 
 /**
- * Sends one message. A refusal that another form avoids is followed by another attempt, which is
- * not a duplicate because Telegram sent nothing. Throws only `ChannelError`.
+ * Sends one message. A refusal that another form avoids leads to another attempt, which cannot
+ * create a duplicate because Telegram sent nothing. Throws only `ChannelError`.
  */
 async function sendCall(
   { api, moved, note, onStart }: SendDeps,
@@ -246,8 +246,8 @@ const FILE_SENT = 'file-sent';
 
 /**
  * Sends a file with the text of its part as the caption. A text too long for a caption follows as a
- * separate message. The arrival of the file is recorded in between, so that the file is not sent
- * twice when the text has to wait or is retried. Throws only `ChannelError`.
+ * separate message. In between, the file is recorded as sent, so that it is not sent twice when the
+ * text has to wait or is retried. Throws only `ChannelError`.
  */
 async function sendFile(
   deps: SendFileDeps,
@@ -287,7 +287,7 @@ async function sendFirst(
   }
 }
 
-/** Deletes the record of a sent file. A failure leaves a row that is never read again. */
+/** Deletes the record of a sent file. If that fails, it leaves a row that is never read again. */
 async function removeSentFileNote(
   { values, note }: SendFileDeps,
   part: OutboundPart,

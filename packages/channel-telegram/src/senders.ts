@@ -54,7 +54,7 @@ type Forwarded = Pick<
   | 'forward_signature'
 >;
 
-/** The origin of a forwarded message; undefined for any other. */
+/** The origin of a forwarded message; undefined if it was not forwarded. */
 export function forwardOrigin(message: Forwarded): Origin | undefined {
   const { forward_origin: origin, forward_date: date } = message;
   if (origin !== undefined || date === undefined) return origin;

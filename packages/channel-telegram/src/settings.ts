@@ -4,8 +4,8 @@ import { z } from 'zod';
 
 const TELEGRAM = 'api.telegram.org';
 /**
- * The longest text that Telegram accepts, in UTF-16 units. Telegram counts code points, of which
- * there are never more.
+ * The maximum text length that Telegram accepts, in UTF-16 units. Telegram counts code points,
+ * which are never more.
  */
 export const MAX_TEXT = 4096;
 
@@ -93,20 +93,21 @@ export const TelegramSettings = z
   .meta({ title: 'Telegram' });
 export type TelegramSettings = z.infer<typeof TelegramSettings>;
 
-/** An entry of Telegram's menu. */
+/** An entry in Telegram's menu. */
 interface MenuEntry {
   readonly command: string;
   readonly description: string;
   /**
-   * The command is sent as an ephemeral message, so that only the person who asks sees its answer.
+   * The command is sent as an ephemeral message, so that only the person who sends it sees the
+   * answer.
    */
   readonly is_ephemeral?: true;
 }
 
 /**
- * The largest menu as JSON, in bytes. Telegram documents 100 commands with 256 characters each, but
- * refuses far shorter lists with BOT_COMMANDS_TOO_MUCH; users have measured a limit of about 7,800
- * bytes. The rest is a safety margin.
+ * The maximum size of the menu as JSON, in bytes. Telegram documents 100 commands with 256
+ * characters each, but refuses far shorter lists with BOT_COMMANDS_TOO_MUCH; users have measured a
+ * limit of about 7,800 bytes. The difference is a safety margin.
  */
 const MAX_BYTES = 7_000;
 
@@ -119,7 +120,7 @@ export const TELEGRAM_MENU = {
   nameOf: menuName,
 } satisfies MenuLimits;
 
-/** Converts menu items to the form of the Bot API. */
+/** Converts menu items to the format of the Bot API. */
 export function toMenuEntries(items: readonly MenuItem[]): readonly MenuEntry[] {
   return items.map(({ name, description }) => ({ command: name, description }));
 }

@@ -9,7 +9,7 @@ import { type Marked, spellOutHidden } from './text.ts';
 import type { Answered, BotIdentity, WireMessage } from './wire.ts';
 import type { Media } from './wire-basics.ts';
 
-/** The visible fields of any message, including one that is answered or quoted. */
+/** The visible fields of any message, including one that is replied to or quoted. */
 export type Showing = Cards &
   Media &
   Partial<
@@ -27,14 +27,14 @@ export type Showing = Cards &
 
 /** The visible content of a message, apart from its files. */
 export interface Shown {
-  /** The typed words: a text, a caption, or the text of a formatted message. */
+  /** The typed text: that of the message, its caption, or that of a formatted message. */
   readonly words: string;
   readonly cards: readonly string[];
-  /** Unreadable content, with its article. */
+  /** The name of unreadable content, with its article. */
   readonly unread: string | undefined;
 }
 
-/** Reads the visible content of a message. Mentions of `me`, the bot, get no URL after them. */
+/** Reads the visible content of a message. Mentions of `me`, the bot, are not followed by a URL. */
 export function readShown(message: Showing, me?: BotIdentity): Shown {
   const { rich_message: rich, checklist } = message;
   const words = [
@@ -92,8 +92,8 @@ const LABELS: Readonly<Record<Attachment['kind'], string>> = {
 };
 
 /**
- * The visible text of an answered or quoted message. For one without words it names the kinds of
- * its files, or says that its content is unknown.
+ * The visible text of a message that was replied to or quoted. If it has no text, the kinds of its
+ * files are named, or its content is stated to be unknown.
  */
 export function textOfQuoted(message: Showing | Answered, me?: BotIdentity): string {
   const { words, cards, unread } = readShown(message, me);

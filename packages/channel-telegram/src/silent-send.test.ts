@@ -43,7 +43,7 @@ async function apiThat(answer: (response: ServerResponse) => void) {
 const TEXT = { chat_id: 1, text: 'hi' };
 const FILE = { chat_id: 1, document: new File(['bytes'], 'a.txt') };
 
-describe('a send to Telegram', () => {
+describe('sending to Telegram', () => {
   it.each([
     ['a text', 'sendMessage', TEXT],
     ['a file', 'sendDocument', FILE],
@@ -57,7 +57,7 @@ describe('a send to Telegram', () => {
     },
   );
 
-  it('[D13] may take longer than the idle limit while bytes move', async () => {
+  it('[D13] may take longer than the idle limit while data is transferred', async () => {
     const api = await apiThat(async (response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       for (const character of SENT) {
@@ -69,7 +69,7 @@ describe('a send to Telegram', () => {
     expect(await api.send('sendMessage', TEXT, new AbortController().signal)).toBe('7');
   });
 
-  it('[D13] is confirmed by an answer that arrived while the whole process stood still', async () => {
+  it('[D13] is confirmed by a response that arrived while the whole process was suspended', async () => {
     const api = await apiThat((response) => {
       response.setHeader('content-type', 'application/json').end(SENT);
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, SILENT_MS * 2);
@@ -77,7 +77,7 @@ describe('a send to Telegram', () => {
     expect(await api.send('sendMessage', TEXT, new AbortController().signal)).toBe('7');
   });
 
-  it('[D13] leaves its connection to the next call without the idle limit', async () => {
+  it('[D13] passes its connection on to the next call without the idle limit', async () => {
     let calls = 0;
     const api = await apiThat(async (response) => {
       calls += 1;

@@ -4,10 +4,10 @@ import { toSender } from './senders.ts';
 import type { WireStop } from './wire.ts';
 
 /**
- * Converts a press of a growing answer's stop button into the `/stop` command of that person in
- * that chat (F09). It takes the same path, so it overtakes waiting messages and has the same
- * rights. Two presses on one draft are one message. `now` is in ms, because the update has no time
- * of its own.
+ * Converts a press of the stop button below a growing answer into a `/stop` command from that
+ * person in that chat (F09). It takes the same path as a typed one, so it overtakes waiting
+ * messages and has the same rights. Two presses on one draft count as one message. `now` is in ms,
+ * because the update has no timestamp.
  */
 export function stopToInbound(
   { chat, message_thread_id, draft_id }: WireStop,

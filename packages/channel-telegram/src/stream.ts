@@ -17,11 +17,11 @@ export interface DraftsDeps {
   readonly holdsAccount: () => boolean;
 }
 
-/** Streaming by drafts, with the calls that a final message waits for. */
+/** Streaming through drafts; a final message waits for pending draft calls. */
 export interface Drafts extends StreamingCapability {
-  /** Stops showing drafts of this turn, because its answer is about to be sent. */
+  /** Stops showing drafts for this turn, because its answer is about to be sent. */
   finish(turnId: string): Promise<void>;
-  /** Stops showing drafts of a turn whose draft a person has stopped. */
+  /** Stops showing drafts for a turn after a person has pressed stop. */
   stopped(draftId: number): void;
 }
 
@@ -29,9 +29,7 @@ export interface Drafts extends StreamingCapability {
  * The deadline of a draft call, in ms. The answer waits for it, and a later draft would be useless.
  */
 const DRAFT_TIMEOUT_MS = 5_000;
-/**
- * The number of ended turns that are remembered, enough to cover updates that are still to come.
- */
+/** The number of completed turns that are remembered, enough for late updates. */
 const REMEMBERED = 1_000;
 
 /**
@@ -51,7 +49,7 @@ export function createDrafts(deps: DraftsDeps): Drafts {
   };
   return {
     minIntervalMs: 1_000,
-    // A quick answer would overtake its draft, which would waste a call.
+    // A quick answer would overtake its draft, making that call useless.
     firstAfterMs: 400,
     async update({ chatId, threadId }, turnId, answer) {
       if (!state.known || state.over.has(turnId) || isStopped(state, turnId)) return;
@@ -66,7 +64,7 @@ export function createDrafts(deps: DraftsDeps): Drafts {
       await showing.finally(() => underWay.delete(turnId));
     },
     // A released turn is resumed under the same id. A draft that is not followed by a message
-    // fades.
+    // disappears.
     async end(_address, turnId, comes) {
       if (comes === 'nothing') state.over.set(turnId, true);
     },
@@ -86,11 +84,11 @@ function isStopped({ stopped }: DraftState, turnId: string): boolean {
   return stopped.has(draftId(turnId));
 }
 
-/** What earlier drafts have revealed. */
+/** What is known from earlier drafts. */
 interface DraftState {
   /** Whether the server supports drafts. */
   known: boolean;
-  /** Until when Telegram wants no drafts in each chat, in monotonic time. */
+  /** The time before which Telegram accepts no drafts in each chat, in monotonic time. */
   readonly notBefore: BoundedMap<string, number>;
   /** Turns that no longer show drafts. */
   readonly over: BoundedMap<string, true>;
@@ -149,17 +147,14 @@ function isPrivate(chatId: string): boolean {
   return !chatId.startsWith('-');
 }
 
-/**
- * A draft id, which must not be zero. All updates of a turn share it, so that they replace each
- * other.
- */
+/** A non-zero draft id. All updates of a turn share it, so that they replace each other. */
 function draftId(turnId: string): number {
   return (createHash('sha256').update(turnId).digest().readUInt32BE() >>> 1) + 1;
 }
 
 /** Telegram shows "typing" for 5 s. In ms. */
 const REPEAT_MS = 4_000;
-/** The most forums that are remembered. */
+/** The maximum number of forums that are remembered. */
 const REMEMBERED_FORUMS = 10_000;
 
 /** Shows "typing"; `seen` receives every message, to learn which chats have topics. */

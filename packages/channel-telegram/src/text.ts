@@ -8,8 +8,8 @@ export interface Marked {
 }
 
 /**
- * The text as the agent reads it, starting at an offset. Words that hide a URL, a person or a date
- * are followed by what they hide; everything else stays as it was written.
+ * The text as the agent reads it, starting at an offset. Text that hides a URL, a person or a date
+ * is followed by what it hides; everything else stays as written.
  */
 export function spellOutHidden({ text, entities }: Marked, from = 0, me?: BotIdentity): string {
   let read = text;
@@ -20,12 +20,12 @@ export function spellOutHidden({ text, entities }: Marked, from = 0, me?: BotIde
 }
 
 interface Hidden {
-  /** The offset after the words, in UTF-16 units. */
+  /** The offset after the visible text, in UTF-16 units. */
   readonly at: number;
   readonly hidden: string;
 }
 
-/** Hidden targets in the order of the text. A link that formats cut into pieces counts once. */
+/** Hidden targets in text order. A link that is split by formatting counts once. */
 function hiddenIn({ text, entities }: Marked, me: BotIdentity | undefined): Hidden[] {
   const found = entities
     .flatMap((entity) => {
@@ -63,7 +63,7 @@ function hiddenBehind(
   }
 }
 
-/** The URL of a person who has no public name. */
+/** The URL of a person who has no username. */
 export function personLink(id: number): string {
   return `tg://user?id=${id}`;
 }
@@ -79,7 +79,7 @@ export function isoFromSeconds(seconds: number | undefined): string | undefined 
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString().replace(/\.000Z$/, 'Z');
 }
 
-/** A URL in a short form for comparison. Words that are the URL itself hide nothing. */
+/** A URL in a short form for comparison. A link whose text is the URL itself hides nothing. */
 export function bareAddress(address: string): string {
   return address
     .trim()
@@ -87,7 +87,7 @@ export function bareAddress(address: string): string {
     .replace(/\/$/, '');
 }
 
-/** The offset for the insertion, before trailing spaces and never inside a character. */
+/** The offset for the insertion, before trailing whitespace and never inside a character. */
 function placeBehind(text: string, start: number, end: number): number {
   const words = text.slice(start, end).trimEnd();
   const at = words === '' ? end : start + words.length;

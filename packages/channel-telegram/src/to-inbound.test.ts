@@ -64,7 +64,7 @@ describe('the inbound message of a Telegram message', () => {
     expect(inReplies.chat).toEqual({ id: '-1001234567890', type: 'group', title: 'Forum' });
   });
 
-  it('contains the answered text, preferring the quoted part over the whole message', () => {
+  it('contains the text of the message replied to, preferring the quoted part over the whole message', () => {
     const answered = { message_id: 3, from: { id: 2, first_name: 'Bob' }, text: 'long text' };
     expect(inbound({ text: 'yes', reply_to_message: answered }).replyTo).toEqual({
       messageId: '3',
@@ -185,7 +185,7 @@ describe('the inbound message of a Telegram message', () => {
     );
   });
 
-  it('[F08] contains the album of a picture', () => {
+  it('[F08] contains the album id of a picture', () => {
     expect(inbound({ media_group_id: '1357', caption: 'a' }).albumId).toBe('1357');
   });
 });

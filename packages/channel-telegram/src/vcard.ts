@@ -14,7 +14,7 @@ const MAX_VALUE = 500;
 
 /** Lines such as `email: bo@example.org`, one for each value of the card that is not in `known`. */
 export function vcardDetails(vcard: string, known: readonly string[]): readonly string[] {
-  // A line that begins with a space continues the one before.
+  // A line that begins with a space continues the previous one.
   const lines = vcard
     .replace(/\r?\n[ \t]/g, '')
     .split(/\r?\n/)

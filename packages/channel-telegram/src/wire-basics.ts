@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { lenient, lenientList } from './lenient.ts';
 
 /*
- * The schemas of what Parley reads from the Bot API. A field that determines who wrote, where, or
- * in whose name must be valid, or the message is not understood. Any other field is dropped on its
- * own when it has an unexpected form.
+ * The schemas of the data that Parley reads from the Bot API. A field that determines who wrote,
+ * where, or in whose name must be valid; otherwise the message is rejected as invalid. Any other
+ * invalid field is dropped on its own.
  */
 
 export const Text = lenient(z.string());
@@ -32,12 +32,12 @@ const Sticker = z.object({
 export type Sticker = z.infer<typeof Sticker>;
 
 const Photo = lenient(lenientList(PhotoSize));
-/** A picture that moves for a moment; clients without support show the still picture. */
+/** A picture that moves for a moment; clients that do not support it show the still picture. */
 const LivePhoto = z.object({ ...file, mime_type: Text, photo: Photo });
 
 /**
- * The fields of a message that carry a file. A message has at most one, except that an animation
- * also fills `document`.
+ * The fields of a message that contain a file. A message has at most one, except that an animation
+ * also sets `document`.
  */
 export const mediaFields = {
   photo: Photo,

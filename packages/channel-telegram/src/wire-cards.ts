@@ -5,7 +5,7 @@ import { Entities, Media, mediaFields, Text, User, WireChat } from './wire-basic
 export const Point = z.object({
   latitude: z.number(),
   longitude: z.number(),
-  /** How long the location is kept up to date, in seconds. */
+  /** How long a live location is updated, in seconds. */
   live_period: lenient(z.number()),
   /** In degrees. */
   heading: lenient(z.number()),
@@ -117,7 +117,8 @@ const SharedPerson = z.object({
 });
 
 /**
- * The content of a message besides text and files, which answered and quoted messages may have too.
+ * The content of a message besides text and files that can also occur in messages replied to or
+ * quoted.
  */
 export const cardFields = {
   poll: lenient(Poll),
@@ -134,7 +135,7 @@ export const cardFields = {
   paid_media: lenient(PaidMedia),
 };
 
-/** Content that answered and quoted messages cannot have. */
+/** Content that cannot occur in messages replied to or quoted. */
 export const ownCardFields = {
   gift: lenient(Gift),
   unique_gift: lenient(Gift),

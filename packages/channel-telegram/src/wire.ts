@@ -8,7 +8,7 @@ const Topic = lenient(z.object({ name: Text }));
 
 const content = {
   message_id: z.int(),
-  /** The number of a message that only one person and the bot see; its `message_id` is 0. */
+  /** The number of a message visible only to one person and the bot; its `message_id` is 0. */
   ephemeral_message_id: z.int().optional(),
   forum_topic_created: Topic,
   from: User.optional(),
@@ -17,7 +17,7 @@ const content = {
   entities: Entities.default([]),
   caption: Text,
   caption_entities: Entities.default([]),
-  /** Parsed where it is shown, since few messages have one. */
+  /** Parsed only where it is needed, since few messages have one. */
   rich_message: z.unknown().optional(),
   ...mediaFields,
   ...cardFields,
@@ -31,11 +31,11 @@ const content = {
   forward_signature: Text,
 };
 
-/** A message that another one answers. */
+/** A message that another one replies to. */
 const Answered = z.looseObject({ ...content, date: z.int().catch(0) });
 export type Answered = z.infer<typeof Answered>;
 
-/** An answered message of another chat or another topic. */
+/** A message in another chat or topic that was replied to. */
 const ExternalReply = z.looseObject({
   ...mediaFields,
   ...cardFields,
@@ -54,7 +54,7 @@ const ConnectionId = z.string().min(1).max(200);
 const place = {
   message_thread_id: z.int().optional(),
   is_topic_message: z.boolean().optional(),
-  /** The subscriber whose direct messages to a channel these are. */
+  /** The subscriber who wrote these direct messages to a channel. */
   direct_messages_topic: z.object({ topic_id: z.int(), user: lenient(User) }).optional(),
   business_connection_id: ConnectionId.optional(),
   guest_query_id: ConnectionId.optional(),
@@ -91,7 +91,7 @@ export const WireMessage = z.looseObject({
 });
 export type WireMessage = z.infer<typeof WireMessage>;
 
-/** A press of a button. The message with the button has the date 0 when it is too old. */
+/** A button press. The message with the button has the date 0 when it is too old. */
 export const WirePress = z.object({
   id: z.string().min(1),
   from: User,
@@ -130,7 +130,8 @@ export const WireReaction = z.object({
   date: z.int().nonnegative().max(LAST_DATE).catch(0),
   user: User.optional(),
   /**
-   * The chat as which somebody reacts: an anonymous administrator, or a person as their channel.
+   * The chat as which somebody reacts: an anonymous administrator, or a person writing as their
+   * channel.
    */
   actor_chat: WireChat.optional(),
   new_reaction: lenientList(z.object({ type: z.string(), emoji: Text, custom_emoji_id: Text })),

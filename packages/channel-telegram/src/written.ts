@@ -20,7 +20,7 @@ export interface MessageDeps
   readonly seen: (message: WireMessage) => void;
 }
 
-/** Without the connection id, such a message would be taken for one in the bot's own chat. */
+/** Without the connection id, such a message would be mistaken for one in the bot's own chat. */
 export const BusinessMessage = WireMessage.refine(
   ({ business_connection_id: id }) => id !== undefined,
   'it names no business connection',
@@ -30,7 +30,7 @@ export const GuestMessage = WireMessage.refine(
   'it names no guest query',
 );
 
-/** Creates the readers of messages in all kinds of chats; `receive` passes on a new message. */
+/** Creates the readers of messages in all kinds of chats; `receive` handles a new message. */
 export function createMessageReaders(
   deps: MessageDeps,
   receive: (message: InboundMessage) => Promise<IngressOutcome>,
@@ -38,14 +38,14 @@ export function createMessageReaders(
   const { account, commands, revise, seen, moved } = deps;
   const business = createBusinessAccounts(deps);
   /**
-   * Passes a person's message to `then`; messages without meaning for the agent are only recorded.
+   * Passes a person's message to `then`; messages that do not concern the agent are only recorded.
    */
   const admit = async (
     message: WireMessage,
     me: BotIdentity,
     then: (inbound: InboundMessage) => Promise<unknown>,
   ): Promise<void> => {
-    // Messages in other chats have numbers of their own.
+    // Messages in other chats are numbered separately.
     if (!isForeignChat(threadIdOf(placeOfMessage(message)))) seen(message);
     await admitMove(deps, message);
     const reason = ignoredReason(message);
@@ -67,7 +67,7 @@ export function createMessageReaders(
       }
     },
     connected: async (connection: WireConnection) => business.changed(connection),
-    /** Adds the business account of its chat to a press. */
+    /** Adds the business account of its chat to a button press. */
     async pressed(message: InboundMessage): Promise<IngressOutcome> {
       const placed = await business.place(message);
       return placed.kind === 'served' ? receive(placed.message) : placed;
@@ -93,7 +93,7 @@ async function noteMessage(
 }
 
 /**
- * Both the old and the new chat get a message about the move, the old one first; the owner is
+ * Both the old and the new chat receive a message about the move, the old one first; the owner is
  * notified once.
  */
 async function admitMove(
@@ -103,7 +103,7 @@ async function admitMove(
   const from = String(migrate_from_chat_id ?? chat.id);
   const to = String(migrate_to_chat_id ?? chat.id);
   if (from === to) return;
-  // A refused part may have reported the move first.
+  // A refused send may have reported the move already.
   if (await moved.note(from, to)) {
     log.info({ chat: from, now: to }, 'a group became a supergroup; it keeps its first id here');
   }

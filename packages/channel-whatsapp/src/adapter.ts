@@ -17,7 +17,7 @@ import { createMessageCapability, SentMessages, sendPart } from './send.ts';
 import { CAPABILITIES, RATES, type WhatsAppSettings } from './settings.ts';
 import { Typing } from './typing.ts';
 
-/** One WhatsApp account, linked to a phone. There is no network traffic before `start`. */
+/** One WhatsApp account, linked to a phone. It makes no network requests before `start`. */
 export function createWhatsAppAdapter(
   context: ChannelContext<WhatsAppSettings>,
   env: WhatsAppEnv = realWhatsAppEnv,

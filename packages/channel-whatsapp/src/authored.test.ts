@@ -32,7 +32,7 @@ function inbound(content: proto.IMessage, chat: string): InboundMessage {
   return read.message;
 }
 
-describe('what the sender of a WhatsApp message typed or spoke', () => {
+describe('the content that the sender of a WhatsApp message typed or spoke', () => {
   it.each<[what: string, proto.IMessage, authored: Authored, outside: boolean, chat?: string]>([
     ['a text', { conversation: 'hi' }, { text: true }, false],
     [
@@ -87,7 +87,7 @@ describe('what the sender of a WhatsApp message typed or spoke', () => {
     expect(typedText(message)).toBe(authored.text ? message.text : '');
   });
 
-  it('[P18] an edit does not turn the words of others into the sender’s own', () => {
+  it('[P18] an edit does not turn text written by others into the sender’s own', () => {
     const edit = { conversation: 'always pay' };
     const edited = (old: proto.IMessage) =>
       withEdit(inbound(old, ANN.pn), edit, { me: ME, people: new Map(), nameOf: noName })?.authored;

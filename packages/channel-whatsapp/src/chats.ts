@@ -1,11 +1,11 @@
 import { type AdapterValues, BoundedMap } from '@parley/core';
 import { z } from 'zod';
 
-/** What the account remembers about a chat, because its answers depend on it. */
+/** Facts about a chat on which the answers to it depend. */
 const ChatFacts = z.object({
   /** The address that the person last wrote from, if that is not the id of the chat. */
   address: z.string().optional(),
-  /** After how many seconds messages disappear; absent when they stay. */
+  /** The time in seconds after which messages disappear; absent when they do not. */
   expiration: z.number().optional(),
   /** When the timer was set, in seconds since 1970, because phones compare it. */
   setAt: z.number().optional(),
@@ -15,13 +15,13 @@ export type ChatFacts = z.infer<typeof ChatFacts>;
 /** What a message reveals about its chat. */
 export interface ChatNews {
   readonly address?: string | undefined;
-  /** After how many seconds messages disappear; 0 when they stay. */
+  /** The time in seconds after which messages disappear; 0 when they do not. */
   readonly expiration?: number | undefined;
   readonly setAt?: number | undefined;
 }
 
 const KIND = 'chat';
-/** The most chats kept in memory; for others the stored facts are read again. */
+/** The maximum number of chats cached in memory; for others the stored facts are read again. */
 const REMEMBERED = 2_000;
 
 /**
@@ -37,8 +37,8 @@ export class Chats {
   }
 
   /**
-   * Uses the news from now on. `keep` stores them. The caller waits with that until the person gets
-   * an answer, unless `isKept` is true.
+   * Applies the news in memory; `keep` stores them. The caller waits with that until the person is
+   * answered, unless `isKept` is true.
    */
   async hear(chatId: string, news: ChatNews): Promise<StoredNews> {
     const before = await this.#find(chatId);
@@ -80,15 +80,17 @@ interface StoredNews {
   readonly isKept: boolean;
 }
 
-/** Current facts, and the stored ones. Facts about people who get no answer are only in memory. */
+/**
+ * Current facts, and the stored ones. Facts about people who are not answered are kept only in
+ * memory.
+ */
 interface Known {
   readonly facts: ChatFacts;
   readonly stored: string | null;
 }
 
 /**
- * Parses the stored facts. Unreadable ones count as none, because the next message reveals them
- * again.
+ * Parses the stored facts. Invalid ones are discarded, because the next message reveals them again.
  */
 function readFacts(stored: string | null): ChatFacts {
   try {
@@ -98,7 +100,9 @@ function readFacts(stored: string | null): ChatFacts {
   }
 }
 
-/** Adds news to the facts. A timer older than the known one, from a delayed message, is ignored. */
+/**
+ * Merges news into the facts. A timer older than the known one, from a delayed message, is ignored.
+ */
 function mergeNews(before: ChatFacts, chatId: string, news: ChatNews): ChatFacts {
   const { address = before.address ?? chatId, expiration, setAt } = news;
   const isOld = setAt !== undefined && before.setAt !== undefined && setAt < before.setAt;

@@ -5,7 +5,7 @@ const ask = (codes: PairingCode, path = '/channels/whatsapp/default/code.svg', m
   codes.fetch(new Request(`http://127.0.0.1${path}`, { method }));
 
 describe('the picture of the pairing code', () => {
-  it('[U03] exists while the account waits to be linked, is not stored, and changes with the code', async () => {
+  it('[U03] is available while the account waits to be linked, is not stored, and changes with the code', async () => {
     const codes = new PairingCode();
     codes.note({
       kind: 'pairing',
@@ -25,7 +25,7 @@ describe('the picture of the pairing code', () => {
     expect(await (await ask(codes)).text()).not.toBe(picture);
   });
 
-  it('does not exist before or afterwards, or under another name', async () => {
+  it('is not available before or afterwards, or under another name', async () => {
     const codes = new PairingCode();
     expect((await ask(codes)).status).toBe(404);
     codes.note({ kind: 'pairing', code: 'x', how: 'scan' });

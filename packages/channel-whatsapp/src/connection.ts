@@ -33,14 +33,14 @@ import type { SentMessages } from './send.ts';
 import type { WhatsAppSettings } from './settings.ts';
 
 interface ConnectionDeps extends ChannelEnv {
-  /** The digits of the number to link with a code to type; absent to show a QR code. */
+  /** The digits of the phone number, to link by typing a code; absent to show a QR code. */
   readonly phone: string | undefined;
   /** Creates a socket, which connects immediately. */
   readonly open: (creds: AuthenticationCreds) => WASocket;
   /** Called when the socket is connected and linked. */
   readonly onOpen: (socket: WASocket) => void;
   /**
-   * Resolves when an ended socket has finished decrypting. Two sockets with the same state would
+   * Resolves when a closed socket has finished decrypting. Two sockets with the same state would
    * corrupt it.
    */
   readonly settled: () => Promise<void>;
@@ -51,29 +51,29 @@ interface ConnectionDeps extends ChannelEnv {
   readonly monotonic: Monotonic;
 }
 
-/** Why and when a socket ended. */
+/** Why a socket was closed, and when. */
 interface Ending {
   readonly code: number | undefined;
   readonly reason: string;
-  /** How long the socket lasted, in ms. */
+  /** How long the socket was open, in ms. */
   readonly lasted: number;
 }
 
-/** A connection that lasted this long resets the count of failures, in ms. */
+/** A connection that lasted at least this long resets the failure count, in ms. */
 const STABLE_AFTER_MS = 60_000;
 
 /**
  * The connection of an account, with one socket at a time. It decides what to do when a socket
- * ends. Credentials are written in the order they change, and before the next socket uses them.
+ * closes. Credentials are written in the order they change, and before the next socket uses them.
  */
 export class Connection {
   readonly #deps: ConnectionDeps;
   #creds: AuthenticationCreds | undefined;
   #socket: WASocket | undefined;
   #isOpen = false;
-  /** The socket that has requested a code to type. */
+  /** The socket that has requested a pairing code to type. */
   #asked: WASocket | undefined;
-  /** Ends the current socket. */
+  /** Closes the current socket. */
   #end: ((error: Error | undefined) => void) | undefined;
   #saving: Promise<void> = Promise.resolve();
   #failures = 0;
@@ -94,8 +94,8 @@ export class Connection {
   }
 
   /**
-   * Ends the socket immediately, so that it sends nothing more. Another one follows unless this is
-   * fatal.
+   * Closes the socket immediately, so that it sends nothing more. Another one follows unless this
+   * is fatal.
    */
   breakOff(reason: unknown): void {
     if (reason instanceof WhatsAppError) this.#fatal = reason;
@@ -161,7 +161,10 @@ export class Connection {
     return promise;
   }
 
-  /** Shows a code. QR codes follow one another; a code to type is requested once per connection. */
+  /**
+   * Shows a code. QR codes are replaced periodically; a code to type is requested once per
+   * connection.
+   */
   #showCode(socket: WASocket, code: string): void {
     const { phone, report } = this.#deps;
     if (phone === undefined) report({ kind: 'pairing', code, how: 'scan' });
@@ -183,7 +186,7 @@ export class Connection {
       });
   }
 
-  /** Returns whether to connect again. */
+  /** Decides what to do after a socket has closed, and returns whether to reconnect. */
   async #next({ code, reason, lasted }: Ending, signal: AbortSignal): Promise<boolean> {
     const { random, report, values } = this.#deps;
     if (this.#fatal !== undefined) {
@@ -202,7 +205,8 @@ export class Connection {
 }
 
 /**
- * When Baileys requests a code to type it records the number as linked, and would log in with it.
+ * When Baileys requests a code to type it records the number as linked, and would log in with that
+ * number.
  */
 function withoutGuess(creds: AuthenticationCreds): AuthenticationCreds {
   if (creds.account !== undefined) return creds;
@@ -211,9 +215,9 @@ function withoutGuess(creds: AuthenticationCreds): AuthenticationCreds {
 }
 
 /**
- * Requests a code to type on the phone of a number. It is valid as long as the connection, which
- * WhatsApp ends after about three minutes. Baileys does not read the server's answer, so a refusal
- * ends the connection here.
+ * Requests a code to type on the phone with this number. It is valid as long as the connection,
+ * which WhatsApp closes after about three minutes. Baileys does not read the server's response, so
+ * a refusal closes the connection here.
  */
 async function askForCode(
   { ws, requestPairingCode, end }: WASocket,
@@ -234,9 +238,7 @@ interface SocketParts {
   readonly encrypted: EncryptedMessages;
   readonly sent: SentMessages;
   readonly groups: Groups;
-  /**
-   * Called with the stanza of a message before Baileys handles it. Baileys waits for the promise.
-   */
+  /** Called with a message stanza before Baileys handles it. Baileys waits for the promise. */
   readonly heard: (stanza: BinaryNode, socket: WASocket) => Promise<void> | undefined;
   readonly log: Logger;
 }
@@ -245,7 +247,7 @@ const Version = z.tuple([z.coerce.number(), z.coerce.number(), z.coerce.number()
 
 /**
  * Creates a Baileys socket with our stores and our decryption. The account does not appear as
- * online (the phone would stop ringing), and messages outside chats are ignored.
+ * online (otherwise the phone would not ring), and messages outside chats are ignored.
  */
 export function openSocket(parts: SocketParts, creds: AuthenticationCreds): WASocket {
   const { settings, keys, encrypted, sent, groups, heard, log } = parts;
@@ -263,7 +265,7 @@ export function openSocket(parts: SocketParts, creds: AuthenticationCreds): WASo
     getMessage: async ({ id }) => (id ? sent.find(id) : undefined),
     cachedGroupMetadata: (jid) => groups.find(jid),
     shouldIgnoreJid: (jid) => !isGroup(jid) && personJid(jid) === undefined,
-    // A failed write ends the connection, and the message is delivered again; long retries would
+    // A failed write closes the connection, and the message is delivered again; long retries would
     // only delay that.
     transactionOpts: { maxCommitRetries: 2, delayBetweenTriesMs: 50 },
     syncFullHistory: false,
@@ -289,8 +291,8 @@ type Wire = WASocket['ws'];
 /**
  * Works around two defects of Baileys. It keeps only offline messages in order: a later message
  * overtakes them, and a known sender's message overtakes one whose sender must be looked up. Here
- * all messages use the offline queue. In addition, bytes that it cannot decrypt cause an unhandled
- * rejection, which would end the process; here they end the connection.
+ * all messages go through the offline queue. In addition, bytes that it cannot decrypt cause an
+ * unhandled rejection, which would crash the process; here they close the connection.
  */
 function orderSocket(
   ws: Wire,
@@ -302,8 +304,8 @@ function orderSocket(
   });
   wrapListeners<BinaryNode>(ws, 'CB:message', (handle) => (stanza) => {
     const noted = note(stanza);
-    // A promise is returned only when there is nothing to decrypt, so that nothing else gets out of
-    // order.
+    // A promise is returned only when there is nothing to decrypt, so that the order of everything
+    // else is kept.
     const handled = noted?.then(() => handle(markOffline(stanza))) ?? handle(markOffline(stanza));
     handled.catch(breakOff);
   });
@@ -336,7 +338,7 @@ function wrapListeners<Value>(
 export class PairingCode implements HttpCapability {
   #code: string | undefined;
 
-  /** Called with every state of the account. */
+  /** Called with each new state of the account. */
   note(state: ChannelState): void {
     this.#code = state.kind === 'pairing' && state.how === 'scan' ? state.code : undefined;
   }
@@ -356,7 +358,7 @@ export class PairingCode implements HttpCapability {
 
 /** The environment, which tests replace. */
 export interface WhatsAppEnv extends ChannelEnv {
-  /** How long the server has to acknowledge a message, in ms. */
+  /** The deadline for the server's acknowledgment of a message, in ms. */
   readonly ackTimeoutMs: number;
 }
 

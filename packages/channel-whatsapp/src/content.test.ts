@@ -129,7 +129,7 @@ describe('the inbound message of a WhatsApp message', () => {
     });
   });
 
-  it('has the same person and chat, whichever of their ids is on it', () => {
+  it('has the same person and chat, whichever of their ids the message contains', () => {
     const byNumber = inbound({ conversation: 'hi' });
     expect(inbound({ conversation: 'hi' }, { chat: ANN.lid })).toEqual(byNumber);
     expect(
@@ -229,7 +229,7 @@ describe('the inbound message of a WhatsApp message', () => {
       expect(message).toMatchObject({ text: '[Forwarded]\n/new', addressed: false });
     });
 
-    it('[F06] is not addressed to us when others are named', () => {
+    it('[F06] is not addressed to us when other people are mentioned', () => {
       expect(withContext({ mentionedJid: ['11@lid'] })).toMatchObject({
         addressed: false,
         mentions: ['491500000001'],
@@ -238,7 +238,7 @@ describe('the inbound message of a WhatsApp message', () => {
       expect(said({ conversation: '/help' })?.addressed).toBe(true);
     });
 
-    it('contains the message that it answers', () => {
+    it('contains the message that it replies to', () => {
       const quotedMessage = { conversation: 'before' };
       expect(withContext({ stanzaId: 'B1', participant: ANN.pn, quotedMessage })?.replyTo).toEqual({
         messageId: 'B1',

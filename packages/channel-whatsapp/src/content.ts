@@ -24,10 +24,10 @@ import {
 
 /** A decrypted message with its envelope. */
 export interface RawMessage {
-  /** A person, a group, or something else that is ignored. */
+  /** A person or a group; anything else is ignored. */
   readonly chat: string;
   readonly id: string;
-  /** The group member who sent it, as the envelope says. */
+  /** The group member who sent it, according to the envelope. */
   readonly participant?: string | undefined;
   /** All known ids of the sender. */
   readonly from: PersonIds;
@@ -38,18 +38,18 @@ export interface RawMessage {
   readonly content: proto.IMessage;
   /** A name for its content, with an article, if the content cannot be read. */
   readonly unread?: string | undefined;
-  /** Set when it is not a message for WhatsApp and cannot be marked as read, such as a call. */
+  /** Set when it is not an actual WhatsApp message and cannot be marked as read, such as a call. */
   readonly isNotice?: true;
 }
 
-/** Facts needed beside the message. */
+/** Facts that are needed in addition to the message. */
 interface MessageFacts extends Omit<QuoteFacts, 'chat'> {
   readonly account: string;
-  /** The sender's JID for the core; see `Contacts`. */
+  /** The sender's JID as the core uses it; see `Contacts`. */
   readonly sender: string;
   /** The title of the group, if known. */
   readonly title?: string | undefined;
-  /** Commands beside the core's own; a command addresses the bot. */
+  /** Commands in addition to the core's own; a command addresses the bot. */
   readonly commands?: readonly CommandInfo[] | undefined;
 }
 
@@ -61,8 +61,8 @@ export type Inbound =
   | { readonly kind: 'nothing'; readonly reason?: string };
 
 /**
- * Whether this is another person's message in a chat, and not from a channel, a status, a list or
- * this account.
+ * Whether this is another person's message in a chat, and not from a channel, a status, a broadcast
+ * list or this account.
  */
 export function isForUs({ chat, from }: RawMessage, me: PersonIds): boolean {
   if (from.pn === undefined && from.lid === undefined) return false;
@@ -70,14 +70,16 @@ export function isForUs({ chat, from }: RawMessage, me: PersonIds): boolean {
   return isGroup(chat) || personJid(chat) !== undefined;
 }
 
-/** The chat id for the core. A person is one chat, whichever of their ids the message has. */
+/**
+ * The chat id as the core uses it. A person is one chat, whichever of their ids the message has.
+ */
 export function chatIdOf(chat: string, sender: string): string {
   return isGroup(chat) ? chat : sender;
 }
 
 /**
- * The JIDs of people that a message mentions, replies to, or mentions in its quotation, without
- * devices.
+ * The JIDs, without devices, of people whom a message mentions, replies to, or mentions in its
+ * quotation.
  */
 export function peopleIn(message: RawMessage): string[] {
   const look = lookIn(message);
@@ -94,8 +96,8 @@ export function peopleIn(message: RawMessage): string[] {
 }
 
 /**
- * The most people whose number is looked up for one message. The largest groups have four times as
- * many members.
+ * The maximum number of people whose number is looked up for one message. The largest groups have
+ * four times as many members.
  */
 const MAX_NAMED = 256;
 
@@ -131,7 +133,7 @@ export function toInbound(message: RawMessage, known: MessageFacts): Inbound {
     : { kind: 'nothing', reason: 'its ids are not valid message ids' };
 }
 
-/** The contract's limit of files. */
+/** The maximum number of files in the channel contract. */
 const MAX_FILES = 32;
 
 function lookIn(message: RawMessage): Look {
@@ -141,7 +143,7 @@ function lookIn(message: RawMessage): Look {
     : unreadableMessage(unread);
 }
 
-/** The words of a message with names in place of mentions, and its origin if forwarded. */
+/** The text of a message with names in place of mentions, and its origin if forwarded. */
 function wordsWithOrigin(shown: Shown, { nameOf }: Pick<MessageFacts, 'nameOf'>): string {
   const words = withNames(shown.words, shown.context, nameOf);
   const origin = originText(shown.context);
@@ -150,8 +152,8 @@ function wordsWithOrigin(shown: Shown, { nameOf }: Pick<MessageFacts, 'nameOf'>)
 }
 
 /**
- * Marks forwarded text, because it is another person's and neither a command nor a request of the
- * sender.
+ * Marks forwarded text, because it was written by another person and is neither a command nor a
+ * request from the sender.
  */
 function originText(context: proto.IContextInfo | undefined): string {
   const channel = context?.forwardedNewsletterMessageInfo;
@@ -178,7 +180,7 @@ function commentOf(
   return { replyTo: { messageId: target.id, ...(senderId !== undefined && { senderId }) } };
 }
 
-/** The contract's limit, in characters. */
+/** The limit in the channel contract, in characters. */
 const MAX_EMOJI = 64;
 
 /** Converts a reaction, of which a person has one per message; undefined for anything else. */
@@ -192,7 +194,8 @@ export function toReaction(
     ...placeAndSender(message, known),
     messageId: reaction.key?.id,
     emojis: reaction.text ? [reaction.text.slice(0, MAX_EMOJI).toWellFormed()] : [],
-    // The server's time in seconds. The sender's clock orders reactions within the same second.
+    // The server's time has a resolution of one second. The sender's clock orders reactions within
+    // the same second.
     sentAt: message.time * 1000 + (Math.abs(Number(reaction.senderTimestampMs ?? 0)) % 1000),
   });
   return checked.success ? checked.data : undefined;
@@ -219,7 +222,10 @@ function placeAndSender(
   };
 }
 
-/** The message with an edited text. Everything the edit does not contain stays, above all files. */
+/**
+ * Applies an edited text to a message. Everything the edit does not contain is kept, above all
+ * files.
+ */
 export function withEdit(
   old: InboundMessage,
   content: proto.IMessage,
@@ -228,7 +234,7 @@ export function withEdit(
   const look = readMessage(content, { chat: old.chat.id, id: old.messageId });
   const shown = look.kind === 'shown' ? look.shown : undefined;
   const words = shown === undefined ? '' : wordsWithOrigin(shown, known);
-  // An edit contains a caption without its file. The message itself has the file if it could be
+  // An edit contains a caption without its file. The original message has the file if it could be
   // read.
   const isNamed = shown !== undefined && old.attachments === undefined;
   const text = isNamed ? withUnreadNames(words, shown, old.chat.type) : words;
@@ -240,7 +246,7 @@ export function withEdit(
 }
 
 /**
- * An edit does not turn the words of others into the sender's own: a forwarded text stays
+ * An edit does not turn text written by others into the sender's own: a forwarded text stays
  * forwarded.
  */
 function authoredAfterEdit(
@@ -303,7 +309,7 @@ function mentionsOf({ context }: Shown, { people }: Pick<MessageFacts, 'people'>
 export type Change =
   | { readonly kind: 'edited'; readonly id: string; readonly content: proto.IMessage }
   | { readonly kind: 'deleted'; readonly id: string }
-  /** After how many seconds messages of the chat disappear; 0 when they stay. */
+  /** The time in seconds after which messages in the chat disappear; 0 when they do not. */
   | { readonly kind: 'expiration'; readonly seconds: number };
 
 /** An edit, a deletion or a new timer; undefined for everything else. */
@@ -311,7 +317,7 @@ export function changeIn(wrapped: proto.IMessage): Change | undefined {
   const protocol = unwrap(wrapped).content.protocolMessage;
   if (!protocol) return undefined;
   const { REVOKE, MESSAGE_EDIT, EPHEMERAL_SETTING } = proto.Message.ProtocolMessage.Type;
-  // The wire leaves out the number 0, which means a deletion.
+  // The number 0, which means a deletion, is omitted on the wire.
   const type = protocol.type ?? REVOKE;
   if (type === EPHEMERAL_SETTING) {
     return { kind: 'expiration', seconds: protocol.ephemeralExpiration ?? 0 };

@@ -29,10 +29,10 @@ export async function loadCredentials(values: AdapterValues): Promise<Authentica
 }
 
 /**
- * Wraps values so that the first failed read or write ends the connection. Baileys acknowledges
+ * Wraps values so that the first failed read or write closes the connection. Baileys acknowledges
  * with an error what it could not process without a key, and WhatsApp drops everything that was
- * acknowledged. That could be a message that is not in the database, or a phone's request to send
- * an answer again.
+ * acknowledged. That could be a message that is not in the database, or a phone's request to resend
+ * an answer.
  */
 export function endingOnFailure(
   values: AdapterValues,
@@ -62,8 +62,8 @@ export async function saveCredentials(
 }
 
 /**
- * Stores Signal's keys, one value each; `set` writes all or none. `onDamage` is called with an
- * unreadable key, because Baileys treats it as missing.
+ * Stores Signal's keys, one value each; `set` writes all or none. `onDamage` is called with a key
+ * that cannot be parsed, because Baileys treats it as missing.
  */
 export function keyStore(
   values: AdapterValues,
@@ -116,7 +116,7 @@ function isCredentials(value: unknown): value is AuthenticationCreds {
   return CREDENTIALS_SHAPE.safeParse(value).success;
 }
 
-/** The cause says where the damage is but never contains the value, which is a key. */
+/** The cause describes where the damage is but never contains the value, which is a key. */
 function damagedStateError(kind: string, cause?: unknown): WhatsAppError {
   return new WhatsAppError(
     'whatsapp-state-damaged',
@@ -172,7 +172,7 @@ const CREDENTIALS_SHAPE = z.looseObject({
 
 /**
  * Whether the account is linked, according to what is stored. WhatsApp is not asked, because a
- * second connection of the same device would end that of a running gateway.
+ * second connection of the same device would close that of a running gateway.
  */
 export async function probeWhatsApp({ values }: Pick<ProbeEnv, 'values'>): Promise<ChannelProbe> {
   if (values === null) return { kind: 'unknown', reason: 'the running gateway holds the link' };

@@ -11,7 +11,7 @@ import { KEY_SHAPES } from './credentials.ts';
 
 type MakeRepository = SocketConfig['makeSignalRepository'];
 
-/** A stanza's attributes, such as sender, chat, time and id. */
+/** The attributes of a stanza, such as sender, chat, time and id. */
 export type Envelope = BinaryNode['attrs'];
 
 interface DecryptDeps {
@@ -26,7 +26,7 @@ interface DecryptDeps {
   ) => Promise<void>;
   /**
    * Called with the envelope of a message that could not be decrypted; Baileys asks its sender to
-   * send it again.
+   * resend it.
    */
   readonly unreadable: (envelope: Envelope, known: Repository['lidMapping']) => void;
   /**
@@ -36,16 +36,13 @@ interface DecryptDeps {
   readonly breakOff: (reason: unknown) => void;
 }
 
-/**
- * The number of decrypted messages kept in memory. A message that is delivered again is among the
- * newest.
- */
+/** The number of decrypted messages kept in memory. A redelivered message is among the newest. */
 const REMEMBERED = 500;
 
 /**
  * No message is lost between Baileys and the core (D01). Baileys saves the session that decrypted a
- * message, confirms the message, and only then emits it, through a buffer that ends with the connection.
- * Here a message is admitted while it is being decrypted, before the session is saved:
+ * message, confirms the message, and only then emits it, through a buffer that is lost with the
+ * connection. Here a message is admitted while it is being decrypted, before the session is saved:
  *
  *     decrypt → admit (durable) → save session → Baileys confirms
  *
@@ -118,7 +115,8 @@ export class EncryptedMessages {
     if (before !== undefined) return before;
     let isDecrypted = false;
     try {
-      // Baileys' own transaction joins this one, so the session is saved when this one ends.
+      // Baileys' own transaction is nested in this one, so the session is saved when this one
+      // completes.
       const plain = await keys.transaction(async () => {
         const decrypted = await decryptIt();
         isDecrypted = true;
@@ -164,16 +162,16 @@ type Encrypted = Parameters<Repository['decryptMessage']>[0];
 
 /**
  * Decrypts a message and changes only the session it was encrypted with. libsignal tries one
- * session after the other and advances the keys of each before it knows whether they fit. After an
- * offline message of an older session, the newest session would then encrypt messages that no phone
- * can decrypt. Must be called within a transaction.
+ * session after the other and advances the keys of each before it knows whether they match. After
+ * an offline message from an older session, the newest session would then encrypt messages that no
+ * phone can decrypt. Must be called within a transaction.
  */
 async function decryptSparingly(
   repository: Repository,
   keys: SignalKeyStoreWithTransaction,
   message: Encrypted,
 ): Promise<Uint8Array> {
-  // Other kinds of messages name their session.
+  // Messages of other types identify their session.
   if (message.type !== 'msg') return repository.decryptMessage(message);
   const lid = await repository.lidMapping.getLIDForPN(message.jid);
   const address = repository.jidToSignalProtocolAddress(lid ?? message.jid);
@@ -188,7 +186,7 @@ async function decryptSparingly(
   return plain;
 }
 
-/** Unused sessions stay unchanged. */
+/** Leaves unused sessions unchanged. */
 export function keepUnused(before: Sessions, after: Sessions): Sessions {
   const sessions = Object.entries(after._sessions).map(([name, session]) => {
     const old = before._sessions[name];
@@ -205,11 +203,11 @@ const SESSIONS = 'sessions';
 
 /**
  * Stores a session before the message it encrypted is sent, and changes sessions one at a time.
- * Baileys encrypts in a transaction that ends when the message is sent. A crash before that loses a
- * session that the other phone uses from then on, and of two writers the later overwrites the
- * session of a message that was decrypted in the meantime. After either, no message of that person
- * can be decrypted. Here each encryption has its own transaction, under the same lock as
- * decryption.
+ * Baileys encrypts in a transaction that completes when the message is sent. A crash before that
+ * loses a session that the other phone uses from then on, and of two writers the later one
+ * overwrites the session of a message that was decrypted in the meantime. After either, no message
+ * from that person can be decrypted. Here each encryption has its own transaction, under the same
+ * lock as decryption.
  */
 function storeSessionFirst(
   repository: Repository,

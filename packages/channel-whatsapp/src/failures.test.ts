@@ -3,7 +3,7 @@ import { afterConnectionFailure } from './failures.ts';
 
 const first = { reason: 'lost', failures: 0, brokenSessions: 0 };
 
-describe('after a connection has ended', () => {
+describe('after a connection was closed', () => {
   it.each([
     [515, { kind: 'retry', afterMs: 0 }],
     [408, { kind: 'retry', afterMs: 500, reason: 'lost' }],

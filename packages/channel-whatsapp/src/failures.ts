@@ -15,7 +15,7 @@ export class WhatsAppError extends ParleyError {
   }
 }
 
-/** What to do after an error of this package. */
+/** The recommended fix after an error of this package. */
 export const FIX =
   'After restoring the database, start Parley again; a changed settings file is read when it is saved.';
 
@@ -49,7 +49,7 @@ export type SendFailure =
   | { readonly kind: 'away' }
   /** The message was not sent: the connection was lost, or a request before it failed. */
   | { readonly kind: 'not-sent'; readonly reason: string }
-  /** The message was sent, but there was no answer. */
+  /** The message was sent, but no response arrived. */
   | { readonly kind: 'unanswered'; readonly reason: string };
 
 /**
@@ -63,7 +63,7 @@ export function notSent(thrown: unknown): SendFailure {
   return { kind: 'not-sent', reason };
 }
 
-/** Converts a failure into the error that delivery handles. */
+/** Converts a failure into the error that the delivery loop handles. */
 export function whatsAppSendError(failure: SendFailure, cause?: unknown): ChannelError {
   switch (failure.kind) {
     case 'away':
@@ -121,22 +121,22 @@ function refusalMeaning(code: number): [ChannelFailure, string] {
  */
 type AfterClose = AfterConnectionFailure & { readonly forget?: boolean };
 
-/** Why a connection ended. */
+/** Why a connection was closed. */
 interface Closing {
-  /** The code of WhatsApp or Baileys; undefined when there is none. */
+  /** The code from WhatsApp or Baileys; undefined when there is none. */
   readonly code: number | undefined;
   readonly reason: string;
-  /** Failures in a row before this one. */
+  /** The number of consecutive failures before this one. */
   readonly failures: number;
-  /** How many of the latest failures in a row were a 500. */
+  /** How many of the latest consecutive failures were a 500. */
   readonly brokenSessions: number;
 }
 
-/** The number of 500s in a row that indicates a broken session. */
+/** The number of consecutive 500s that indicates a broken session. */
 const BROKEN_SESSION_LIMIT = 5;
 const RELINK = `Link it with the phone again: ${RECONNECT}, and scan or type the new code with the phone.`;
 
-/** Decides what to do by the code. `random` is in [0, 1). */
+/** Decides what to do, based on the code. `random` is in [0, 1). */
 export function afterConnectionFailure(closing: Closing, random: number): AfterClose {
   const { code, reason, failures, brokenSessions } = closing;
   if (code === 515) return { kind: 'retry', afterMs: 0, reason: 'WhatsApp asks to connect again' };

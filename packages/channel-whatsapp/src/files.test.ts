@@ -32,7 +32,7 @@ describe('the address of a file', () => {
     expect(mediaAddress(address, REAL)).toBeUndefined();
   });
 
-  it("is on this machine if the account's server is", () => {
+  it("may be on this machine if the account's server is", () => {
     expect(mediaAddress('https://127.0.0.1:9/1.enc', TEST)?.port).toBe('9');
     expect(mediaAddress('http://127.0.0.1:9/1.enc', TEST)).toBeUndefined();
     expect(mediaAddress('https://10.0.0.1/1.enc', TEST)).toBeUndefined();

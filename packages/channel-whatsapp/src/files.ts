@@ -12,7 +12,7 @@ import { type MediaRef, readRef } from './media-ref.ts';
 import { isLoopbackUrl } from './settings.ts';
 
 /**
- * The largest file, in bytes. WhatsApp's apps limit pictures, videos and recordings to 100 MB;
+ * The maximum file size, in bytes. WhatsApp's apps limit pictures, videos and recordings to 100 MB;
  * larger documents stay on the phone.
  */
 const LARGEST_BYTES = 100 * 1024 * 1024;
@@ -22,7 +22,7 @@ interface FilesDeps {
   readonly socket: () => WASocket | undefined;
   /** The account's server; see `mediaAddress`. */
   readonly server: string;
-  /** How long the phone has to upload a file again, in ms. */
+  /** How long to wait for the phone to upload a file again, in ms. */
   readonly patienceMs: number;
 }
 
@@ -107,12 +107,12 @@ const GONE = new Set([403, 404, 410]);
 interface FetchTerms {
   /** The account's server; see `mediaAddress`. */
   readonly server: string;
-  /** The most bytes to read. */
+  /** The maximum number of bytes to read. */
   readonly limit: number;
   readonly signal: AbortSignal;
 }
 
-/** The encrypted bytes, or that WhatsApp has deleted them. */
+/** The encrypted bytes, or the fact that WhatsApp has deleted them. */
 type EncryptedFile =
   | { readonly kind: 'encrypted'; readonly bytes: Uint8Array }
   | { readonly kind: 'gone' };
@@ -214,7 +214,7 @@ const OWN_HOSTS = '.whatsapp.net';
 /**
  * The URL of a file if it may be requested. The sender chooses it and could make the bot send
  * requests inside its own network. Only https and WhatsApp's own hosts are allowed, and loopback
- * for an account whose `server` is there, as in tests.
+ * for an account whose `server` is on loopback, as in tests.
  */
 export function mediaAddress(address: string, server: string): URL | undefined {
   if (!URL.canParse(address)) return undefined;

@@ -14,7 +14,7 @@ function chunk(type: string, data: Buffer): Buffer {
   return Buffer.concat([length, content, sum]);
 }
 
-/** A black square picture that is a small file. */
+/** A black square picture whose file is small. */
 function aPng(side: number): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(side, 0);
@@ -59,7 +59,7 @@ const GROUP = {
   ],
 };
 
-describe('the people whom an answer mentions in a group', () => {
+describe('the people mentioned by an answer in a group', () => {
   it.each([
     ['hi @491500000001!', ['491500000001@s.whatsapp.net']],
     ['@11000 and (@22000), @11000', ['11000@lid', '22000@lid']],

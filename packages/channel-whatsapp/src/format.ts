@@ -12,20 +12,21 @@ import { notSent, whatsAppSendError } from './failures.ts';
 import { personIds } from './people.ts';
 
 /**
- * The longest caption of WhatsApp's apps, in UTF-16 units. A longer text is sent before the file.
+ * The maximum caption length in WhatsApp's apps, in UTF-16 units. A longer text is sent before the
+ * file.
  */
 const MAX_CAPTION = 1_024;
 /** An upload without progress is aborted after this long, in ms. */
 const UPLOAD_TIMEOUT_MS = 15_000;
 /**
- * The largest picture that gets a preview, in pixels, because Baileys decodes it in this process
- * (G19).
+ * The maximum size of a picture that gets a preview, in pixels, because Baileys decodes it in this
+ * process (G19).
  */
 const MAX_PREVIEWED_PIXELS = 25_000_000;
-/** A picture's dimensions are within this many bytes, even after a camera's metadata. */
+/** A picture's dimensions are found within this many bytes, even after a camera's metadata. */
 const SIZE_WITHIN = 256 * 1_024;
 
-/** Whether a text can be the caption of a file; recordings have none. */
+/** Whether a text can be the caption of a file; recordings have no captions. */
 export function canBeCaption({ kind }: OutboundFile, text: string): boolean {
   return kind !== 'audio' && kind !== 'voice' && text.length <= MAX_CAPTION;
 }
@@ -44,7 +45,7 @@ export async function fileMessage(
   });
   try {
     if (!(await handle.stat()).isFile()) throw unreadableFileError(file, 'it is not a file');
-    // A stream is passed and never a path, because Baileys reads any URL or path.
+    // A stream is always passed instead of a path, because Baileys reads any URL or path.
     const preview = file.kind === 'image' && (await isPreviewed(handle));
     const content = fileMessageContent(file, caption, preview, {
       stream: handle.createReadStream(),
@@ -104,12 +105,12 @@ function unreadableFileError({ name }: OutboundFile, why: string, cause?: unknow
   return new ChannelError({ kind: 'refused' }, message, cause);
 }
 
-/** A mention in WhatsApp's texts: `@` and digits at the start of a word. */
+/** A mention in a WhatsApp text: `@` and digits at the start of a word. */
 const NAMED = /(?<![\w@])@(\d{5,20})(?!\w)/g;
 
 /**
- * The members of a group that a text mentions, as ids in the form used in the text. Phones show a
- * name there and notify the person. Only members can be notified.
+ * The group members that a text mentions, as ids in the form used in the text. Phones show a name
+ * there and notify the person. Only members can be notified.
  */
 export function mentionedIn(text: string, { participants }: GroupMetadata): string[] {
   const known = new Map<string, string>();

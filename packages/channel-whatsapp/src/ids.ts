@@ -7,8 +7,8 @@ const NUMBER = /^[1-9]\d{6,14}$/;
  */
 const NO_NUMBER = /^(?:[17](?!\d{10}$)|89\d{9}$)/;
 /**
- * Countries whose numbers begin with a 0 only when dialed from inside; in Italy and others the 0 is
- * part of the number.
+ * Countries whose numbers begin with a 0 only when dialed domestically; in Italy and others the 0
+ * is part of the number.
  */
 const HOME_ZERO = new RegExp(
   `^(${[
@@ -96,7 +96,7 @@ const group: IdForm = {
   normalize(written) {
     const bare = bareId(written).toLowerCase();
     const [, id, domain] = /^(\d+(?:-\d+)?)(@g\.us)?$/.exec(bare) ?? [];
-    // Without the domain, only an id that cannot be a person's number is accepted.
+    // Without the domain, an id is accepted only if it cannot be a person's number.
     const isGroup = domain !== undefined || /^(?:\d+-\d{10}|120363\d{12,})$/.test(id ?? '');
     return id !== undefined && isGroup ? `${id}@g.us` : null;
   },

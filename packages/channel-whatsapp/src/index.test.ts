@@ -9,7 +9,7 @@ describe('WhatsApp', () => {
 });
 
 describe('WhatsApp that is not configured', () => {
-  it('[F03] loads neither Baileys nor the drawing of QR codes', () => {
+  it('[F03] loads neither Baileys nor the QR code renderer', () => {
     const program = `
       const { registerHooks } = await import('node:module');
       const seen = [];

@@ -11,7 +11,7 @@ import { CAPABILITIES, WhatsAppSettings } from './settings.ts';
 
 export type { WhatsAppEnv } from './connection.ts';
 
-/** Creates the adapter of one account; tests replace `env`. */
+/** Creates the adapter for one account; tests replace `env`. */
 type ConnectWhatsApp = (context: ChannelContext<unknown>, env?: WhatsAppEnv) => ChannelAdapter;
 
 /**

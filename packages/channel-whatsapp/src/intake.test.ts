@@ -23,7 +23,7 @@ interface Core {
   readonly stored?: Awaited<ReturnType<ChannelContext<unknown>['message']>>;
 }
 
-/** The adapter's path from decrypted bytes to the core, whose answers the test chooses. */
+/** The adapter's path from decrypted bytes to the core, whose responses the test chooses. */
 function intake({ outcome, stored = null }: Core = {}) {
   const values = memoryValues();
   const received: InboundMessage[] = [];
@@ -53,7 +53,7 @@ function intake({ outcome, stored = null }: Core = {}) {
     read: () => {},
   };
   const known = { getPNForLID: async () => null };
-  /** Admits a message as it comes from the socket. */
+  /** Admits a message as if it came from the socket. */
   const arrive = async (content: object, attrs: Record<string, string> = {}) => {
     const message = proto.Message.fromObject({ ...content });
     const plain = writeRandomPadMax16(proto.Message.encode(message).finish());
@@ -74,7 +74,7 @@ const who = { senderId: '491500000001', senderName: 'Ann' };
 const byAnn = { by: 'person', ...who, text: 'hi', conversationId: 'c' } as const;
 const inGroup = (participant: string, id: string) => ({ from: GROUP, participant, id });
 
-describe('a message of WhatsApp on its way to the core', () => {
+describe('a WhatsApp message on its way to the core', () => {
   it.each([
     ['', NOW],
     ['now', NOW],
@@ -90,7 +90,7 @@ describe('a message of WhatsApp on its way to the core', () => {
     expect(received).toMatchObject([{ text: 'hi', sentAt }]);
   });
 
-  it('[F06] is cut when it is a reaction that is too long for an emoji', async () => {
+  it('[F06] is truncated when it is a reaction that is too long for an emoji', async () => {
     const { arrive, told } = intake();
     await arrive({ reactionMessage: { key: { id: 'X' }, text: 'x'.repeat(100) } });
     expect(told).toMatchObject([{ messageId: 'X', emojis: ['x'.repeat(64)] }]);
@@ -107,7 +107,7 @@ describe('a message of WhatsApp on its way to the core', () => {
     expect(told).toMatchObject([{ kind: 'edited', message: { text: `see${names}` } }]);
   });
 
-  it('[F16] is recorded when it is edited to nothing', async () => {
+  it('[F16] is recorded when it is edited to an empty message', async () => {
     const { arrive, told, reasons } = intake();
     await arrive({ conversation: 'hi' });
     await arrive(edit('A1', ''), { id: 'A2' });
@@ -116,7 +116,7 @@ describe('a message of WhatsApp on its way to the core', () => {
   });
 });
 
-describe("a member of a group who uses the id of another person's message", () => {
+describe("a group member who uses the id of another person's message", () => {
   it('[P18] cannot change that message', async () => {
     const { arrive, received, told, reasons } = intake();
     await arrive({ conversation: 'hi' }, inGroup(ANN, 'X'));
@@ -169,7 +169,7 @@ describe('a disappearing-messages timer', () => {
   });
 });
 
-describe('a stanza of WhatsApp', () => {
+describe('a WhatsApp stanza', () => {
   const enc = [{ tag: 'enc', attrs: {} }];
   it.each([
     ['an assistant', { from: '867051314767696@bot' }, 'a message of a WhatsApp assistant'],
@@ -199,7 +199,7 @@ describe('a stanza of WhatsApp', () => {
   );
 });
 
-describe('a message that the phone of the account sends again', () => {
+describe("a message that the account's phone resends", () => {
   const resent = (message: proto.IMessage, from: object) => {
     const key = { remoteJid: ANN, id: 'Z' };
     const webMessageInfoBytes = proto.WebMessageInfo.encode({ key, message }).finish();

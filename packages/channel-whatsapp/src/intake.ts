@@ -37,9 +37,9 @@ type KnownPeople = Pick<
 >;
 
 /**
- * Reads a decrypted message together with its envelope; undefined for bytes that are not a message.
- * If the envelope has no number, the one known from earlier messages is used, so that a person
- * keeps one id.
+ * Parses a decrypted message together with its envelope; undefined for bytes that are not a
+ * message. If the envelope has no number, the one known from earlier messages is used, so that a
+ * person keeps one id.
  */
 export async function readMessage(
   envelope: Envelope,
@@ -77,7 +77,7 @@ export async function rawMessage(
   return { chat, id, participant, from, name: notify, time, ...decoded };
 }
 
-/** The same person with the number known from earlier messages, if any. */
+/** Adds the number known from earlier messages to a person's ids, if there is one. */
 async function withNumber(person: PersonIds, people: KnownPeople): Promise<PersonIds> {
   const { lid, pn } = person;
   if (lid === undefined || pn !== undefined) return person;
@@ -86,8 +86,8 @@ async function withNumber(person: PersonIds, people: KnownPeople): Promise<Perso
 }
 
 /**
- * Decodes a message; undefined when it is unreadable. Baileys cannot read it either and requests
- * the message again.
+ * Decodes a message; undefined when that fails. Baileys cannot decode it either and requests the
+ * message again.
  */
 function decodeContent(plain: Uint8Array): Decoded | undefined {
   try {
@@ -120,7 +120,7 @@ interface IntakeDeps {
   readonly chats: Pick<Chats, 'hear'>;
   readonly names: Pick<Names, 'note' | 'of'>;
   readonly log: Logger;
-  /** Called with a message that will get an answer. */
+  /** Called with a message that will be answered. */
   readonly read: (raw: RawMessage) => void;
 }
 
@@ -174,7 +174,7 @@ export function newsIn({ chat, content }: RawMessage): ChatNews {
   const { expiration, ephemeralSettingTimestamp } = findContextInfo(unwrap(content).content) ?? {};
   return {
     address: isGroup(chat) ? undefined : personJid(chat),
-    // Apps write no timer when there is none. A message without a timer reveals nothing, because it
+    // Apps omit the timer when there is none. A message without a timer reveals nothing, because it
     // may come from an older app.
     expiration: expiration || undefined,
     setAt: toSafeInteger(ephemeralSettingTimestamp),
@@ -246,14 +246,14 @@ async function admitChange(
   recent.remember(message, old.from);
 }
 
-/** Records a new timer. In groups WhatsApp itself reports how long messages stay; see `Groups`. */
+/** Records a new timer. In groups WhatsApp itself reports the duration; see `Groups`. */
 async function admitTimer(deps: IntakeDeps, { raw, sender }: Sent, seconds: number): Promise<void> {
   const { content, time: setAt } = raw;
   const stated = toSafeInteger(unwrap(content).content.protocolMessage?.ephemeralSettingTimestamp);
   const news = { expiration: seconds, setAt: stated || setAt };
   const chatId = chatIdOf(raw.chat, sender);
   const { keep, isKept } = await deps.chats.hear(chatId, news);
-  // Nothing is stored about a stranger. The first message that gets an answer also stores what was
+  // Nothing is stored about a stranger. The first message that is answered also stores what was
   // learned before.
   if (isKept || (await deps.context.history(chatId, 1)).length > 0) await keep();
   const reason = seconds > 0 ? `messages disappear after ${seconds} s` : 'messages stay again';
@@ -261,8 +261,8 @@ async function admitTimer(deps: IntakeDeps, { raw, sender }: Sent, seconds: numb
 }
 
 /**
- * Whether a person may change a message. Nothing else stops a member of a group from changing
- * another's message, because all share the group's key.
+ * Whether a person may change a message. Nothing else prevents a group member from changing another
+ * member's message, because all share the group's key.
  */
 async function mayChange(
   { groups, context }: IntakeDeps,

@@ -21,7 +21,7 @@ function scene() {
 }
 
 describe('libsignal', () => {
-  it('prints nothing for libsignal, whatever the text, but everything for other callers', () => {
+  it('drops the output of libsignal, whatever the text, but prints everything from other callers', () => {
     const { on, printed, printFrom } = scene();
     const undo = quietLibsignal(on);
     printFrom('/app/node_modules/libsignal/src/session_record.js', 'info', 'Closing session:');

@@ -33,7 +33,7 @@ type LibraryLogger = SocketConfig['logger'];
 
 /**
  * Baileys' log without its fields, which contain keys, numbers and texts. Digits in the messages
- * are hidden as well. Everything gets the level debug, because Baileys recovers from most of its
+ * are hidden as well. All entries get the level debug, because Baileys recovers from most of its
  * errors.
  */
 export function baileysLogger(log: Logger): LibraryLogger {

@@ -14,22 +14,22 @@ import { attachmentOf, type MediaMessage, nameOfFile } from './media-ref.ts';
 /** The visible content of a message. */
 export interface Shown {
   /**
-   * The words that the sender typed, otherwise the content described in words; empty for only a
-   * file.
+   * The text that the sender typed, otherwise the content described as text; empty if there is only
+   * a file.
    */
   readonly words: string;
   /** Names of unreadable content, with articles. */
   readonly unread: readonly string[];
   /**
-   * Whether the sender typed the words, rather than forwarding them, choosing them from a list, or
-   * picking them in the app.
+   * Whether the sender typed the text, rather than forwarding it, choosing it from a list, or
+   * picking it in the app.
    */
   readonly isTyped: boolean;
   readonly files: readonly Attachment[];
   readonly context: proto.IContextInfo | undefined;
   /** The id of the album; its messages were sent together. */
   readonly albumId: string | undefined;
-  /** Text beside the message that is not its sender's. */
+  /** Text shown with the message that the sender did not write. */
   readonly beside: readonly Beside[];
   /** The message that a comment belongs to, if it has no quotation. */
   readonly target: proto.IMessageKey | undefined;
@@ -40,7 +40,7 @@ export type Look =
   /** Nothing that anyone wrote; without a reason it is not recorded. */
   | { readonly kind: 'nothing'; readonly reason?: string };
 
-/** The most nested wrappers that are opened; apps use three. */
+/** The maximum number of nested wrappers that are opened; apps use three. */
 const MAX_WRAPPERS = 8;
 
 /** A message without its wrappers. */
@@ -55,7 +55,7 @@ interface Unwrapped {
 }
 
 /**
- * Opens all wrappers, of which Baileys knows only half. A wrapper around nothing leaves an empty
+ * Opens all wrappers, of which Baileys knows only half. An empty wrapper results in an empty
  * message.
  */
 export function unwrap(wrapped: proto.IMessage): Unwrapped {
@@ -82,7 +82,7 @@ function openOnce({ content, ...outer }: Unwrapped): Unwrapped | undefined {
     if (kind.is !== 'wrapper' || typeof inside !== 'object' || inside === null) continue;
     const message = 'message' in inside ? inside.message : undefined;
     const isMessage = typeof message === 'object' && message !== null;
-    // Fields beside a wrapper are part of the same message.
+    // Fields next to a wrapper are part of the same message.
     const { [field]: _opened, ...beside } = content;
     const target = 'targetMessageKey' in inside ? inside.targetMessageKey : undefined;
     return {
@@ -103,7 +103,7 @@ function isField(name: string): name is Field {
   return Object.hasOwn(KINDS, name);
 }
 
-/** The fields that a message has, in the order of the wire. */
+/** The fields that a message has, in wire order. */
 function fieldsOf(content: proto.IMessage): Field[] {
   const isThere = (name: Field) => content[name] !== null && content[name] !== undefined;
   return Object.keys(content).filter(isField).filter(isThere);
@@ -136,20 +136,20 @@ export function readMessage(wrapped: proto.IMessage, place: MediaMessage): Look 
   return isText ? readNothing(opened) : unreadableMessage('a message without content');
 }
 
-/** A message without words may still quote something or come from an advertisement. */
+/** A message without text may still quote something or come from an advertisement. */
 function showsNothing({ words, files, unread, beside, context }: Shown): boolean {
   const quotes = context?.quotedMessage ?? context?.externalAdReply ?? context?.quotedAd;
   return words === '' && files.length + unread.length + beside.length === 0 && quotes == null;
 }
 
 /**
- * Fields whose empty text means nothing. Any other empty field stands for something that its sender
- * saw.
+ * Fields in which an empty text means nothing. Any other empty field represents something that its
+ * sender saw.
  */
 const TEXTS: ReadonlySet<Field> = new Set(['conversation', 'extendedTextMessage']);
 
 /**
- * Reads a message without words, files or names. A wrapper is named by its kind, and bookkeeping
+ * Reads a message without text, files or names. A wrapper is named by its kind, and internal data
  * has a reason.
  */
 function readNothing({ content, holds, target }: Unwrapped): Look {
@@ -220,7 +220,7 @@ function isProtocolType(name: string | undefined): name is ProtocolType {
 
 const NEWER: ProtocolKind = { is: 'ignored', reason: 'a change that is newer than Parley' };
 
-/** The wire leaves out the number 0, which means a deletion. */
+/** The number 0, which means a deletion, is omitted on the wire. */
 function protocolKind({ type }: proto.Message.IProtocolMessage): ProtocolKind {
   const { Type } = proto.Message.ProtocolMessage;
   const name: string | undefined = Type[type ?? Type.REVOKE];
@@ -265,7 +265,7 @@ function joinTexts(texts: readonly (string | null | undefined)[]): string {
   return texts.filter((text) => typeof text === 'string' && text !== '').join('\n');
 }
 
-/** Mentions, the quoted message and everything else in the context of an unwrapped content. */
+/** Mentions, the quoted message and everything else in the context of unwrapped content. */
 export function findContextInfo(content: proto.IMessage): proto.IContextInfo | undefined {
   for (const field of fieldsOf(content)) {
     const value = content[field];
@@ -283,7 +283,7 @@ function markForwarded(
 }
 
 /**
- * Whether the message was forwarded by the sender, or copied from a channel or an assistant of the
+ * Whether the sender forwarded the message, or it was copied from a channel or an assistant of the
  * platform.
  */
 export function isPassedOn(context: proto.IContextInfo | undefined): boolean {
@@ -294,7 +294,7 @@ export function isPassedOn(context: proto.IContextInfo | undefined): boolean {
   return isForwarded === true || (forwardingScore ?? 0) > 0 || from != null;
 }
 
-/** The association of a message, which is beside the outermost wrapper or inside. */
+/** The association of a message, which is next to the outermost wrapper or inside it. */
 function associationOf(
   wrapped: proto.IMessage,
   content: proto.IMessage,

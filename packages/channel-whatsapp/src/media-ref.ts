@@ -3,13 +3,13 @@ import { toNumber } from '@whiskeysockets/baileys';
 import { z } from 'zod';
 import type { FileFields, FoundFile } from './kinds/reading.ts';
 
-/** The file server if a message names none. */
+/** The file server to use if a message names none. */
 const DEFAULT_HOST = 'mmg.whatsapp.net';
-/** The longest path of a file, in characters. WhatsApp's own are shorter. */
+/** The maximum length of a file's path, in characters. WhatsApp's own are shorter. */
 const MAX_ADDRESS = 2_000;
 /**
- * The contract's limit, in characters. Keys and ids of WhatsApp are short, but the sender's app may
- * write anything.
+ * The limit in the channel contract, in characters. WhatsApp's keys and ids are short, but the
+ * sender's app may write anything.
  */
 const MAX_REF = 4_096;
 const MAX_NAME = 255;
@@ -23,9 +23,9 @@ const MediaRef = z.strictObject({
   key: z.base64(),
   /** SHA-256 of the file. */
   hash: z.base64(),
-  /** In bytes, as the sender claims. */
+  /** In bytes, as claimed by the sender. */
   size: z.number().optional(),
-  /** The chat of the file's message, needed to request the file again. */
+  /** The chat that contains the file's message, needed to request the file again. */
   chat: z.string(),
   id: z.string(),
   writer: z.string().optional(),

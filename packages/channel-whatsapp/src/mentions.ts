@@ -5,7 +5,9 @@ import { isPerson, type PersonIds, personJid } from './people.ts';
 /** The fields of a message's context that name people. */
 type Naming = Pick<proto.IContextInfo, 'mentionedJid' | 'groupMentions'> | null | undefined;
 
-/** The longest name that replaces a mention, in characters, because its owner chose it. */
+/**
+ * The maximum length of a name that replaces a mention, in characters, because its owner chose it.
+ */
 const MAX_NAME = 60;
 
 /** A name that somebody chose, shortened to one line. */
@@ -18,9 +20,9 @@ export function shortName(name: string): string {
 const MENTION = /@(\d{5,20}(?:-\d{1,20})?)(@g\.us)?/g;
 
 /**
- * Replaces mentions by what people see: `@1234567` becomes `@Ann`. Only people that the message
+ * Replaces mentions with what people see: `@1234567` becomes `@Ann`. Only people that the message
  * mentions are looked up, by any of their ids. A mention without a known name stays unchanged,
- * because a number must not become another person's.
+ * because a number must not be mistaken for another person's.
  */
 export function withNames(
   text: string,

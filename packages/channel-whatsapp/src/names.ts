@@ -4,8 +4,8 @@ import type { Contact, WASocket } from '@whiskeysockets/baileys';
 import { type PersonIds, personIds, personJid } from './people.ts';
 
 /**
- * The most people whose names are kept, only in memory: a name is shown in mentions, and nothing
- * depends on it.
+ * The maximum number of people whose names are cached, only in memory: a name is shown in mentions,
+ * and nothing depends on it.
  */
 const REMEMBERED = 5_000;
 
@@ -26,7 +26,7 @@ export class Names {
   }
 
   /**
-   * Listens for the names of people. Names in the phone's address book are private to its owner and
+   * Collects people's names. Names in the phone's address book are private to its owner and
    * ignored.
    */
   listen({ ev }: Pick<WASocket, 'ev'>): void {

@@ -20,8 +20,8 @@ const PHONES_ALONE: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * What a stanza without content is; undefined for one that is decrypted and admitted, or requested
- * again by Baileys.
+ * Classifies a stanza without content; undefined for one that is decrypted and admitted, or
+ * requested again by Baileys.
  */
 export function unseenIn({ attrs, content }: BinaryNode): Unseen | undefined {
   const { from = '', participant } = attrs;
@@ -82,13 +82,13 @@ export async function noteStanza(
 
 interface NoticeDeps extends NoteDeps {
   readonly nameOf: (jid: string) => string | undefined;
-  /** Admits a message that the socket only reports. */
+  /** Admits a message derived from an event on the socket. */
   readonly admit: (raw: RawMessage, socket: WASocket) => Promise<void>;
 }
 
 /**
- * Handles events that are not messages: changes of groups are recorded for `why`, and a call is
- * named to the agent.
+ * Handles events that are not messages: group changes are recorded for `why`, and a call is
+ * reported to the agent.
  */
 export function listenForNotices(socket: WASocket, deps: NoticeDeps): void {
   const changed = guarded('group notification', (stanza: BinaryNode) => {

@@ -40,7 +40,7 @@ const LID = '11@lid';
 const PN = '49@s.whatsapp.net';
 
 describe('the id of a person for the core', () => {
-  it('[F05] is their number, whichever of their ids is on a message', async () => {
+  it('[F05] is their number, whichever of their ids a message contains', async () => {
     const people = new Contacts(memoryValues());
     expect(await people.jidOf({ lid: LID, pn: PN })).toBe(PN);
     expect(await people.jidOf({ pn: PN })).toBe(PN);

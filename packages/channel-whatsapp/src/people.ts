@@ -60,7 +60,7 @@ export class Contacts {
     this.#values = values;
   }
 
-  /** The JID of a person for the core; undefined without any id. */
+  /** The JID that the core uses for a person; undefined if there is no id. */
   async jidOf({ lid, pn }: PersonIds): Promise<string | undefined> {
     if (lid === undefined || pn === undefined) return pn ?? lid;
     const kept = await this.#values.get(KIND, [lid]);
@@ -78,12 +78,12 @@ export class Contacts {
 type Named = readonly { readonly id?: string; readonly subject?: string }[];
 type GroupSource = Pick<WASocket, 'groupFetchAllParticipating' | 'groupMetadata'>;
 
-/** The most groups whose members are kept in memory, at about 0.3 kB per member. */
+/** The maximum number of groups whose members are cached, at about 0.3 kB per member. */
 const GROUPS = 200;
 
 /**
- * Titles and members of groups. Knowing the members saves a request for each message sent. Any
- * change of a group seen on the raw socket drops its entry, because Baileys emits changes late, and
+ * Caches titles and members of groups. Knowing the members saves a request for each message sent.
+ * Any group change seen on the raw socket drops its entry, because Baileys emits changes late, and
  * a missing member could not decrypt the message.
  */
 export class Groups {
@@ -102,7 +102,7 @@ export class Groups {
     return this.#titles.get(jid);
   }
 
-  /** Uses a new socket. Changes in between are unknown, so all entries are dropped. */
+  /** Switches to a new socket. Changes in between are unknown, so all entries are dropped. */
   listen(socket: GroupSource & Pick<WASocket, 'ev' | 'ws'>): void {
     this.#socket = socket;
     this.#members.clear();
@@ -130,7 +130,9 @@ export class Groups {
     }
   }
 
-  /** The current state of a group, requested if unknown. Rejects when the request fails. */
+  /**
+   * The current state of a group, requested if it is not cached. Rejects when the request fails.
+   */
   async find(jid: string): Promise<GroupMetadata | undefined> {
     const known = this.#members.get(jid);
     if (known !== undefined) {

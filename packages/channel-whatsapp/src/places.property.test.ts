@@ -48,7 +48,7 @@ const envelope = fc.record<Envelope>({
   isHosted: fc.boolean(),
   withOther: fc.boolean(),
 });
-/** Ids of groups in today's form, and in the former one, which starts with a number. */
+/** Group ids in the current format, and in the former one, which starts with a number. */
 const group = fc.constantFrom(
   '120363000000000001@g.us',
   '120363000000000002@g.us',
@@ -76,7 +76,7 @@ function attributesOf(someone: Someone, on: Envelope, inGroup: string | undefine
     : { from: inGroup, participant: jid, ...(beside && { [`participant_${other}`]: beside }) };
 }
 
-it('[F17] two people or groups never share a conversation, one person has one, and an answer goes back', async () => {
+it('[F17] two people or groups never share a conversation, a person has only one, and answers go back to it', async () => {
   const property = fc.asyncProperty(
     people,
     fc.array(event, { maxLength: 12 }),

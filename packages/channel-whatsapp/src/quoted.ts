@@ -9,9 +9,9 @@ import { isGroup, isPerson, type PersonIds, personJid, publicId } from './people
 export interface QuoteFacts {
   /** All ids of the account. */
   readonly me: PersonIds;
-  /** The chat of the answering message, as the platform names it. */
+  /** The chat of the replying message, under the platform's id. */
   readonly chat: string;
-  /** The core's JIDs of people that the message names, by the JIDs in the message. */
+  /** The JIDs that the core uses for people named in the message, by the JIDs in the message. */
   readonly people: ReadonlyMap<string, string>;
   /** The name that a person gave themselves, if known. */
   readonly nameOf: (jid: string) => string | undefined;
@@ -19,7 +19,7 @@ export interface QuoteFacts {
   readonly titleOf: (jid: string) => string | undefined;
 }
 
-/** The message that another one answers or quotes. */
+/** The message that another one replies to or quotes. */
 export interface Quoted {
   readonly shown: Shown | undefined;
   /** The text that the model reads; empty when the quotation has none. */
@@ -48,7 +48,7 @@ export function quotedIn(
   };
   const shown = context.quotedMessage ? lookAtQuoted(context.quotedMessage, place) : undefined;
   const text = shown === undefined ? '' : quotedText(shown, context, facts);
-  // A kind that is newer than Baileys is quoted as an empty message.
+  // A kind newer than Baileys is quoted as an empty message.
   const isUnknown = shown === undefined && context.quotedMessage != null;
   return { shown, text: isUnknown ? UNKNOWN : text, senderJid, elsewhere };
 }
@@ -56,7 +56,7 @@ export function quotedIn(
 const UNKNOWN = '[a message that cannot be read here]';
 
 /**
- * The words of the quoted message, otherwise the names of its content, so that a reply to a picture
+ * The text of the quoted message, otherwise the names of its content, so that a reply to a picture
  * mentions the picture.
  */
 function quotedText(shown: Shown, context: proto.IContextInfo, facts: QuoteFacts): string {
@@ -68,7 +68,7 @@ function quotedText(shown: Shown, context: proto.IContextInfo, facts: QuoteFacts
   return [words, names].filter((part) => part !== '').join('\n');
 }
 
-/** Apps remove the list of mentions from a quoted message; the answering one may have it. */
+/** Apps remove the list of mentions from a quoted message; the replying one may have it. */
 function mentionsOf(context: proto.IContextInfo, shown: Shown): proto.IContextInfo {
   const mentionedJid = [...(shown.context?.mentionedJid ?? []), ...(context.mentionedJid ?? [])];
   return { ...shown.context, mentionedJid };
@@ -91,7 +91,7 @@ export function isId(id: string | null | undefined): id is string {
   return id != null && id !== '' && id.length <= 256;
 }
 
-/** A quoted message of this chat. */
+/** A quoted message from this chat. */
 export function readReply(
   context: proto.IContextInfo | undefined,
   quoted: Quoted | undefined,
@@ -134,7 +134,7 @@ export function quotationOf(
   return { quotation: { text, ...sender } };
 }
 
-/** A quotation from elsewhere, or one without an id by which it could be answered. */
+/** A quotation from elsewhere, or one without an id by which it could be replied to. */
 function elsewhereIn(
   context: proto.IContextInfo | undefined,
   quoted: Quoted | undefined,
@@ -173,7 +173,7 @@ function questionsIn(context: proto.IContextInfo | undefined): Quotation[] {
 }
 
 /**
- * The advertisement that somebody came from. The first message of a customer is often just "Is this
+ * The advertisement through which somebody came. A customer's first message is often just "Is this
  * available?".
  */
 function advertisementsIn(context: proto.IContextInfo | undefined): Quotation[] {

@@ -5,7 +5,7 @@ import { type Groups, isGroup, isPerson, type PersonIds, personIds } from './peo
 
 /** The number of messages remembered. Older ones can no longer be edited by their sender. */
 const REMEMBERED = 1_000;
-/** The characters of a text that are kept for quotes; phones show two or three lines. */
+/** The number of characters of a text that are kept for quotes; phones show two or three lines. */
 const SHOWN = 300;
 
 /** A message with the start of its text, and all ids of its sender. */
@@ -14,7 +14,7 @@ interface Remembered {
   readonly from: PersonIds;
 }
 
-/** The latest messages, only in memory. */
+/** The latest messages, held only in memory. */
 export class RecentMessages {
   readonly #messages = new BoundedMap<string, Remembered>(REMEMBERED);
 
@@ -50,7 +50,7 @@ function quoteKey(chatId: string, messageId: string): string {
 export interface QuoteDeps {
   readonly recent: Pick<RecentMessages, 'find'>;
   readonly groups: Pick<Groups, 'find'>;
-  /** Finds messages from before this process started. */
+  /** Looks up messages from before this process started. */
   readonly message: ChannelContext<unknown>['message'];
 }
 
@@ -61,8 +61,8 @@ export interface AddressedChat {
 }
 
 /**
- * A message in WhatsApp's form, for a reaction or for a quote, whose text the answer contains. In a
- * group its key contains the writer. Returns undefined when the message is no longer known.
+ * A message in WhatsApp's format, for a reaction or for a quote, whose text the answer contains. In
+ * a group its key contains the author. Returns undefined when the message is no longer known.
  */
 export async function findMessage(
   deps: QuoteDeps,
@@ -106,7 +106,7 @@ function jidOf(senderId: string): string {
 }
 
 /**
- * The writer in a group, which knows its members by one of their two ids. For a person who has left
+ * The author in a group, which knows its members by one of their two ids. For a person who has left
  * it, the core's id is used.
  */
 async function writerIn(

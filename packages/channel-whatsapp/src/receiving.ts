@@ -23,16 +23,17 @@ interface ReceivingDeps {
   readonly names: Names;
   /** The open connection; undefined while there is none. */
   readonly socket: () => WASocket | undefined;
-  /** Ends the connection, so that nothing more is acknowledged. */
+  /** Closes the connection, so that nothing more is acknowledged. */
   readonly breakOff: (reason: unknown) => void;
 }
 
 /**
- * Everything the account receives: decrypted messages, stanzas without content, notices and calls.
+ * Handles everything the account receives: decrypted messages, stanzas without content, notices and
+ * calls.
  */
 export interface Receiving {
   readonly encrypted: EncryptedMessages;
-  /** Called with each stanza of a message, before Baileys handles it; see `openSocket`. */
+  /** Called with each message stanza before Baileys handles it; see `openSocket`. */
   heard(stanza: BinaryNode, socket: WASocket): Promise<void> | undefined;
   /** Starts listening to a new socket. */
   listen(socket: WASocket): void;

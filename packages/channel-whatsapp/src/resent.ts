@@ -5,7 +5,7 @@ import { UNKNOWN } from './intake.ts';
 import { toSafeInteger } from './kinds/reading.ts';
 import { isPerson, type PersonIds } from './people.ts';
 
-/** A message that the phone of the account sent again. */
+/** A message that the account's phone sent again. */
 export interface Resent {
   readonly envelope: Envelope;
   readonly content: proto.IMessage;
@@ -14,10 +14,10 @@ export interface Resent {
 }
 
 /**
- * Reads the phone's answer to a request for messages that arrived without content, such as the
- * first one of a person who comes from an advertisement. Baileys requests them from the phone of
- * the account. Its own event for them is not usable, because its buffer drops their origin. An
- * answer from anyone else is forged.
+ * Reads the phone's response to a request for messages that arrived without content, such as the
+ * first one from a person who comes from an advertisement. Baileys requests them from the account's
+ * phone. Its own event for them is not usable, because its buffer drops their origin. A response
+ * from anyone else is forged.
  */
 export function resentIn({ from, content }: RawMessage, me: PersonIds): readonly Resent[] {
   if (!isPerson(from.pn, me) && !isPerson(from.lid, me)) return [];
@@ -41,7 +41,7 @@ function readResent(bytes: Uint8Array): Resent | undefined {
     notify: info.pushName ?? '',
     t: String(toSafeInteger(info.messageTimestamp) ?? 0),
   };
-  // A kind that is newer than Baileys is decoded as nothing.
+  // A kind newer than Baileys is decoded as an empty message.
   const isUnknown = Object.keys(info.message).every((name) => name === 'messageContextInfo');
   return { envelope, content: info.message, ...(isUnknown && { unread: UNKNOWN }) };
 }

@@ -84,17 +84,14 @@ async function addressed({ chats }: TransmitDeps, chatId: string): Promise<Addre
   return { chatId, address: await chats.addressOf(chatId) };
 }
 
-/**
- * The timer of the chat, in the form of a message's context; undefined when messages do not
- * disappear.
- */
+/** The chat's timer, in the form of a message context; undefined when messages do not disappear. */
 async function timerOf(
   { chats, groups }: TransmitDeps & Pick<QuoteDeps, 'groups'>,
   chatId: string,
 ): Promise<proto.IContextInfo | undefined> {
   const { expiration, setAt } = await chats.of(chatId);
-  // WhatsApp itself reports a group's timer; the one from messages is used only when it cannot be
-  // asked.
+  // WhatsApp itself reports a group's timer; the one from messages is used only when that request
+  // fails.
   const group = isGroup(chatId) ? await groups.find(chatId).catch(() => undefined) : undefined;
   const seconds = group === undefined ? expiration : group.ephemeralDuration;
   if (seconds === undefined || seconds <= 0) return undefined;
@@ -112,8 +109,8 @@ function withTimer(content: proto.IMessage, timer: proto.IContextInfo | undefine
 }
 
 /**
- * Messages of this account that get a timer. Phones remove a deletion and a reaction together with
- * the message they refer to.
+ * Messages from this account that get a timer. Phones remove a deletion and a reaction together
+ * with the message they refer to.
  */
 const TIMED = [
   'extendedTextMessage',
@@ -209,7 +206,7 @@ interface TransmitDeps {
   readonly socket: () => WASocket | undefined;
   readonly sent: SentMessages;
   readonly chats: Pick<Chats, 'of' | 'addressOf'>;
-  /** How long the server has to answer, in ms. */
+  /** The deadline for the server's response, in ms. */
   readonly ackTimeoutMs: number;
 }
 
@@ -262,7 +259,7 @@ async function transmit(
   if (problem !== undefined) throw whatsAppSendError(problem);
 }
 
-/** Waits for the server's answer on the raw socket, because Baileys has no event for it. */
+/** Waits for the server's response on the raw socket, because Baileys has no event for it. */
 function serverAnswer(
   { ws, ev }: WASocket,
   id: string,
@@ -291,7 +288,7 @@ function serverAnswer(
 }
 
 const KIND = 'sent';
-/** The number of slots. A new message replaces the one in the slot of its id. */
+/** The number of slots. A new message replaces the one in the slot assigned to its id. */
 const SLOTS = 2_048;
 const Sent = z.object({ id: z.string(), content: z.base64() });
 
@@ -302,9 +299,9 @@ export function partMessageId(idempotencyKey: string): string {
 }
 
 /**
- * Stores sent messages for phones that could not decrypt them and ask again, even after a restart.
- * Their number is limited by slots instead of age: each id maps to one slot, which keeps the last
- * message.
+ * Stores sent messages for phones that could not decrypt them and request them again, even after a
+ * restart. Their number is limited by slots instead of age: each id maps to one slot, which keeps
+ * the latest message.
  */
 export class SentMessages {
   readonly #values: AdapterValues;

@@ -72,7 +72,7 @@ export function isLoopbackUrl(url: string): boolean {
 
 /** The capabilities of a WhatsApp account, which are known without loading the library. */
 export const CAPABILITIES: Capabilities = {
-  // Real clients allow 65,536; longer texts than this are hard to read in one bubble.
+  // Real clients allow 65,536 characters; texts longer than this are hard to read in one bubble.
   target: { dialect: 'whatsapp', maxLength: 4_000, unit: 'utf16' },
   idempotentSend: true,
   typing: true,
@@ -85,7 +85,7 @@ export const CAPABILITIES: Capabilities = {
   // WhatsApp counts each edit as a message, and blocks numbers that send many.
   streaming: 'none',
   media: ['image', 'audio', 'voice', 'video', 'document'],
-  // Phones refuse larger pictures and videos; documents may have 2 GB.
+  // Phones refuse larger pictures and videos; documents may have up to 2 GB.
   maxFileBytes: 64 * 1024 * 1024,
 };
 

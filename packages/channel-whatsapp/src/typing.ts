@@ -1,9 +1,9 @@
 import { type ChannelAdapter, type ChannelEnv, jitterDelay } from '@parley/channels';
 import type { WASocket } from '@whiskeysockets/baileys';
 
-/** How often typing is repeated, in ms. Phones show it for about 25 s. */
+/** The interval at which typing is repeated, in ms. Phones show it for about 25 s. */
 const REPEAT_MS = 10_000;
-/** Without a repetition, typing ends after this long, in ms. */
+/** Typing that is not repeated ends after this long, in ms. */
 const OVER_AFTER_MS = 15_000;
 
 /** The typing time before a message, which grows with its length up to a limit. In ms. */
@@ -30,7 +30,7 @@ interface TypingDeps extends ChannelEnv {
 export class Typing implements NonNullable<ChannelAdapter['typing']> {
   readonly repeatMs = REPEAT_MS;
   readonly #deps: TypingDeps;
-  /** Ends the typing that is shown, by chat. */
+  /** Controllers that stop the typing indicator, by chat. */
   readonly #shown = new Map<string, AbortController>();
 
   constructor(deps: TypingDeps) {

@@ -19,15 +19,15 @@ import type { CommandInfo, CommandUses, MenuLimits } from './menu.ts';
 import type { ChannelProbe, ProbeEnv } from './probe.ts';
 import type { ChatsCapability, HistoryEntry } from './shown-chats.ts';
 
-/** The state of a channel account, for `parley status`, `/readyz` and the start banner. */
+/** The state of a channel account, as `parley status`, `/readyz` and the start banner show it. */
 export type ChannelState =
   | { readonly kind: 'starting' }
   /**
-   * It waits to be linked with a person's phone, which scans `code` as a QR code, or on which
-   * `code` is typed. The code changes and is secret.
+   * Must be linked with a person's phone first: the phone scans `code` as a QR code, or the person
+   * types it there. The code is secret and changes.
    */
   | { readonly kind: 'pairing'; readonly code: string; readonly how: 'scan' | 'type' }
-  /** `as` names the account for people, `@my_bot` or an address. */
+  /** `as` is the account's display name: `@my_bot` or an address. */
   | { readonly kind: 'connected'; readonly as: string }
   /** Another gateway, `holder`, is connected; this one takes over when that one shuts down. */
   | { readonly kind: 'standby'; readonly holder: string }
@@ -41,11 +41,11 @@ export type Revision =
   | { readonly kind: 'edited'; readonly message: InboundMessage }
   | { readonly kind: 'deleted'; readonly chatId: string; readonly messageId: string };
 
-/** Facts about a message and its sender that an adapter looks up only when they are needed. */
+/** Facts about a message and its sender that an adapter looks up only on demand. */
 export interface SenderFacts {
   /**
-   * Whether the sender is an administrator of the message's group. It times out after some seconds;
-   * that and a rejection count as no. Absent when the platform has no administrators.
+   * Whether the sender is an administrator of the message's group. A rejection counts as no, as
+   * does a timeout after a few seconds. Absent when the platform has no administrators.
    */
   readonly isAdministrator?: ((signal: AbortSignal) => Promise<boolean>) | undefined;
   /**
@@ -55,12 +55,12 @@ export interface SenderFacts {
   readonly roles?: ((signal: AbortSignal) => Promise<readonly string[]>) | undefined;
   /**
    * The group's messages just before this one, oldest first; read only when it gets a turn. Absent
-   * when the settings want none, or when the core has them.
+   * when the settings disable them or the core already has them.
    */
   readonly earlier?: ((signal: AbortSignal) => Promise<readonly InboundMessage[]>) | undefined;
 }
 
-/** An event that an adapter does not pass on; ids as the platform has them. */
+/** An event that an adapter does not pass on. Its ids are those of the platform. */
 export interface IgnoredEvent {
   readonly chatId: string;
   readonly messageId: string;
@@ -89,27 +89,28 @@ export interface ChannelContext<Settings> {
   holdsAccount(): boolean;
   /**
    * Passes a message to ingress. Resolves once it is durable or permanently refused: only then may
-   * the platform get a confirmation (D01). Rejects when it could not be stored; do not confirm it
+   * it be confirmed to the platform (D01). Rejects when it could not be stored; do not confirm it
    * then.
    */
   receive(
     message: InboundMessage,
     sender?: SenderFacts,
     /**
-     * The bytes of its attachments, when they came with it: stored with the message, never fetched.
+     * The bytes of its attachments, if they came with it; they are stored with the message, never
+     * fetched.
      */
     files?: readonly Uint8Array[],
   ): Promise<IngressOutcome>;
   /**
    * Records messages that were written while the account was offline and are not passed on because
-   * there are too many: the reason of each for `why`, and their number for the metrics. Rejects
-   * when this could not be stored.
+   * there are too many of them: the reason for each, for `why`, and their number, for the metrics.
+   * Rejects when this could not be stored.
    */
   skipped(messages: readonly InboundMessage[], reason: string): Promise<void>;
   /**
-   * Records an event that starts no turn and tells the agent nothing, such as what the platform
-   * writes about a chat. `why` then knows its reason (F16). Messages passed to `receive` need no
-   * record. Rejects when it could not be stored.
+   * Records an event that starts no turn and tells the agent nothing, such as a platform's own
+   * message about a chat. `why` can then state the reason (F16). Messages passed to `receive` need
+   * no record. Rejects when it could not be stored.
    */
   ignored(event: IgnoredEvent, reason: string): Promise<void>;
   /** Edits or deletes a message that is waiting for its turn; a later change is ignored. */
@@ -120,20 +121,20 @@ export interface ChannelContext<Settings> {
    */
   reacted(reaction: InboundReaction): Promise<void>;
   /**
-   * Returns a chat's message as it is stored, even from before a restart; null when it is not or no
-   * longer stored.
+   * Returns a stored message of a chat, even one from before a restart; null when it was never
+   * stored or has been deleted.
    */
   message(chatId: string, messageId: string): Promise<StoredMessage | null>;
   /** The available commands, for the platform's own menu (F09). */
   readonly commands: readonly CommandInfo[];
   /**
-   * How often each command was typed recently, for a menu without room for all of them. Rejects
+   * How often each command was typed recently, for a menu that cannot hold all of them. Rejects
    * when that cannot be read.
    */
   commandUses?(): Promise<CommandUses>;
   /**
-   * Sends the owner a note, once per `key`, in the direct chat where they last wrote. For what only
-   * a person can do or should know.
+   * Sends the owner a note, once per `key`, in the direct chat where they last wrote. Meant for
+   * what only a person can do or should know.
    */
   notifyOwner(key: string, markdown: string): Promise<void>;
   /** Reports the state of the connection to the core. */
@@ -144,15 +145,15 @@ export interface ChannelContext<Settings> {
    */
   history(chatId: string, limit: number): Promise<readonly HistoryEntry[]>;
   /**
-   * Returns the outcome of a stored message and its answer, from the tables; null when it is not
-   * stored.
+   * Returns the outcome of a stored message and its answer, read from the tables; null when it is
+   * not stored.
    */
   answer?(chatId: string, messageId: string): Promise<MessageAnswer | null>;
-  /** For channels that show several chats of one person; absent elsewhere. */
+  /** For channels that show several chats of one person; absent for all others. */
   readonly chats?: ChatsCapability | undefined;
 }
 
-/** Where to show a sign of life: the chat and, if there is one, the thread. */
+/** Where to show typing and unfinished answers: the chat and, if there is one, the thread. */
 export interface ChatAddress {
   readonly chatId: string;
   readonly threadId?: string | undefined;
@@ -163,10 +164,10 @@ export interface ChatAddress {
 }
 
 /**
- * An answer while it is being written. `show` renders what has arrived so far, as parts; an adapter
- * without viewers need not call it. Complete blocks keep their position, so mostly only the last
- * part changes. The finished answer still replaces all of it, because it may be numbered and
- * contain links whose addresses came last.
+ * An answer while it is being written. `show` renders the text so far, as parts; an adapter without
+ * viewers need not call it. Complete blocks keep their position, so usually only the last part
+ * changes. The finished answer still replaces all of it, because it may be numbered and contain
+ * links whose addresses came last.
  */
 export type GrowingAnswer = Pick<PrefixRenderer, 'show'>;
 
@@ -174,7 +175,7 @@ export type GrowingAnswer = Pick<PrefixRenderer, 'show'>;
 export interface StreamPace {
   readonly minIntervalMs: number;
   /**
-   * Answers that are complete sooner than this after their first text are not streamed; 0 when
+   * Answers that are complete within this time after their first text are not streamed; 0 when
    * absent. In ms.
    */
   readonly firstAfterMs?: number | undefined;
@@ -187,7 +188,7 @@ export interface StreamingCapability extends StreamPace {
   /**
    * The pace in this chat once an answer has this many characters of Markdown; null when such an
    * answer is not shown. Without this function the pace is the same everywhere. An update may use
-   * up a part of the chat's rate limit, so none is requested in vain.
+   * up part of the chat's rate limit, so unnecessary ones are not requested.
    */
   pace?(address: ChatAddress, length: number): StreamPace | null;
   /**
@@ -198,22 +199,22 @@ export interface StreamingCapability extends StreamPace {
   /** After a tool call, the same turn writes another answer, which starts from the beginning. */
   update(address: ChatAddress, turnId: string, answer: GrowingAnswer): Promise<void>;
   /**
-   * Shows a tool that the turn has called, where people see it apart from the answer; several times
-   * per call.
+   * Shows a tool that the turn has called, on platforms that show tools apart from the answer;
+   * called several times per call.
    */
   call?(address: ChatAddress, turnId: string, call: LiveToolCall): void;
   /**
-   * The turn is over. `answer`: it arrives, or has arrived, through `send`. `later`: a later run
-   * continues. `nothing`: there will be none, so what was shown is removed.
+   * The turn is over. `answer`: the answer arrives, or has arrived, through `send`. `later`: a
+   * later run continues the turn. `nothing`: there will be no answer, so what was shown is removed.
    */
   end(address: ChatAddress, turnId: string, comes: 'answer' | 'later' | 'nothing'): Promise<void>;
 }
 
-/** Slows down callers of open routes that send wrong secrets. */
+/** Throttles callers of open routes that send wrong secrets. */
 export interface SecretDoor {
   /**
-   * Counts a wrong secret. Returns how long its sender has to wait before the next one is counted,
-   * in seconds; 0 when the caller may be told that it is wrong. Compare first: a right secret never
+   * Counts a wrong secret. Returns how many seconds its sender has to wait before the next one is
+   * counted; 0 when the caller may be told that it is wrong. Compare first: a correct secret never
    * waits.
    */
   refuseWrong(): number;
@@ -223,7 +224,7 @@ export interface SecretDoor {
 export interface HttpCapability {
   /** The adapter authenticates the caller itself: a platform, which has no token of the gateway. */
   readonly open?: true;
-  /** Pages of these origins may call it and read its answers (CORS). */
+  /** Origins whose pages may call it and read its answers (CORS). */
   readonly origins?: readonly string[];
   /** `door` is present for open routes. */
   fetch(request: Request, door?: SecretDoor): Promise<Response>;
@@ -233,7 +234,10 @@ export interface HttpCapability {
 export interface FilesCapability {
   /** The largest file that the platform lets the bot fetch, in bytes. */
   readonly maxBytes: number;
-  /** The bytes of an attachment by its `ref`. Throws only `ChannelError`. Stops beyond `limit` bytes. */
+  /**
+   * Returns the bytes of an attachment by its `ref`. Throws only `ChannelError`. Stops once `limit`
+   * bytes are exceeded.
+   */
   fetch(ref: string, limit: number, signal: AbortSignal): Promise<Uint8Array>;
 }
 
@@ -243,7 +247,7 @@ export interface FilesCapability {
  */
 export interface MessageCapability {
   /**
-   * Replaces the text and removes all buttons: nobody may agree to a text they did not read (G05).
+   * Replaces the text and removes all buttons: nobody may approve a text they have not read (G05).
    */
   edit?(address: ChatAddress, messageId: string, body: RenderedPart): Promise<void>;
   delete?(address: ChatAddress, messageId: string): Promise<void>;
@@ -264,30 +268,27 @@ export interface ChannelAdapter {
   /** Stops receiving, waits for handlers that are storing a message, and closes. Never throws. */
   stop(): Promise<void>;
   /**
-   * Sends one part. Throws only `ChannelError`. A resolved call has sent the part, even when its
-   * receipt cannot be read; an account whose receipts are invalid several times in a row is
+   * Sends one part. Throws only `ChannelError`. When it resolves, the part has been sent, even if
+   * the receipt cannot be read; an account whose receipts are invalid several times in a row is
    * stopped. `onStart` is called before the first byte may leave (`reportsStart`). The signal fires
    * after 15 s for a text and after 10 min for a file; an adapter aborts an upload itself once no
    * byte has moved in either direction for 15 s (D13).
    */
   send(part: OutboundPart, signal: AbortSignal, onStart?: () => void): Promise<Receipt>;
   /**
-   * Looks in the chat for a part that a killed process may have sent, and returns the id of its
+   * Searches the chat for a part that a killed process may have sent, and returns the id of its
    * message. Undefined means that it was not found, which proves nothing. Changes nothing that
-   * people see.
+   * people can see.
    */
   findSent?(
     part: OutboundPart,
     before: BeforePart,
     signal: AbortSignal,
   ): Promise<string | undefined>;
-  /**
-   * The names by which people know a chat and its thread, for notes to the owner; undefined when
-   * unknown.
-   */
+  /** The display names of a chat and its thread, for notes to the owner; undefined when unknown. */
   chatName?(address: ChatAddress): Promise<string | undefined>;
   /**
-   * `send` calls `onStart`, so a part for which it was not called did not arrive, even after a
+   * `send` calls `onStart`, so a part for which it was not called has not arrived, even after a
    * crash.
    */
   readonly reportsStart?: true;
@@ -300,7 +301,7 @@ export interface ChannelAdapter {
 }
 
 /**
- * The export of a channel package. Cheap to import: only `load` loads the platform's library (F03).
+ * What a channel package exports. Cheap to import: only `load` loads the platform's library (F03).
  */
 export interface ChannelDefinition<Settings = unknown> {
   readonly id: string;
@@ -309,16 +310,14 @@ export interface ChannelDefinition<Settings = unknown> {
    * be": `an https address`.
    */
   readonly settings: z.ZodType<Settings>;
-  /**
-   * When false, strangers get no notice here, and an owner gets it instead (F05). True by default.
-   */
+  /** When false, strangers get no notice here; an owner gets one instead (F05). True by default. */
   readonly answersStrangers?: boolean;
   /**
-   * The formats of its ids, so that settings which can never match are refused; when absent, any
-   * text may be an id.
+   * The formats of its ids, used to reject settings that can never match; when absent, any text may
+   * be an id.
    */
   readonly ids?: ChannelIds;
-  /** The limits of its command menu; absent when it has none, or one without limits. */
+  /** The limits of its command menu; absent when it has no menu, or one without limits. */
   readonly menu?: MenuLimits;
   /**
    * Whether any number of gateways may serve an account at the same time. By default only one does
@@ -326,9 +325,9 @@ export interface ChannelDefinition<Settings = unknown> {
    */
   readonly servedByAll?: boolean;
   /**
-   * Asks the platform once whether an account with these settings works, next to a gateway that may
-   * be using it. Rejects only because of a bug of its own. When absent, only starting the account
-   * shows that.
+   * Asks the platform once whether an account with these settings works, possibly while a gateway
+   * is using it. Rejects only if it has a bug. When absent, only starting the account shows
+   * that.
    */
   readonly probe?: (settings: unknown, env: ProbeEnv) => Promise<ChannelProbe>;
   load(): Promise<(context: ChannelContext<Settings>) => ChannelAdapter>;
@@ -341,8 +340,8 @@ export type IngressOutcome =
       readonly kind: 'accepted';
       readonly conversationId: string;
       /**
-       * The ids of the message and the parts that it has replaced; empty when it meant to replace
-       * one but is an ordinary message.
+       * The ids of the message and the parts that it has replaced; empty when it should have
+       * replaced a message but became an ordinary one.
        */
       readonly replaced?: readonly string[];
     }
@@ -352,11 +351,11 @@ export type IngressOutcome =
   | {
       readonly kind: 'command';
       readonly name: string;
-      /** Why it was declined, for the sender; the chat gets the same text. */
+      /** The reason for declining, for the sender; the chat gets the same text. */
       readonly declined?: string;
-      /** The question is decided, so its buttons do nothing from now on. */
+      /** The question is decided, so its buttons no longer do anything. */
       readonly settled?: true;
-      /** The words after it wait for a turn, like a message. */
+      /** The text after the command waits for a turn, like a message. */
       readonly continues?: true;
     }
   /** The bot was not addressed, or no person wrote it. */
@@ -366,8 +365,8 @@ export type IngressOutcome =
       readonly kind: 'refused';
       readonly reason: string;
       /**
-       * The limit that it exceeds (D07): of one message, of what waits in its conversation, of one
-       * person, or in total.
+       * Which limit it exceeds (D07): the size of one message, the messages waiting in its
+       * conversation, those of one person, or all waiting messages.
        */
       readonly bound?: 'size' | 'conversation' | 'person' | 'all';
     };

@@ -35,7 +35,7 @@ describe('a part of an answer on the page', () => {
     expect(shown.slice(1).every((html) => html === '')).toBe(true);
   });
 
-  it('[U08] is plain text when the history does not have the answer, or has another one', async () => {
+  it('[U08] is plain text when the history does not contain the answer, or contains a different one', async () => {
     const target = targetOf('telegram');
     expect(await htmlOfPart({ text: 'a &lt; b', target }, undefined)).toBeNull();
     expect(await htmlOfPart({ text: 'a notice', target }, TABLE)).toBeNull();

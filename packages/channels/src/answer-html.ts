@@ -11,8 +11,8 @@ export interface SentText {
 
 /**
  * Renders a part of an answer as HTML for the page. `markdown` is the whole answer, if the history
- * has it. The first part shows all of it, and the later parts that it includes are empty. Null when
- * only the plain text is known.
+ * has it. The first part then shows the whole answer, and the later parts included in it are empty.
+ * Null when only the plain text is known.
  */
 export async function htmlOfPart(
   { text, target }: SentText,
@@ -22,7 +22,7 @@ export async function htmlOfPart(
   if (markdown !== undefined) {
     const sent = await renderInSteps(markdown, target, setImmediate);
     const place = sent.findIndex((part) => part.text === text);
-    // The answer contained commands that were removed, or the platform's printer has changed since.
+    // Either commands were removed from the answer, or the platform's printer has changed since.
     if (place !== -1) return place === 0 ? printed(markdown) : '';
   }
   return target.dialect === 'markdown' || target.dialect === 'discord' ? printed(text) : null;

@@ -80,7 +80,7 @@ describe('what an adapter returns', () => {
 
   const isId = (id: unknown) => typeof id === 'string' && id.length > 0 && id.length <= 256;
 
-  it("[D04] a part without a readable receipt gets an id of Parley's own, and is never sent again", async () => {
+  it('[D04] a part without a readable receipt gets a generated id, and is never sent again', async () => {
     const { send } = returning({ messageId: '7' });
     expect(await send(PART, SIGNAL)).toEqual({ platformMessageId: 'unknown:p1' });
     expect(reasons).toEqual(['send: its platformMessageId is wrong: invalid_union']);
@@ -112,7 +112,7 @@ describe('what an adapter returns', () => {
     expect(defects.summary()).toMatchObject({ count: 5, last: { what: 'send', at: 5 } });
   });
 
-  it('[D12] does not stop the account because of what people in chats can cause: files, requests, exceptions', async () => {
+  it('[D12] does not stop the account because of anything that people in chats can cause: files, requests, exceptions', async () => {
     const throwing = checkedAdapter(
       { ...returning(null), send: () => Promise.reject(new TypeError('x is undefined')) },
       defects,
@@ -180,7 +180,7 @@ describe('what an adapter returns', () => {
     expect(shapeProblems(null)).not.toEqual([]);
   });
 
-  it('[F05] only an exact true makes somebody an administrator', async () => {
+  it('[F05] only a strict true makes somebody an administrator', async () => {
     await fc.assert(
       fc.asyncProperty(fc.anything(), async (value) => {
         const facts: object = {

@@ -39,8 +39,8 @@ const Shape = z.looseObject({
 });
 
 /**
- * Problems with the shape of an adapter that was just created, for people; empty when there are
- * none.
+ * What is wrong with the shape of a newly created adapter, as texts for people; empty if nothing
+ * is.
  */
 export function shapeProblems(adapter: unknown): readonly string[] {
   const { error } = Shape.safeParse(adapter);
@@ -50,8 +50,8 @@ export function shapeProblems(adapter: unknown): readonly string[] {
 }
 
 /**
- * Wraps an adapter and checks its results where they enter (F01). An invalid result is counted and
- * replaced by a harmless one, so that neither the database nor any other part receives it. Valid
+ * Wraps an adapter and validates its results at the boundary (F01). An invalid result is counted
+ * and replaced by a harmless one, so that it reaches neither the database nor any other part. Valid
  * results pass unchanged.
  */
 export function checkedAdapter(adapter: ChannelAdapter, defects: Defects): ChannelAdapter {
@@ -92,9 +92,9 @@ function unknownId({ id }: OutboundPart): string {
 }
 
 /**
- * A send that resolves has sent the part. Without a readable receipt the part counts as sent, under
- * an id of Parley's own: sending it again would double it, and calling it uncertain would ask a
- * person about a message that arrived.
+ * When a send resolves, the part has been sent. Without a readable receipt it counts as sent, with
+ * an id made up here: sending it again would duplicate it, and calling it uncertain would ask a
+ * person about a message that has arrived.
  */
 async function checkedSend(
   defects: Defects,
@@ -125,12 +125,12 @@ const Failure: z.ZodType<ChannelFailure> = z.discriminatedUnion('kind', [
   Kind('transient').extend({ untried: z.literal(true).exactOptional() }),
   Kind('unknown-outcome'),
 ]);
-/** Also matches errors of a plugin with its own copy of this package, which have another class. */
+/** Also matches errors of a plugin with its own copy of this package, whose class differs. */
 const Thrown = z.object({ failure: Failure, message: z.string() });
 
 /**
  * Anything but a ChannelError leaves the outcome unknown. It is counted but never stops the
- * account, because people in chats may choose messages that make an adapter throw.
+ * account, because people in chats can write messages that make an adapter throw.
  */
 function readThrown(defects: Defects, thrown: unknown): ChannelError {
   const { data } = Thrown.safeParse(thrown);
@@ -155,7 +155,7 @@ function checkReturned<Result, Otherwise>(
     defects.pass(what);
     return data;
   }
-  // The issues name fields, never their content.
+  // The issues name fields but never contain their values.
   const [issue] = error.issues;
   const where =
     issue === undefined || issue.path.length === 0 ? 'result' : z.core.toDotPath(issue.path);
@@ -197,7 +197,7 @@ function checkedFiles(files: FilesCapability, defects: Defects): FilesCapability
   };
 }
 
-/** Also matches a response of another copy of `undici`. */
+/** Also matches a response from another copy of `undici`. */
 const Answer = z.custom<Response>(
   (value) => Object.prototype.toString.call(value) === '[object Response]',
 );
@@ -224,14 +224,12 @@ const State: z.ZodType<ChannelState> = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('stopped') }),
 ]);
 
-/**
- * Validates a state that an adapter reports; undefined when it is invalid and should be ignored.
- */
+/** Validates a state reported by an adapter; undefined when it is invalid and should be ignored. */
 export function checkedState(state: unknown, defects: Defects): ChannelState | undefined {
   return checkReturned(defects, 'report', State, state, undefined);
 }
 
-/** Facts about a sender that grant rights: only an exact true grants anything. */
+/** Facts about a sender that grant rights: only a strict `true` grants anything. */
 export function checkedFacts(facts: SenderFacts | undefined, defects: Defects): SenderFacts {
   const { isAdministrator, roles, earlier } = facts ?? {};
   return {
@@ -259,9 +257,9 @@ export function checkedFacts(facts: SenderFacts | undefined, defects: Defects): 
 const STOPPING: readonly string[] = ['send', 'findSent', 'chatName', 'pace', 'report'];
 
 /**
- * The function that returned too many invalid results in a row, so that the account must stop;
- * undefined when there is none. Results that depend on what people send, such as files and
- * requests, are replaced one by one and stop nothing.
+ * The function that returned too many invalid results in a row, for which the account must stop;
+ * undefined if there is none. Results that depend on what people send, such as files and requests,
+ * are replaced individually and never stop the account.
  */
 export function stoppingDefect(defects: Pick<Defects, 'isOff'>): string | undefined {
   return STOPPING.find((what) => defects.isOff(what));

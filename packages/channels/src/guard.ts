@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ChannelAdapter, ChannelContext } from './adapter.ts';
 
 /**
- * Called with an error that an adapter threw where no caller awaits it; `event` is what it was
- * handling.
+ * Called with an error that an adapter threw where no caller awaits it; `event` is what the adapter
+ * was handling.
  */
 export type OnFault = (event: string, error: unknown) => void;
 
@@ -13,14 +13,15 @@ interface Running {
 }
 
 /**
- * The adapter that the running code belongs to, however deep in a library or late in a timer it is.
+ * The adapter that the running code belongs to, however deep in a library or however late in a
+ * timer it runs.
  */
 const running = new AsyncLocalStorage<Running | undefined>();
 
 /**
  * Creates an adapter whose errors are attributed to it. Its calls run in a scope that listeners,
  * timers and promises inherit, including those of the platform library; calls back into the core
- * leave it.
+ * leave that scope.
  */
 export function guardAdapter<Settings>(
   connect: (context: ChannelContext<Settings>) => ChannelAdapter,
@@ -74,7 +75,7 @@ export function guarded<Args extends readonly unknown[]>(
 }
 
 /**
- * Names what is being handled until the end of this callback, for errors that the library throws
+ * Names the event being handled until the end of this callback, for errors that the library throws
  * later.
  */
 export function handling(event: string): void {
@@ -83,8 +84,8 @@ export function handling(event: string): void {
 }
 
 /**
- * For the process's last resort: whether an uncaught error came from an adapter, whose restart is
- * then under way. Node runs that listener in the scope of the code that threw.
+ * For the process's last-resort error handler: whether an uncaught error came from an adapter,
+ * which is then being restarted. Node runs that handler in the scope of the code that threw.
  */
 export function blameAdapter(error: unknown): boolean {
   const current = running.getStore();
@@ -101,7 +102,7 @@ const CAPABILITIES: ReadonlySet<PropertyKey> = new Set([
 ] satisfies (keyof ChannelAdapter)[]);
 
 /**
- * Returns the same object, but all calls of its methods and of those of its capability objects go
+ * Returns the same object, but all calls of its methods, and of those of its capability objects, go
  * through `run`.
  */
 function eachCall<T extends object>(target: T, run: <R>(work: () => R, event: string) => R): T {
@@ -117,7 +118,7 @@ function eachCall<T extends object>(target: T, run: <R>(work: () => R, event: st
 }
 
 /**
- * The differences between an adapter and its declaration (F04); empty when there are none. The core
+ * The mismatches between an adapter and its declaration (F04); empty if there are none. The core
  * offers people only what is declared.
  */
 export function findUndeclared(adapter: ChannelAdapter): readonly string[] {
@@ -136,8 +137,8 @@ export function findUndeclared(adapter: ChannelAdapter): readonly string[] {
 }
 
 /**
- * Removes fields that are null from JSON, for the schemas of what a platform sends: a field that it
- * calls optional may also come as null, and no message must be lost because of that.
+ * Removes null fields from JSON, for schemas of what a platform sends: a field that the platform
+ * calls optional may also be null, and no message must be lost because of that.
  */
 export function withoutNulls(value: unknown): unknown {
   return hasNull(value) ? copyWithoutNulls(value) : value;

@@ -40,7 +40,7 @@ describe('the history of a chat', () => {
     expect(await shown()).toEqual(['> one', 'first', 'second', '> two', 'third']);
   });
 
-  it('[W08] omits what Parley wrote there itself at a start, and shows the answer', async () => {
+  it('[W08] omits what Parley itself wrote there at a start, but shows the answer', async () => {
     await ask('one', 10);
     const message = aMessage({ messageId: 'boot_1', text: 'BOOT.md', trigger: 'boot' });
     const conversationId = conversationIdOf(message);
@@ -49,7 +49,7 @@ describe('the history of a chat', () => {
     expect(await shown()).toEqual(['> one', 'Good morning']);
   });
 
-  it('[U08] contains no text that a later message has replaced', async () => {
+  it('[U08] contains no text that a later message replaced', async () => {
     const message = aMessage({ messageId: 'm1', text: 'secret' });
     const conversationId = conversationIdOf(message);
     await store.inbox.accept({ conversationId, message, route, receivedAt: 10 });
@@ -84,7 +84,7 @@ describe('the history of a chat', () => {
     ]);
   });
 
-  it('ends with the newest entry when there are more than fit', async () => {
+  it('ends with the newest entry when there are more entries than fit', async () => {
     for (let at = 1; at <= 5; at += 1) {
       await ask(`q${at}`, at * 10);
       await answer(`a${at}`, at * 10 + 5);
@@ -97,7 +97,7 @@ describe('the history of a chat', () => {
     expect(await shown()).toEqual([]);
   });
 
-  it('reports which messages still wait', async () => {
+  it('reports which messages are still waiting', async () => {
     await ask('one', 10);
     expect(await chatHistory(store, CHAT, 1)).toMatchObject([{ outcome: null }]);
   });

@@ -19,9 +19,9 @@ export interface OwnersChat {
 export interface OwnersChatDeps {
   readonly store: Pick<Store, 'inbox' | 'links'>;
   readonly owners: readonly string[];
-  /** The agent whose owners and chats are meant; the default one when absent (F14). */
+  /** The agent whose owners and chats are looked up; the default one when absent (F14). */
   readonly agentName?: string | undefined;
-  /** Whether answers can be sent there, because the settings have the account. */
+  /** Whether answers can be sent there, which requires that the settings contain the account. */
   readonly serves: (channel: string, account: string) => boolean;
 }
 
@@ -47,7 +47,8 @@ export async function* ownersChats({
 }
 
 /**
- * The newest of them; with `person` (`telegram:42`), only of this owner. Null when there is none.
+ * The most recent of these chats; with `person` (`telegram:42`), only of this owner. Null if there
+ * is none.
  */
 export async function ownersChat(
   deps: OwnersChatDeps,
@@ -59,31 +60,32 @@ export async function ownersChat(
   return null;
 }
 
-/** A chat that the settings give a name. */
+/** A chat for which the settings define a name. */
 export interface NamedChat {
   readonly channel: string;
   readonly account: string;
-  /** As the platform calls it. */
+  /** The platform's id of the chat. */
   readonly chat: string;
   readonly thread?: string | undefined;
 }
 
 export interface NamedChatDeps {
   readonly store: Pick<Store, 'inbox'>;
-  /** The agent that is to write there; the default one when absent (F14). */
+  /** The agent that will write there; the default one when absent (F14). */
   readonly agentName?: string | undefined;
-  /** Whether answers can be sent there, because the settings have the account. */
+  /** Whether answers can be sent there, which requires that the settings contain the account. */
   readonly serves: (channel: string, account: string) => boolean;
 }
 
 /**
- * The last message from the chat, `inThread` if it is from the named thread; or why there is none.
+ * The last message from the chat, with `inThread` if it is from the named thread; or the reason why
+ * there is none.
  */
 export type FoundNamedChat =
   | { readonly kind: 'found'; readonly last: InboxRow; readonly inThread: boolean }
   | { readonly kind: 'none'; readonly reason: string };
 
-/** The number of recent messages among which one of the thread is searched. */
+/** How many recent messages are searched for one from the thread. */
 const RECENT_MESSAGES = 50;
 
 /**
@@ -106,29 +108,29 @@ export async function namedChat(
     const reason = `${name} cannot be reached yet: I have received no message there.`;
     return { kind: 'none', reason };
   }
-  // Another agent may have answered there; this one has its own conversation.
+  // Another agent may have answered there; this agent has its own conversation.
   const conversationId = conversationOfAgent(agentName, last.conversationId);
   return { kind: 'found', last: { ...last, conversationId }, inThread: ofThread !== undefined };
 }
 
-/** The present rights of a person who wrote long ago. */
+/** The current rights of a person who wrote in the past. */
 export interface SenderNow {
   readonly isOwner: boolean;
   /** The conversation that their message would belong to. */
   readonly conversationId: string;
-  /** Why they could not write there any more; null when they could. */
+  /** Why they may no longer write there; null if they may. */
   readonly refusal: string | null;
 }
 
-/** The services for looking up senders: the rules of the account that they wrote to. */
+/** The services for looking up a sender, and the rules of the account that they wrote to. */
 export interface SenderNowDeps {
   readonly store: SenderRightsDeps['store'];
   readonly rules: DecisionRules;
 }
 
 /**
- * Looks up who sent a message to an agent that is about to act on it again: owners, links and
- * access may have changed since (W02, F05). Rejects when the database does not answer.
+ * Looks up the sender of a message before an agent acts on it again: owners, links and access may
+ * have changed since (W02, F05). Rejects when the database does not answer.
  */
 export async function senderNow(
   { store, rules: every }: SenderNowDeps,
@@ -151,8 +153,8 @@ export async function senderNow(
 }
 
 /**
- * Reads a chat's history from what was received and what was sent: the durable rows are the
- * history. Messages that Parley wrote itself (at a start) are omitted.
+ * Builds a chat's history from received messages and sent parts: the durable rows are the history.
+ * Messages that Parley itself wrote (at a start) are omitted.
  */
 export async function chatHistory(
   store: Pick<Store, 'inbox' | 'outbox' | 'attachments'>,

@@ -32,7 +32,7 @@ const skills = fc.array(
   { maxLength: 150 },
 );
 
-describe('[F09] a menu that its platform takes', () => {
+describe('[F09] a menu that its platform accepts', () => {
   it('fits for any skills, and nothing is dropped without a notice', () => {
     fc.assert(
       fc.property(skills, (some) => {
@@ -47,7 +47,7 @@ describe('[F09] a menu that its platform takes', () => {
           expect(description.length).toBeLessThanOrEqual(LIMITS.description.max);
           expect(description.isWellFormed()).toBe(true);
         }
-        // Parley's own commands are short, so skills never displace them.
+        // Built-in commands are short, so skills never displace them.
         for (const { name } of COMMANDS) expect(items.some((one) => one.name === name)).toBe(true);
       }),
       runs(200),
@@ -78,7 +78,7 @@ describe('[F09] a menu that its platform takes', () => {
     expect(items.map(({ name }) => name)).toEqual(commands.slice(1, 101).map(({ name }) => name));
   });
 
-  it('leaves out names that the platform refuses, and the second of two that it treats as one', () => {
+  it('leaves out names that the platform refuses, and the second of two that it treats as the same', () => {
     const commands = [skill('Plan', 'a'), skill('a-b', 'b'), skill('a_b', 'c'), skill('旅行', 'd')];
     const nameOf = (name: string) => name.replaceAll('-', '_');
     const { items, leftOut } = fitMenu(commands, { ...LIMITS, nameOf });
@@ -94,7 +94,7 @@ describe('[F09] a menu that its platform takes', () => {
   });
 });
 
-describe('a description that is shortened', () => {
+describe('a shortened description', () => {
   it.each([
     ['Plans a trip.', 20, 'Plans a trip.'],
     ['Plans a trip to anywhere.', 16, 'Plans a trip to…'],

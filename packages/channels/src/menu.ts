@@ -1,31 +1,31 @@
-/** A command for the platform's own menu. Names are lower case, summaries short. */
+/** A command for the platform's menu. Names are lower-case, summaries short. */
 export interface CommandInfo {
   readonly name: string;
   readonly summary: string;
   /** Only the sender of the command sees its answer, on platforms that can do that. */
   readonly private?: true;
   /**
-   * Whether it belongs to a skill; a menu without room for every command leaves these out first.
+   * Whether it belongs to a skill; a menu that cannot hold every command leaves these out first.
    */
   readonly isSkill?: true;
   /**
-   * Its arguments as people read them: `CODE`, `[message]`. Absent when it has none, or when it is
-   * a skill's and they are unknown.
+   * Its arguments as shown to people: `CODE`, `[message]`. Absent when it has none, or when a skill
+   * defines it and its arguments are unknown.
    */
   readonly takes?: string;
 }
 
 /** The limits of a platform's command menu. */
 export interface MenuLimits {
-  /** The number of commands. */
+  /** The maximum number of commands. */
   readonly commands: number;
-  /** The longest description, and the unit it is counted in. */
+  /** The maximum length of a description, and the unit in which it is counted. */
   readonly description: { readonly max: number; readonly unit: 'utf16' | 'codepoint' };
-  /** The size of the whole list as sent, in bytes; absent when it has no limit of its own. */
+  /** The maximum size of the whole list as sent, in bytes; absent when there is no such limit. */
   readonly size?: { readonly max: number; readonly of: (items: readonly MenuItem[]) => number };
   /** Matches the names that the platform accepts. */
   readonly name: RegExp;
-  /** The name of a command there, if it differs. */
+  /** The name of a command on that platform, if it differs. */
   readonly nameOf?: (name: string) => string;
 }
 
@@ -37,13 +37,13 @@ export interface MenuItem {
   readonly private?: true;
 }
 
-/** A command that the menu lacks; it still works when it is typed. */
+/** A command that was left out of the menu; it still works when it is typed. */
 export interface LeftOut {
   readonly name: string;
   readonly why: 'name' | 'twice' | 'room';
 }
 
-/** A menu that its platform accepts, and what was done to make it fit. */
+/** A menu that its platform accepts, and what was shortened or left out to make it fit. */
 export interface FittedMenu {
   readonly items: readonly MenuItem[];
   readonly leftOut: readonly LeftOut[];
@@ -57,14 +57,14 @@ export interface FittedMenu {
 /** How often commands were typed recently; missing names were not typed. */
 export type CommandUses = ReadonlyMap<string, number>;
 
-/** Descriptions are not shortened below this length to make room; commands are left out instead. */
+/** Descriptions are not shortened below this length; commands are left out instead. */
 const MIN_DESCRIPTION = 20;
 
 /**
- * Fits commands into a menu (F09). Descriptions are shortened first, starting with the longest;
- * only when all are at their shortest are commands left out: of those with `uses` the least used,
- * and the last one among equals. Commands without `isSkill` are Parley's own and stay the longest.
- * The menu keeps the order of `commands`. Pure.
+ * Fits commands into a menu (F09). First, descriptions are shortened, starting with the longest.
+ * Once all of them are at their shortest, commands are left out: among those with `uses` the least
+ * used, and among equals the last one. Commands without `isSkill` are built in and are left out
+ * last. The menu keeps the order of `commands`. Pure.
  */
 export function fitMenu(
   commands: readonly CommandInfo[],
@@ -141,7 +141,7 @@ function shortenedItems(items: readonly LegalItem[], length: number): readonly M
 }
 
 /**
- * Shortens a text to at most `length` UTF-16 units, cutting between words if that does not lose
+ * Shortens a text to at most `length` UTF-16 units, cutting between words unless that would lose
  * half of it.
  */
 export function shortenedText(text: string, length: number): string {

@@ -77,7 +77,7 @@ async function accountWithout(name: string) {
 
 describe('a channel without its optional library', () => {
   it.each(['@example/client', 'example-wire'])(
-    '[F03] [U06] has failed and says what to install: %s',
+    '[F03] [U06] has failed and reports what to install: %s',
     async (name) => {
       const { adapter, states } = await accountWithout(name);
       await adapter.start();
@@ -86,7 +86,7 @@ describe('a channel without its optional library', () => {
     },
   );
 
-  it('[U06] says the same to the settings check', async () => {
+  it('[U06] reports the same to the settings check', async () => {
     const { probe } = channelFailingWith(missing('@example/client'));
     const signal = new AbortController().signal;
     const found = await probe?.({}, { signal, log: silentLogger } as never);

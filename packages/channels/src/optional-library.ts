@@ -2,26 +2,26 @@ import { type Capabilities, ChannelError } from '@parley/core';
 import { installLine } from '@parley/core/install-line';
 import type { ChannelAdapter, ChannelContext, ChannelDefinition } from './adapter.ts';
 
-/** A platform's library that an installation may lack. */
+/** A platform's library that may be missing from an installation. */
 export interface OptionalLibrary {
   /** Its name on npm. */
   readonly name: string;
-  /** Its own parts that may be missing as well. */
+  /** Parts of the library that may be missing as well. */
   readonly parts?: readonly string[];
-  /** A note for people before they install it; empty for none. */
+  /** A note for people before they install it; empty if there is none. */
   readonly note?: string;
-  /** The name of the platform for the person who configures the channel. */
+  /** The platform's name for the person who configures the channel. */
   readonly platform: string;
   /**
    * Capabilities of the channel that are known without the library: until it is installed, answers
-   * are written in its format.
+   * are rendered for them.
    */
   readonly capabilities: Pick<Capabilities, 'target' | 'idempotentSend'>;
 }
 
 /**
- * Wraps a channel so that a missing library is not a crash: each account reports which library to
- * install and how, a probe says the same, and other channels keep working.
+ * Wraps a channel so that a missing library does not crash the process: each account reports which
+ * library to install and how, a probe reports the same, and other channels keep working.
  */
 export function withOptionalLibrary<Definition extends ChannelDefinition>(
   definition: Definition,
@@ -66,7 +66,9 @@ function libraryAdvice({ name, platform, note }: OptionalLibrary): { reason: str
   };
 }
 
-/** An account whose library is not installed: reports what to do, and keeps answers until then. */
+/**
+ * An account whose library is not installed: reports what to do, and keeps its answers until then.
+ */
 function accountWithout(
   library: OptionalLibrary,
   { report }: Pick<ChannelContext<unknown>, 'report'>,

@@ -1,10 +1,10 @@
 import type { AdapterValues, Clock } from '@parley/core';
 
-/** What a probe may use. It must end when `signal` is aborted, and must change nothing. */
+/** What a probe may use. It must end when `signal` is aborted, and must not change anything. */
 export interface ProbeEnv {
   readonly signal: AbortSignal;
   readonly clock: Clock;
-  /** Values that the account has stored; null while a running gateway holds them. */
+  /** Values stored for the account; null while a running gateway holds them. */
   readonly values: Pick<AdapterValues, 'get'> | null;
   /** Whether to fetch the account's picture as well. */
   readonly wantsPicture?: boolean | undefined;
@@ -30,7 +30,7 @@ export interface ClockReading {
 export type ChannelProbe =
   | {
       readonly kind: 'works';
-      /** The account's name for people, such as `@my_bot`. */
+      /** The account's display name, such as `@my_bot`. */
       readonly as: string;
       readonly warnings: readonly ProbeWarning[];
       readonly clock: ClockReading | null;
@@ -41,13 +41,13 @@ export type ChannelProbe =
     }
   /** A person has to link it first. */
   | { readonly kind: 'unlinked'; readonly reason: string; readonly fix: string }
-  /** Only the running gateway can tell. */
+  /** Only the running gateway can find out. */
   | { readonly kind: 'unknown'; readonly reason: string }
   | {
       readonly kind: 'problem';
       readonly reason: string;
       readonly fix: string;
-      /** Whether it may work later without anyone changing anything. */
+      /** Whether it may work later without any change. */
       readonly retryable: boolean;
     };
 
@@ -73,12 +73,12 @@ export async function probePicture(
   }
 }
 
-/** The header has whole seconds, so on average half a second has passed since. In ms. */
+/** The header has whole seconds, so on average half a second has passed since then. In ms. */
 const HALF_A_SECOND = 500;
 
 /**
- * Compares the clock with a `Date` header; `asked` and `answered` are the times of the request by
- * this machine's clock, in ms. Null for a missing or unreadable header.
+ * Compares the clock with a `Date` header; `asked` and `answered` are the times of the request and
+ * its response by this machine's clock, in ms. Null when the header is missing or invalid.
  */
 export function readClock(
   server: string,

@@ -6,7 +6,7 @@ import type { ChannelContext } from './adapter.ts';
 export interface ChannelEnv {
   /** In [0, 1). */
   readonly random: () => number;
-  /** Resolves after `ms`, or as soon as the signal is aborted; never rejects. */
+  /** Resolves after `ms`, or immediately when the signal is aborted; never rejects. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
@@ -27,21 +27,21 @@ export function reconnectBackoff(failures: number, random: number): number {
   return jitterDelay(Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** failures), random);
 }
 
-/** What to do after a connection failed or ended. */
+/** What to do after a connection has failed or closed. */
 export type AfterConnectionFailure =
   | { readonly kind: 'retry'; readonly afterMs: number; readonly reason: string }
   /** It does not recover by itself. */
   | { readonly kind: 'give-up'; readonly reason: string; readonly fix: string };
 
 /**
- * The step that remains once a cause outside Parley is fixed; a change in the settings reconnects
- * by itself.
+ * What remains to be done once a cause outside Parley is fixed; changed settings reconnect
+ * automatically.
  */
 export const RECONNECT =
   'reconnect the account, on the page "Channels" or with "parley channels reconnect"';
 
 /**
- * Reports the decision and waits for its delay. Returns whether to connect again. Never rejects.
+ * Reports the decision and waits for the delay. Returns whether to connect again. Never rejects.
  */
 export async function reportAndWait(
   decision: AfterConnectionFailure,

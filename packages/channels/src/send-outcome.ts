@@ -1,12 +1,12 @@
-/** The facts about a call that has no result. */
+/** The facts about a call that returned no result. */
 export interface CallFacts {
-  /** The error that was thrown; its causes are examined, too. */
+  /** The thrown error; its causes are examined as well. */
   readonly error: unknown;
   /** The HTTP status, if there was a response. */
   readonly status?: number | undefined;
   /**
-   * Whether the connection was ready (TLS included) for the request, if the adapter observed it:
-   * before that nothing is written, whatever the error says.
+   * Whether the connection (including TLS) was ready for the request, if the adapter observed that:
+   * nothing is written before, whatever the error says.
    */
   readonly connected?: boolean | undefined;
 }
@@ -55,11 +55,12 @@ const CONNECTING_WORDS =
   /before secure TLS connection was established|HTTP Tunneling|\breason: (?:connect|getaddrinfo) /;
 
 /**
- * Whether a failed call may have had an effect (D04). Only `not-sent` and `refused` allow repeating
- * a call that the platform would not recognize; anything that no rule covers is `unknown`.
+ * Whether a failed call may have had an effect (D04). Only `not-sent` and `refused` permit
+ * repeating a call whose repetition the platform would not recognize; anything not covered by a
+ * rule is `unknown`.
  */
 export function callOutcome({ error, status, connected }: CallFacts): CallOutcome {
-  // A status from 500 on may come from a proxy in between: whether the call went through is
+  // A status of 500 or higher may come from a proxy in between: whether the call went through is
   // unknown.
   if (status !== undefined) return status >= 400 && status < 500 ? 'refused' : 'unknown';
   if (connected !== undefined) return connected ? 'unknown' : 'not-sent';
@@ -71,7 +72,7 @@ const MAX_CAUSES = 8;
 
 function isBeforeConnected(error: unknown, left: number): boolean {
   if (!(error instanceof Error) || left === 0) return false;
-  // There is one error per address that was tried: all of them must have failed this early.
+  // There is one error per attempted address: all of them must have failed this early.
   if (error instanceof AggregateError && error.errors.length > 0)
     return error.errors.every((each: unknown) => isBeforeConnected(each, left - 1));
   const { code, syscall } = error as NodeJS.ErrnoException;

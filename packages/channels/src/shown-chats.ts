@@ -2,18 +2,18 @@ import type { Button, OutboundFile, RenderedPart, ToolCallOfTurn } from '@parley
 import type { KeptFile, StoredAttachment } from '@parley/store';
 import type { MediaLimits } from './attachments/fetch-plan.ts';
 
-/** The chats that a channel with a page of its own shows, besides a history. */
+/** The chats of a channel that has its own page, beyond a single history. */
 export interface ChatsCapability {
   /** Limits of the files that are accepted. */
   readonly media: MediaLimits;
   /**
-   * Whether `needed` more bytes may be kept; old files make room. `person` is their sender, who has
-   * a share; null for an owner.
+   * Whether `needed` more bytes may be kept; old files are deleted to free space. `person` is their
+   * sender, who has a share; null for an owner.
    */
   hasRoom(needed: number, person: string | null): Promise<boolean>;
   /**
    * All chats of the account, newest first; `first` is the first text, of any length. `answeredAt`
-   * is when something was last sent there, in ms; 0 for never.
+   * is when something was last sent there, in ms; 0 if nothing was.
    */
   list(): Promise<
     readonly {
@@ -24,17 +24,19 @@ export interface ChatsCapability {
       readonly answeredAt: number;
     }[]
   >;
-  /** Calls back on changes in any conversation of the gateway; returns what ends that. */
+  /**
+   * Calls back on changes in any conversation of the gateway; returns a function that unsubscribes.
+   */
   onChange(listener: () => void): () => void;
   /** The tools that turns have called, in order. */
   calls(turnIds: readonly string[]): Promise<readonly ToolCallOfTurn[]>;
-  /** A file that was sent to the chat, by its part; null when it does not or no longer exists. */
+  /** A file that was sent to the chat, by its part; null when it is unknown or no longer stored. */
   sentFile(chatId: string, partId: string): Promise<KeptFile | null>;
-  /** A file of a message of the chat; null when it does not or no longer exists. */
+  /** A file of a message in the chat; null when it is unknown or no longer stored. */
   file(chatId: string, messageId: string, index: number): Promise<KeptFile | null>;
 }
 
-/** One line of a chat as the person sees it. Times in ms. */
+/** One entry of a chat as the person sees it. Times in ms. */
 export type HistoryEntry =
   | {
       readonly kind: 'inbound';
@@ -42,7 +44,7 @@ export type HistoryEntry =
       readonly text: string;
       readonly files?: readonly StoredAttachment[];
       readonly at: number;
-      /** Null while it waits for its turn, otherwise how that turn ended. */
+      /** Null while it waits for its turn; afterwards, how that turn ended. */
       readonly outcome: string | null;
       /** The turn that answers or answered it; null when none has started. */
       readonly turnId?: string | null;
@@ -52,8 +54,8 @@ export type HistoryEntry =
       readonly partId: string;
       readonly turnId: string | null;
       /**
-       * The message that it answers without a turn, such as a command, if that is in the same
-       * history.
+       * The message that it answers without a turn, such as a command, provided that the same
+       * history contains it.
        */
       readonly answers?: string;
       readonly body: RenderedPart;
@@ -61,5 +63,5 @@ export type HistoryEntry =
       readonly file?: OutboundFile;
       readonly at: number;
     }
-  /** The id of a message or part that a later message has replaced, and that is no longer shown. */
+  /** The id of a message or part that was replaced by a later message and is no longer shown. */
   | { readonly kind: 'replaced'; readonly id: string; readonly at: number };

@@ -3,7 +3,7 @@ import type { ChatType } from '@parley/core';
 /**
  * The text for something that a person sent and that Parley cannot read (F16); `what` includes its
  * article: `a story`. In a direct chat the person waits for an answer, so the agent is asked to say
- * so. Elsewhere it is only named.
+ * that it cannot read this. Elsewhere it is only mentioned.
  */
 export function unreadText(what: string, chatType: ChatType): string {
   const named = `They sent ${what}, which cannot be read here.`;

@@ -10,13 +10,13 @@ export interface WrongAddress {
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** Whether it is a guard or header for all routes below a path. */
+/** Whether it is a guard or header middleware for all routes below a path. */
 const isMiddleware = (path: string): boolean => path.endsWith('/*');
 
 /**
- * Returns what to do instead when no route accepts a request; null when one does. Check it before
- * the token, because a mistake in the address is no attempt to guess a token. `isRoute` names
- * routes that accept everything below their path.
+ * Returns advice when no route accepts a request; null when one does. Check this before the token,
+ * because a wrong address is not an attempt to guess a token. `isRoute` identifies routes that
+ * accept everything below their path.
  */
 export function wrongAddress(
   { router }: Pick<Hono, 'router'>,

@@ -1,7 +1,7 @@
 /**
  * Several agents in one gateway (F14). The id of a named agent's conversation begins with `@NAME/`;
- * those of the default agent have no such prefix. Everything stored by conversation is thus
- * separate for each agent.
+ * conversations of the default agent have no such prefix. Everything that is stored by conversation
+ * is thus separate for each agent.
  */
 const OF_AGENT = /^@([a-z0-9][a-z0-9-]*)\//;
 
@@ -19,7 +19,7 @@ export function conversationOfAgent(agent: string | undefined, id: string): stri
   return agent === undefined ? own : `@${agent}/${own}`;
 }
 
-/** The id without its agent: a chat, or a lane such as `sub:…`. */
+/** The id without the agent's prefix: a chat, or a lane such as `sub:…`. */
 export function withoutAgent(id: string): string {
   return id.replace(OF_AGENT, '');
 }

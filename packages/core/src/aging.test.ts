@@ -7,7 +7,7 @@ const DAY = 24 * HOUR;
 const NOW = 1_000 * DAY;
 const YEAR = 365 * DAY;
 
-/** The usual state: ten minutes after the last round of a gateway that people use. */
+/** The usual state: ten minutes after the last round of a gateway in use. */
 const USUAL: AgeWitnesses = {
   now: NOW,
   database: NOW,
@@ -16,7 +16,7 @@ const USUAL: AgeWitnesses = {
   measuredMs: HOUR / 6,
 };
 
-describe('the moment from which ages are counted', () => {
+describe('the time from which ages are counted', () => {
   it.each<[string, Partial<AgeWitnesses>, number, ReturnType<typeof decideAging>['heldBy']]>([
     ['all agree', {}, 0, null],
     ['the clock of this process is a year ahead', { now: NOW + YEAR }, YEAR, 'database-clock'],
@@ -73,7 +73,7 @@ describe('the moment from which ages are counted', () => {
     expect(decideAging(witnesses)).toEqual({ countFrom: witnesses.now - heldMs, heldMs, heldBy });
   });
 
-  it('[D15] advances by two days a day at most, whatever the clocks say, and never passes any of them', () => {
+  it('[D15] advances by at most two days a day, whatever the clocks say, and never passes any of them', () => {
     const moment = fc.integer({ min: 0, max: 4_000 * DAY });
     fc.assert(
       fc.property(

@@ -1,31 +1,31 @@
 /** Evidence of how much time has passed. Moments are ms since 1970. */
 export interface AgeWitnesses {
-  /** By the clock of this process. */
+  /** The time by this process's clock. */
   readonly now: number;
-  /** By the clock of the database; absent for data that is not stored there. */
+  /** The time by the database's clock; absent for data that is not stored there. */
   readonly database?: number;
   /**
-   * When the newest item of the kind was written; null when there is none, in which case nothing is
+   * When the newest item of its kind was written; null if there is none, in which case nothing is
    * old.
    */
   readonly newest: number | null;
-  /** The last time that old items were removed; null when that never happened. */
+  /** The last time that old items were removed; null if they never were. */
   readonly last: LastRemoval | null;
   /**
-   * The time since then as measured by this process with its monotonic clock, in ms; null when it
-   * has not run that long.
+   * The time since then as measured by this process's monotonic clock, in ms; null when it has not
+   * run that long.
    */
   readonly measuredMs: number | null;
 }
 
 export interface LastRemoval {
-  /** When it ended, by the clock of the process that did it. */
+  /** When it was completed, by the clock of the process that did it. */
   readonly at: number;
-  /** The moment from which ages were counted. */
+  /** The time from which ages were counted. */
   readonly countedTo: number;
 }
 
-/** The moment from which ages are counted, and how far it lags behind the clock of this process. */
+/** The time from which ages are counted, and how far it lags behind this process's clock. */
 export interface AgingDecision {
   readonly countFrom: number;
   /** The lag behind `now`, in ms; 0 when all evidence agrees. */
@@ -35,20 +35,22 @@ export interface AgingDecision {
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** The newest item may be this old although all is well: people are silent at night. */
+/**
+ * The newest item may be this old without anything being wrong, because people are silent at night.
+ */
 const NEWEST_WITHIN_MS = DAY_MS;
 
 /**
- * One day removes at most what falls due in this many days, so that a backlog after a long pause
- * shrinks.
+ * One day removes at most what becomes due within this many days, so that a backlog after a long
+ * pause shrinks.
  */
 export const DAYS_PER_DAY = 2;
 
 /**
- * Decides from which moment ages are counted, so that no wrong clock removes what people still
- * need: all evidence must agree that time has passed, and even then it passes at most twice as fast
- * as it should. A clock that is years ahead costs what falls due in two days, and one that is
- * behind costs nothing. Settings that shorten retention apply immediately.
+ * Decides from which time ages are counted, so that no wrong clock removes what people still need:
+ * all evidence must agree that time has passed, and even then it passes at most twice as fast as it
+ * should. A clock that is years ahead removes only what becomes due within two days, and one that
+ * is behind removes nothing. Settings that shorten retention apply immediately.
  */
 export function decideAging(witnesses: AgeWitnesses): AgingDecision {
   const { now, database = now, newest, last } = witnesses;
@@ -63,26 +65,24 @@ export function decideAging(witnesses: AgeWitnesses): AgingDecision {
 }
 
 /**
- * The moment from which the ages of files are counted at startup: the newest file shows when
- * something was last written. A day at most is added to that.
+ * The time from which the ages of files are counted at startup: the newest file shows when
+ * something was last written, and at most a day is added to that.
  */
 export function countFromNewest(now: number, newest: number | null): number {
   const last = newest === null ? null : { at: newest, countedTo: newest };
   return decideAging({ now, newest, last, measuredMs: null }).countFrom;
 }
 
-/**
- * How far the moment may advance: by the measured time, or otherwise by both clocks, up to a day.
- */
+/** How far the time may advance: by the measured time, or otherwise by both clocks, up to a day. */
 function allowance({ now, database = now, last, measuredMs }: AgeWitnesses): number {
   const passed = measuredMs ?? Math.min(now, database) - (last?.at ?? now);
   return DAYS_PER_DAY * Math.max(0, Math.min(passed, DAY_MS));
 }
 
 /**
- * The moment to record after a removal. It never goes back, because otherwise a clock that was
- * behind for a minute would delay everything for years; whatever lies ahead of `now` is cut off
- * when it is used. A round that removes nothing writes the first record.
+ * The time to record after a removal. It never decreases, because otherwise a clock that was behind
+ * for a minute would delay everything for years; a time ahead of `now` is limited to it when it is
+ * used. A round that removes nothing writes the first record.
  */
 export function countedTo(witnesses: AgeWitnesses): number {
   const { now, database = now, last } = witnesses;

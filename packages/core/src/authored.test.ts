@@ -64,7 +64,7 @@ describe('the authorship of a message', () => {
     expect(hasOutsideText(message)).toBe(outside);
   });
 
-  it('[P18] text that the adapter does not attribute is never typed, whatever it says', () => {
+  it('[P18] text that the adapter does not attribute never counts as typed, whatever it says', () => {
     const stated = fc.record<Authored>(
       { text: fc.constant(true), voice: fc.constant(true), quote: fc.constant(true) },
       { requiredKeys: [] },
@@ -79,7 +79,7 @@ describe('the authorship of a message', () => {
     );
   });
 
-  it('[P18] text that Parley or a bot wrote is never typed', () => {
+  it('[P18] text that Parley or a bot wrote never counts as typed', () => {
     const sender = { id: '1', name: 'x', isBot: true };
     expect(typedText({ text: 'hi', authored: { text: true }, sender })).toBe('');
     expect(typedText({ text: 'hi', authored: { text: true }, trigger: 'cron' })).toBe('');

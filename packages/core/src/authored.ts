@@ -6,9 +6,9 @@ type AuthoredSource = Pick<
 >;
 
 /**
- * Decides in one place whose words a message contains, for approvals, memory, addresses, mentioned
- * files and commands. When an adapter does not say (0.1.0, and channels of plugins), only plain
- * text counts as typed.
+ * Decides in one place who wrote the text of a message, for approvals, memory, addresses, mentioned
+ * files and commands. When an adapter does not report it (0.1.0, and channels of plugins), only
+ * plain text counts as typed.
  */
 function readAuthored(message: AuthoredSource): Authored {
   const { authored, text, attachments, replyTo, quotation } = message;
@@ -19,7 +19,7 @@ function readAuthored(message: AuthoredSource): Authored {
 }
 
 /**
- * The prefixes that 0.1.0 gave to text that nobody typed, such as `[Contact: …]` and `[Forwarded
+ * The prefixes that 0.1.0 added to text that nobody typed, such as `[Contact: …]` and `[Forwarded
  * from …]`; Discord polls had no brackets.
  */
 const MADE = /^(?:\[|Poll: )/;
@@ -28,7 +28,9 @@ function isMade(text: string): boolean {
   return MADE.test(text.trimStart());
 }
 
-/** The text that the sender typed; empty when outsiders, a program or Parley itself wrote it. */
+/**
+ * The text that the sender typed; empty when it came from outsiders, a program or Parley itself.
+ */
 export function typedText(
   message: AuthoredSource &
     Pick<InboundMessage, 'trigger'> & { readonly sender?: { isBot: boolean } },
@@ -48,7 +50,7 @@ export function hasOutsideText(message: AuthoredSource): boolean {
 }
 
 /**
- * Whether a message may be a command. Text that the adapter does not report as typed is never one,
+ * Whether a message may be a command. Text that the adapter does not report as typed never is one,
  * whatever it starts with.
  */
 export function mayCommand({ authored }: Pick<InboundMessage, 'authored'>): boolean {

@@ -1,19 +1,19 @@
-/** The format of one kind of id on one platform, as people write it into the settings. */
+/** The format of one kind of id on one platform, as people write it in the settings. */
 export interface IdForm {
   /** The expected format with an example: `a user id such as 123456789`. */
   readonly expected: string;
-  /** How to find the right id; a sentence without its full stop. */
+  /** How to find the right id, as a sentence without a final full stop. */
   readonly howToFind: string;
   /**
-   * Returns the id in the form that the platform's messages carry, or null when the text can never
-   * be one. Pure.
+   * Returns the id in the form used in the platform's messages, or null when the text can never be
+   * one. Pure.
    */
   normalize(written: string): string | null;
   /**
    * Explains why a text of another known kind, such as a name, is not an id; part of a sentence.
    */
   explain?(written: string): string | undefined;
-  /** Suggests the id that was probably meant when a text is not one. */
+  /** Suggests the id that was probably intended when a text is not an id. */
   suggest?(written: string): string | undefined;
 }
 
@@ -31,12 +31,12 @@ export interface ChannelIds {
   readonly thread: IdForm | null;
 }
 
-/** The result of reading a written id. */
+/** The result of parsing a written id. */
 export type IdReading =
   | { readonly kind: 'id'; readonly id: string }
   | { readonly kind: 'wrong'; readonly expected: string; readonly nearest?: string | undefined };
 
-/** Reads an id in the first of these formats that fits. Pure. */
+/** Parses an id in the first of these formats that matches. Pure. */
 export function readId(written: string, forms: readonly IdForm[]): IdReading {
   for (const form of forms) {
     const id = form.normalize(written);
@@ -58,8 +58,8 @@ export function readId(written: string, forms: readonly IdForm[]): IdReading {
 const MIN_DIGITS = 5;
 
 /**
- * The id in `Ann (123456789)` or `id: 123456789`. It is only suggested, because the words may say
- * that it belongs to something else.
+ * The id in `Ann (123456789)` or `id: 123456789`. It is only suggested, because the text around it
+ * may say that it belongs to something else.
  */
 function withoutWords(written: string, form: IdForm): string | undefined {
   const tokens = written.normalize('NFKC').split(/[\s()<>=:#,;]+/);
@@ -69,7 +69,7 @@ function withoutWords(written: string, form: IdForm): string | undefined {
 }
 
 /**
- * Removes what comes along when an id is copied: spaces, invisible characters, other hyphens,
+ * Removes what is often copied along with an id: spaces, invisible characters, other hyphens,
  * brackets, a full stop.
  */
 export function bareId(written: string): string {

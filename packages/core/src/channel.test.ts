@@ -6,7 +6,7 @@ const target = { dialect: 'telegram', maxLength: 4_096, unit: 'utf16' };
 const route = { channel: 'telegram', account: 'default', chatId: '42', target };
 
 describe('the route of an answer', () => {
-  it('[F11] is read from the database as it was stored', () => {
+  it('[F11] is read from the database unchanged', () => {
     const full = { ...route, threadId: '9', replyToMessageId: '7' };
     expect(ReplyRoute.parse(JSON.parse(JSON.stringify(full)))).toEqual(full);
   });

@@ -2,17 +2,19 @@ import { z } from 'zod';
 import { ParleyError } from './errors.ts';
 import { ChatType } from './inbound-message.ts';
 
-/** The dialects that the renderer can print. A platform names one and never formats text itself. */
+/**
+ * The dialects that the renderer can produce. A platform names one and never formats text itself.
+ */
 export const Dialect = z.enum(['telegram', 'discord', 'whatsapp', 'plain', 'html', 'markdown']);
 export type Dialect = z.infer<typeof Dialect>;
 
 /**
- * The text format of a platform: its dialect, the longest part, and the unit in which its length is
- * counted.
+ * The text format of a platform: its dialect, the maximum length of a part, and the unit in which
+ * the length is counted.
  */
 export const RenderTarget = z.strictObject({
   dialect: Dialect,
-  /** The longest part, in `unit`. Telegram: 4,096 after entity parsing. */
+  /** The maximum length of a part, in `unit`. Telegram: 4,096 after entity parsing. */
   maxLength: z.int().positive(),
   unit: z.enum(['utf16', 'codepoint', 'byte']),
   /**
@@ -22,7 +24,7 @@ export const RenderTarget = z.strictObject({
   mentions: z.literal('live').optional(),
   /**
    * Telegram: content that an ordinary message cannot show (tables, headings, formulas) is also
-   * printed as a rich message.
+   * rendered as a rich message.
    */
   rich: z.literal(true).optional(),
   /** Multiple parts are numbered: `(2/5)`. */
@@ -30,18 +32,19 @@ export const RenderTarget = z.strictObject({
 });
 export type RenderTarget = z.infer<typeof RenderTarget>;
 
-/** A token bucket: `burst` messages at once, then one every `everyMs` milliseconds. */
+/** A token bucket: a burst of `burst` messages, then one every `everyMs` milliseconds. */
 export const Rate = z.strictObject({ burst: z.int().positive(), everyMs: z.number().positive() });
 export type Rate = z.infer<typeof Rate>;
 
-/** The declared capabilities of an adapter (F04). The core uses none that are not declared. */
+/** The declared capabilities of an adapter (F04). The core uses only those. */
 export const Capabilities = z.strictObject({
   target: RenderTarget,
   /**
-   * The platform ignores a second send with the same idempotency key, so a part may be sent again.
+   * The platform ignores a second send with the same idempotency key, so a part may safely be sent
+   * again.
    */
   idempotentSend: z.boolean(),
-  /** How long the platform remembers the key after a send, in ms; without limit when absent. */
+  /** How long the platform remembers the key after a send, in ms; forever when absent. */
   idempotentForMs: z.number().positive().optional(),
   typing: z.boolean(),
   edit: z.boolean(),
@@ -53,12 +56,12 @@ export const Capabilities = z.strictObject({
   buttons: z.boolean(),
   /** A button can ask for text (G02). */
   inputs: z.literal(true).optional(),
-  /** The largest number of buttons of a part; eight when absent. */
+  /** The maximum number of buttons of a part; eight when absent. */
   maxButtons: z.int().min(8).optional(),
   /**
    * How an unfinished answer is shown: not at all, by replacing the previous text, or by appending
-   * to it. With `append`, text that was shown remains, so the answer contains the texts of all
-   * steps of its turn.
+   * to it. With `append`, shown text remains, so the answer contains the text of every step of its
+   * turn.
    */
   streaming: z.enum(['none', 'replace', 'append']),
   media: z.array(z.enum(['image', 'audio', 'voice', 'video', 'document'])),
@@ -66,7 +69,7 @@ export const Capabilities = z.strictObject({
   maxFileBytes: z.int().positive().optional(),
   /**
    * The rates at which the core may send (D05); undefined when the library or the platform enforces
-   * them itself.
+   * them.
    */
   rates: z
     .strictObject({ account: Rate.optional(), direct: Rate.optional(), group: Rate.optional() })
@@ -84,7 +87,7 @@ export const ReplyRoute = z.strictObject({
   chatId: z.string(),
   chatType: ChatType.optional(),
   threadId: z.string().optional(),
-  /** The message being answered, where the platform can quote it. */
+  /** The message being answered, if the platform can quote it. */
   replyToMessageId: z.string().optional(),
   /**
    * The platform's token of the inbound message. It is used only with `replyToMessageId`; parts
@@ -96,7 +99,7 @@ export const ReplyRoute = z.strictObject({
   /** Whether answers are shown there while they are written. */
   streams: z.literal(true).optional(),
   /**
-   * Whether shown text cannot be removed there, so that the answer contains the texts of all steps
+   * Whether shown text cannot be removed there, so that the answer contains the text of every step
    * of its turn.
    */
   appends: z.literal(true).optional(),
@@ -104,7 +107,7 @@ export const ReplyRoute = z.strictObject({
   maxFileBytes: z.int().positive().optional(),
   /** Whether buttons there can ask for text. */
   inputs: z.literal(true).optional(),
-  /** The largest number of buttons of a part there; eight when absent. */
+  /** The maximum number of buttons of a part there; eight when absent. */
   maxButtons: z.int().optional(),
   /** Whether a recording is shown there as a voice note. */
   voice: z.literal(true).optional(),
@@ -123,22 +126,22 @@ export type ReplyRoute = z.infer<typeof ReplyRoute>;
 export const RenderedPart = z.strictObject({
   text: z.string(),
   plain: z.string(),
-  /** The same content as a Telegram rich message; `text` is sent where that is refused. */
+  /** The same content as a Telegram rich message; if that is refused, `text` is sent. */
   rich: z.string().optional(),
 });
 export type RenderedPart = z.infer<typeof RenderedPart>;
 
 /**
- * A button below a part. Pressing it counts as that person writing `data`, as long as the part was
- * not edited.
+ * A button below a part. Pressing it has the same effect as writing `data`, as long as the part has
+ * not been edited.
  */
 export const Button = z.strictObject({
   label: z.string().min(1).max(64),
   /** At most 64 bytes, which is Telegram's limit and the lowest of all platforms. */
   data: z.string().min(1).max(64),
   /**
-   * Its prominence where the platform has colors: `success` agrees, `danger` refuses. When absent,
-   * it looks like any button.
+   * Its style on platforms with colors: `success` agrees, `danger` refuses. When absent, it has the
+   * default style.
    */
   style: z.enum(['primary', 'success', 'danger']).optional(),
   /**
@@ -162,7 +165,7 @@ export const OutboundFile = z.strictObject({
 export type OutboundFile = z.infer<typeof OutboundFile>;
 
 /**
- * The path where an adapter reads the file it sends.
+ * The path from which an adapter reads the file that it sends.
  * @throws ChannelError when delivery could not provide the file.
  */
 export function outboundFilePath({ name, path }: OutboundFile): string {
@@ -173,8 +176,8 @@ export function outboundFilePath({ name, path }: OutboundFile): string {
 
 /**
  * What a part does to a message of its chat instead of being sent: adds a reaction to any message,
- * or edits or deletes one of the bot's own. Each may be repeated. An edit removes the buttons,
- * because they belonged to the old text.
+ * or edits or deletes one of the bot's own. Each action may be repeated. An edit removes the
+ * buttons, because they belonged to the old text.
  */
 export const PartAct = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('react'), messageId: z.string(), emoji: z.string() }),
@@ -184,8 +187,8 @@ export const PartAct = z.discriminatedUnion('kind', [
 export type PartAct = z.infer<typeof PartAct>;
 
 /**
- * The largest number of buttons of a part on any platform: Discord has menus of 25, and two more
- * can stand below one.
+ * The maximum number of buttons of a part on any platform: Discord has menus of 25, and two more
+ * buttons fit below one.
  */
 const MAX_BUTTONS = 27;
 
@@ -206,11 +209,11 @@ export interface OutboundPart extends PartExtras {
   /** The turn that wrote it; absent for answers to commands and for notices. */
   readonly turnId: string | null;
   /**
-   * The position of the part in its turn's answer, from 0. It replaces what was streamed at this
-   * position.
+   * The position of the part in its turn's answer, from 0. It replaces the text that was streamed
+   * at this position.
    */
   readonly index: number | null;
-  /** Whether it is the last part of its answer: what was streamed beyond it is discarded. */
+  /** Whether it is the last part of its answer: text that was streamed beyond it is discarded. */
   readonly isLast?: boolean;
   /** The part whose failure or unknown outcome this notice reports; absent for other parts. */
   readonly noticeOf?: string;
@@ -225,8 +228,7 @@ export interface Receipt {
 
 /**
  * Platform errors, translated by the adapter into what the delivery pipeline must do: wait, send
- * plain text, give up on the chat, give up on the part, try again, or report that the outcome is
- * unknown.
+ * plain text, give up on the chat, give up on the part, try again, or report an unknown outcome.
  */
 export type ChannelFailure =
   | {
@@ -238,7 +240,7 @@ export type ChannelFailure =
   | { readonly kind: 'gone' }
   | { readonly kind: 'forbidden' }
   | { readonly kind: 'refused' }
-  /** `untried`: there was no connection to try it on. */
+  /** `untried`: there was no connection on which to try it. */
   | { readonly kind: 'transient'; readonly untried?: true }
   | { readonly kind: 'unknown-outcome' };
 
@@ -270,15 +272,14 @@ export interface AdapterValue {
 
 /**
  * Values that a channel account stores and the core never reads, such as session keys and offsets.
- * They are as durable as messages. Values are text, so each adapter decides how to encode and
- * validate its own.
+ * They are as durable as messages. Values are text, so each adapter encodes and validates its own.
  */
 export interface AdapterValues {
   /** Returns the stored values by id; ids without a value are missing from the result. */
   get(kind: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /**
-   * Writes all changes or none, and has written them when it resolves. Of two changes to the same
-   * id, the last one counts.
+   * Writes all changes or none; once it resolves, they are stored. Of two changes to the same id,
+   * the last one counts.
    */
   set(changes: readonly AdapterValue[]): Promise<void>;
   /** Deletes all values of this account, because it was logged out. */

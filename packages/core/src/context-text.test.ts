@@ -5,7 +5,7 @@ const poll = { text: 'Poll: When?' };
 const answered = { messageId: '1', text: 'shall we go?' };
 const picture = { kind: 'image', ref: 'x' } as const;
 
-describe("what a group's next turn reads of a message", () => {
+describe("a message as a group's next turn reads it", () => {
   it.each([
     ['its words', { text: 'yes' }, 'yes'],
     ['a file by its kind', { text: '', attachments: [picture] }, '[image]'],
@@ -31,7 +31,7 @@ describe("what a group's next turn reads of a message", () => {
     expect(contextText(message)).toBe(text);
   });
 
-  it('[P10] states the length of an answered message that was cut', () => {
+  it('[P10] states the length of an answered message that was truncated', () => {
     const long = { messageId: '1', text: 'a'.repeat(201) };
     expect(contextText({ text: 'yes', replyTo: long })).toBe(
       `yes [Replies to: ${'a'.repeat(200)}… [cut: 200 of 201 characters]]`,

@@ -1,17 +1,17 @@
 import type { InboundMessage } from './inbound-message.ts';
 
 /**
- * The longest quotation of an answered message, in characters. The message itself is usually part
- * of the context already.
+ * The maximum length of a quotation of the answered message, in characters. The message itself is
+ * usually part of the context already.
  */
 const MAX_ANSWERED = 200;
 
 type ContextMessage = Pick<InboundMessage, 'text' | 'attachments' | 'replyTo' | 'quotation'>;
 
 /**
- * The text of a message that did not address the bot, as the group's next turn reads it (F06): its
- * words, its files by kind and name, the beginning of the message it answers, and its quotation.
- * Empty when it says nothing of its own.
+ * A message that did not address the bot, as the group's next turn reads it (F06): its text, its
+ * files by kind and name, the beginning of the message it answers, and its quotation. Empty when it
+ * has no content of its own.
  */
 export function contextText({
   text,
@@ -30,7 +30,7 @@ export function contextText({
   ].join(' ');
 }
 
-/** A truncated text says so and states its length (P10). */
+/** A truncated text is marked with its full length (P10). */
 function shortenQuoted(text: string): string {
   if (text.length <= MAX_ANSWERED) return text;
   const start = text.slice(0, MAX_ANSWERED).toWellFormed();

@@ -9,15 +9,15 @@ export interface Defect {
   readonly at: number;
 }
 
-/** Summarizes the contract violations of one part. */
+/** Summarizes the contract violations of one adapter or plugin. */
 export interface DefectSummary {
   readonly count: number;
   readonly last: Defect;
 }
 
-/** After this many invalid results in a row, the part is no longer called. */
+/** After this many consecutive invalid results, it is not called any more. */
 const MAX_IN_A_ROW = 3;
-/** Parley and plugins fix the names at set-up, so more than this would be a leak. */
+/** Names are fixed when Parley and its plugins are set up, so more than this would be a leak. */
 const MAX_NAMES = 1_000;
 const REASON_CHARACTERS = 300;
 
@@ -58,7 +58,7 @@ export class Defects {
     this.#inARow.delete(what);
   }
 
-  /** Whether it must not be called any more. */
+  /** Whether the function must not be called any more. */
   isOff(what: string): boolean {
     return (this.#inARow.get(what) ?? 0) >= MAX_IN_A_ROW;
   }

@@ -7,7 +7,7 @@ export interface ParleyErrorInit {
   readonly code: string;
   /** What happened, to what, and what to do, in one or two sentences. */
   readonly message: string;
-  /** Whether the same call may succeed later without anyone changing anything. */
+  /** Whether the same call may succeed later without any change. */
   readonly retryable: boolean;
   readonly cause?: unknown;
 }
@@ -40,8 +40,8 @@ export function reasonOf(thrown: unknown): string {
 }
 
 /**
- * The reason of a failed `fetch`: its own message is only "fetch failed", and the cause has the
- * reason.
+ * The reason for a failed `fetch`: its own message is only "fetch failed", and the cause contains
+ * the reason.
  */
 export function fetchFailureReason(thrown: unknown): string {
   const deeper = thrown instanceof Error ? thrown.cause : undefined;

@@ -3,13 +3,13 @@ import { StoredResponseFormat } from './json-schema/answer-check.ts';
 
 /**
  * The parts of a message that its sender typed or spoke in this chat, as far as the adapter knows.
- * Everything else is outsiders' text, no matter who passed it on: forwarded messages and their
- * captions, contact cards, locations, polls, games, texts of inline bots, what a platform or the
- * adapter writes about a message, files, stickers.
+ * Everything else is outsiders' text, whoever passed it on: forwarded messages and their captions,
+ * contact cards, locations, polls, games, texts from inline bots, what a platform or the adapter
+ * writes about a message, files, stickers.
  */
 export const Authored = z.strictObject({
   /**
-   * All of `text`: typed, dictated into the app, or taken from the button of this bot that they
+   * All of `text`: typed, dictated into the app, or taken from a button of this bot that the sender
    * pressed.
    */
   text: z.literal(true).optional(),
@@ -20,7 +20,9 @@ export const Authored = z.strictObject({
 });
 export type Authored = z.infer<typeof Authored>;
 
-/** The kind of chat a message was written in; it decides privacy, activation and the lane. */
+/**
+ * The kind of chat in which a message was written; it determines privacy, activation and the lane.
+ */
 export const ChatType = z.enum(['direct', 'group', 'channel', 'thread']);
 export type ChatType = z.infer<typeof ChatType>;
 
@@ -37,11 +39,10 @@ export const Chat = z.strictObject({
    * (F13).
    */
   separate: z.literal(true).optional(),
-  /** The platform's id of the chat since it moved; inside Parley it keeps `id`. */
+  /** The platform's id of the chat since it was moved; inside Parley it keeps `id`. */
   movedTo: Id.optional(),
   /**
-   * The larger place it belongs to, which access lists may name: a business account, the questions
-   * of a guest.
+   * The enclosing place, which access lists may name: a business account, the questions of a guest.
    */
   within: Id.optional(),
 });
@@ -63,8 +64,8 @@ export type Sender = z.infer<typeof Sender>;
 
 /**
  * A file of a message. Its bytes stay on the platform until the core fetches them through the
- * adapter by `ref`, which only the adapter interprets. Sizes are in bytes, as the platform claims
- * them.
+ * adapter by `ref`, which only the adapter interprets. Sizes are in bytes, as reported by the
+ * platform.
  */
 export const Attachment = z.strictObject({
   kind: z.enum(['image', 'audio', 'voice', 'video', 'document', 'sticker']),
@@ -77,8 +78,8 @@ export const Attachment = z.strictObject({
   /** The sender's description for people who cannot see it. Never trusted. */
   description: z.string().max(2_000).optional(),
   /**
-   * The sender allows it to be viewed once: its bytes are deleted when its turn is over, and no
-   * backup contains them (F18).
+   * The sender permits viewing it once: its bytes are deleted when its turn is over, and no backup
+   * contains them (F18).
    */
   viewOnce: z.literal(true).optional(),
   ref: z.string().min(1).max(4_096),
@@ -86,7 +87,7 @@ export const Attachment = z.strictObject({
 export type Attachment = z.infer<typeof Attachment>;
 
 /**
- * One platform event, normalized (F01): the only thing an adapter passes to the core, and all that
+ * One normalized platform event (F01): the only thing an adapter passes to the core, and all that
  * the core ever knows about it. Times are milliseconds since 1970.
  */
 export const InboundMessage = z.strictObject({
@@ -98,22 +99,22 @@ export const InboundMessage = z.strictObject({
   messageId: Id,
   chat: Chat,
   sender: Sender,
-  /** The text, the caption, or the data of the button that was pressed. */
+  /** The text, the caption, or the data of the pressed button. */
   text: z.string(),
   /**
-   * What the person typed or pressed when Parley has put its meaning into `text`: a command that
-   * runs a plan. Only Parley sets it, as with `trigger`.
+   * What the person typed or pressed, if Parley has replaced `text` with its meaning: a command
+   * that runs a plan. Only Parley sets it, as with `trigger`.
    */
   typed: z.string().optional(),
   /**
-   * The message whose button was pressed; absent when the text was typed. A press counts only if
-   * Parley sent that message with this button and never edited it (G05).
+   * The message whose button was pressed; absent when the text was typed. Pressing a button counts
+   * only if Parley sent that message with this button and never edited it (G05).
    */
   pressed: Id.optional(),
   /**
    * The parts of this message that its sender typed or spoke; everything else is outsiders' text.
-   * When absent, the adapter does not say, and only the text of a message without files, quotes and
-   * brackets counts as typed.
+   * When absent, the adapter does not report it, and only the text of a message without files,
+   * quotes and brackets counts as typed.
    */
   authored: Authored.optional(),
   attachments: z.array(Attachment).min(1).max(32).optional(),
@@ -123,8 +124,8 @@ export const InboundMessage = z.strictObject({
     .strictObject({ messageId: Id, senderId: Id.optional(), text: z.string().optional() })
     .optional(),
   /**
-   * Quoted text that is not a message of this chat: a reply to a post of another chat, or a message
-   * forwarded next to the sender's own words (F16). It is always outsiders' text and never quotes a
+   * Quoted text that is not a message of this chat: a reply to a post in another chat, or a message
+   * forwarded next to the sender's own text (F16). It is always outsiders' text and never quotes a
    * message of this chat.
    */
   quotation: z
@@ -134,13 +135,13 @@ export const InboundMessage = z.strictObject({
        * Its author and origin as the platform names them: `News`, `Ben in Friends`. Never trusted.
        */
       from: z.string().optional(),
-      /** The platform's id of its author, where known, so that `/forget` finds it. */
+      /** The platform's id of its author, if known, so that `/forget` finds it. */
       senderId: Id.optional(),
     })
     .optional(),
   /**
    * Present when the platform waits for the answer to this message (a slash command): what the
-   * adapter needs to give it, which only the adapter interprets. The reply route carries it.
+   * adapter needs to give the answer, and only it interprets. The reply route contains it.
    */
   response: z.string().min(1).max(1_024).optional(),
   /**
@@ -148,14 +149,14 @@ export const InboundMessage = z.strictObject({
    * files (U08).
    */
   replaces: Id.optional(),
-  /** The platform user ids that the text mentions. */
+  /** The ids, on the platform, of users mentioned in the text. */
   mentions: z.array(Id).default([]),
   /** Whether the bot was mentioned, replied to, or given a command meant for it (F06). */
   addressed: z.boolean(),
   sentAt: z.int().nonnegative(),
   /**
-   * The fields that an API client sent along: its own record of the conversation, and its
-   * instructions. They are as untrusted as the text, and neither is kept in the history.
+   * What an API client sent along: its own record of the conversation, and its instructions. Both
+   * are as untrusted as the text, and neither is kept in the history.
    */
   client: z
     .strictObject({
@@ -176,7 +177,7 @@ export const InboundMessage = z.strictObject({
   responseFormat: StoredResponseFormat.optional(),
   /**
    * Why Parley itself wrote this message; absent when a person did. `boot` after a start (W08),
-   * `sub-agent` for the task or the result of one (G07), `heartbeat` for a standing task (H02),
+   * `sub-agent` for a sub-agent's task or result (G07), `heartbeat` for a standing task (H02),
    * `cron` for a job that is due (H08). Only Parley sets it; `fromOutside` removes it from an
    * adapter's message.
    */
@@ -192,7 +193,7 @@ export const InboundReaction = z.strictObject({
   channel: Id,
   account: Id,
   chat: Chat,
-  /** The id of the message that was reacted to. */
+  /** The id of the message to which the person reacted. */
   messageId: Id,
   sender: Sender,
   /**
@@ -207,14 +208,11 @@ export const InboundReaction = z.strictObject({
 export type InboundReaction = z.infer<typeof InboundReaction>;
 
 /**
- * The channels whose messages come from programs of the operator rather than from people in chats.
+ * The channels whose messages come from the operator's programs rather than from people in chats.
  */
 const PROGRAMS: ReadonlySet<string> = new Set(['api', 'web']);
 
-/**
- * Removes what only Parley may set from a message, so that no platform can impersonate Parley
- * itself.
- */
+/** Removes from a message what only Parley may set, so that no platform can impersonate Parley. */
 export function fromOutside({
   trigger: _trigger,
   typed: _typed,

@@ -8,7 +8,7 @@ const Manifest = z.object({
 });
 
 /**
- * The command that installs optional libraries in the versions that Parley's package.json names.
+ * The command that installs optional libraries in the versions specified by Parley's package.json.
  */
 export function installLine(names: readonly string[], kind = installationKind()): string {
   if (kind === 'clone') return 'npm install --include=optional';

@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** Defined only by the build (`apps/parley/src/build`): this code runs from the bundle. */
+/**
+ * Defined only by the build (`apps/parley/src/build`); if it is, this code runs from the bundle.
+ */
 declare const PARLEY_BUNDLE: true | undefined;
 
 /** Whether this code runs from the bundle in `dist/<hash>/` rather than from the sources. */
@@ -11,13 +13,14 @@ export const isBundle = typeof PARLEY_BUNDLE !== 'undefined';
 declare const PARLEY_COMMIT: string | undefined;
 
 /**
- * The commit that the bundle was built from, followed by `+` if it had local changes; empty when
- * the build did not know.
+ * The commit from which the bundle was built, followed by `+` if it had local changes; empty if the
+ * build did not know it.
  */
 export const BUILT_FROM = typeof PARLEY_COMMIT === 'undefined' ? '' : PARLEY_COMMIT;
 
 /**
- * The folder of this installation. All modules of the bundle lie side by side in `dist/<hash>/`.
+ * The folder of this installation. All modules of the bundle are in the same folder,
+ * `dist/<hash>/`.
  */
 export const INSTALLATION = new URL(isBundle ? '../../' : '../../../', import.meta.url);
 
@@ -26,10 +29,7 @@ export function configPath(name: string): string {
   return fileURLToPath(new URL(`config/${name}`, INSTALLATION));
 }
 
-/**
- * The URL of a module that is started or passed to others: `source`, or its counterpart in the
- * bundle.
- */
+/** The URL of a module that is started or passed on: `source`, or its counterpart in the bundle. */
 export function moduleUrl(name: string, source: URL): URL {
   return isBundle ? new URL(`./${name}.mjs`, import.meta.url) : source;
 }

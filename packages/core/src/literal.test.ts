@@ -15,7 +15,7 @@ const asShown = (one: string) =>
     .replace(/\r\n?|[\u2028\u2029\u0085\v\f]/g, '\n');
 
 describe('literal text', () => {
-  it('[M01] has no sign with a meaning in Markdown, and no line end', () => {
+  it('[M01] contains no symbol with a meaning in Markdown, and no line end', () => {
     fc.assert(
       fc.property(text, (one) => {
         expect(literal(one)).not.toMatch(

@@ -1,15 +1,15 @@
 import { visibleLine } from './visible-text.ts';
 
 /*
- * Names, titles, memories and reasons inside Parley's own Markdown. A backslash before each sign
+ * Names, titles, memories and reasons inside Parley's own Markdown. A backslash before each symbol
  * would not be exact: models use backslashes differently from CommonMark, and the parser follows
- * the models. Literal text therefore does not pass through the Markdown parser at all: a sign that
- * could have a meaning is replaced by a Unicode noncharacter, which is reserved for use inside one
- * program and means nothing to any parser. The renderer restores the signs after parsing.
+ * the models. Literal text therefore does not pass through the Markdown parser at all: a symbol
+ * that could have a meaning is replaced by a Unicode noncharacter, which is reserved for use inside
+ * one program and means nothing to any parser. The renderer restores the symbols after parsing.
  */
 
 const FIRST = 0xfdd0;
-/** The ASCII punctuation: as many signs as there are noncharacters from U+FDD0 to U+FDEF. */
+/** The ASCII punctuation: as many symbols as there are noncharacters from U+FDD0 to U+FDEF. */
 const SIGNS = '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~';
 const STAND_INS: ReadonlyMap<string, string> = new Map([
   ...[...SIGNS].map((sign, at): [string, string] => [sign, String.fromCodePoint(FIRST + at)]),
@@ -24,10 +24,10 @@ const SHOWN: ReadonlyMap<string, string> = new Map(
 const NONCHARACTER = /\p{Noncharacter_Code_Point}/gu;
 const LINE_END = /\r\n|[\n\r\u2028\u2029\u0085\v\f]/g;
 /**
- * Characters with a meaning in Markdown and in the extensions of the parser: signs of emphasis,
- * links, HTML, tables and maths; signs at the ends of a line, which may begin a list or decide
- * about the emphasis around the text; bare addresses; line ends; white space that it drops. Other
- * signs stay, so that logs remain readable.
+ * Characters with a meaning in Markdown and in the parser's extensions: markup for emphasis, links,
+ * HTML, tables and maths; symbols at the ends of a line, which may begin a list or affect the
+ * emphasis around the text; bare addresses; line ends; whitespace that it drops. Other symbols
+ * stay, so that logs remain readable.
  */
 const REPLACED = new RegExp(
   [
@@ -88,7 +88,7 @@ export function inlineCode(text: string): string {
   let length = 1;
   while (runs.has(length)) length += 1;
   const fence = '`'.repeat(length);
-  // Markdown takes off one space on both sides, where there are two.
+  // Markdown removes one space on each side if there is one on both.
   const space = /^`|`$|^ .* $/.test(line) ? ' ' : '';
   return `${fence}${space}${line}${space}${fence}`;
 }

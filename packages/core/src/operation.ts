@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ParleyError } from './errors.ts';
 import type { CronAnswer } from './proactive.ts';
 
-/** The roles of people on the page and the API, the least powerful first. */
+/** The roles of people on the page and the API, from the least to the most powerful. */
 export const ROLES = ['viewer', 'operator', 'owner'] as const;
 export type Role = (typeof ROLES)[number];
 
@@ -16,7 +16,7 @@ export interface Caller {
   /** For records: the name of a sign-in, `the console` or `the command line`. */
   readonly name: string;
   readonly role: Role;
-  /** The name of a sign-in; absent for the token of the data folder, whose owner has no name. */
+  /** The name of a sign-in; absent for the token of the data folder, whose holder has no name. */
   readonly person?: string | undefined;
   /** The id of the browser's session. */
   readonly session?: string | undefined;
@@ -28,17 +28,18 @@ export interface Caller {
 export interface Call {
   readonly caller: Caller;
   /**
-   * The agent that the call is for, by its name in the settings; undefined for the default one
+   * The agent that the call refers to, by its name in the settings; undefined for the default one
    * (F14).
    */
   readonly agent?: string | undefined;
 }
 
 interface OperationOptions {
-  /** The least role; when absent, only owners may call it. */
+  /** The lowest role that may call it; when absent, only owners may. */
   readonly role?: Role;
   /**
-   * Only a running gateway can perform it: without one, the command line says so and exits with 3.
+   * Only a running gateway can perform it: without one, the command line reports that and exits
+   * with 3.
    */
   readonly running?: true;
 }
@@ -46,7 +47,7 @@ interface OperationOptions {
 /**
  * Something that can be read or changed on the page, the command line and the API. It is declared
  * next to its data. `perform` of `@parley/gateway/operations` checks role and input, so that no
- * surface has to.
+ * interface has to.
  */
 export interface Operation<Needs, Input extends z.ZodType, Output extends object>
   extends OperationOptions {
@@ -93,7 +94,7 @@ export function refusal(code: string, message: string): ParleyError {
   return new ParleyError({ code, message, retryable: false });
 }
 
-/** The role of the caller is not sufficient. */
+/** The error for a caller whose role is not sufficient. */
 export class RoleNeeded extends ParleyError {
   readonly role: Role;
 

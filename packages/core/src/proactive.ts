@@ -3,7 +3,7 @@ import type { ReplyRoute } from './channel.ts';
 import type { InboundMessage } from './inbound-message.ts';
 import type { Reader } from './prompt.ts';
 
-/** The task and time of a job, as a person or a model writes them (H08). */
+/** The task and time of a job, as written by a person or a model (H08). */
 export interface CronFields {
   readonly title?: string | undefined;
   readonly task?: string | undefined;
@@ -16,8 +16,8 @@ export interface CronFields {
   /** An IANA time zone; the agent's zone when absent. */
   readonly timeZone?: string | undefined;
   /**
-   * The JSON format of its answers, as `json` or as the text of a JSON Schema; `none` returns to
-   * text.
+   * The JSON format of its answers, as `json` or as the text of a JSON Schema; `none` switches back
+   * to text.
    */
   readonly format?: string | undefined;
 }
@@ -44,7 +44,7 @@ export type CronOrder =
       readonly action: 'change';
       readonly id: string;
       readonly fields: CronFields;
-      /** Another chat for it, which operators may choose. */
+      /** A different chat for it, which operators may choose. */
       readonly target?: CronTarget;
     }
   | { readonly action: 'show'; readonly id: string }
@@ -66,16 +66,16 @@ export interface CronAnswer {
 /** Performs a request about jobs, within the rights of the caller. */
 export type AskCron = (order: CronOrder, asker: CronAsker) => Promise<CronAnswer>;
 
-/** The zone of local times, for timetables that have some. */
+/** The zone of local times, for timetables that contain any. */
 const Zone = {
   timeZone: z.string(),
   /**
-   * `agent`: the agent's zone at the time the job was created; once that changes, the owner is
-   * asked whether the job should follow. `job`: the job was given this zone, or the owner chose to
-   * keep it permanently. Absent: an older version created the job.
+   * `agent`: the agent's zone at the time the job was created; if the agent's zone changes, the
+   * owner is asked whether the job should follow. `job`: the job was given this zone, or the owner
+   * chose to keep it permanently. Absent: an older version created the job.
    */
   zoneOf: z.enum(['agent', 'job']).optional(),
-  /** The agent's new zone about which the owner was asked and has not decided yet. */
+  /** The agent's new zone about which the owner was asked but has not decided yet. */
   askedAbout: z.string().optional(),
 };
 
@@ -97,7 +97,8 @@ export const Timetable = z.discriminatedUnion('kind', [
     ms: z.int().positive(),
     from: z.int().nonnegative(),
     /**
-     * Counts elapsed hours. When absent, a version stored it that also counted whole days in hours.
+     * Counts elapsed hours. When absent, it was stored by a version that also counted whole days in
+     * hours.
      */
     passes: z.literal(true).optional(),
   }),
@@ -118,7 +119,7 @@ export const HEARTBEAT_ROUTINES = ['memory-upkeep'] as const;
 export type HeartbeatRoutine = (typeof HEARTBEAT_ROUTINES)[number];
 
 /**
- * What happens to the answer of a heartbeat run (H03, H04). The heartbeat service decides, the
+ * What happens to the answer of a heartbeat run (H03, H04). The heartbeat service decides, and the
  * agent obeys.
  */
 export type HeartbeatVerdict =
@@ -128,7 +129,7 @@ export type HeartbeatVerdict =
       readonly state: 'alerted';
       /** Markdown without the mark of system messages, which is added later. */
       readonly text: string;
-      /** Equal for two alerts that say the same. */
+      /** Equal for two alerts with the same content. */
       readonly fingerprint: string;
       /** It is not sent before this time, in ms. */
       readonly heldUntil?: number;
@@ -142,7 +143,7 @@ export type NewsCheck =
   | { readonly kind: 'url'; readonly url: string }
   | { readonly kind: 'command'; readonly command: string };
 
-/** Performs the checks of tasks, as far as the settings allow. */
+/** Performs the checks of tasks, as far as the settings permit. */
 export interface NewsChecker {
   /** Why this check is not possible here, as a short text; null when it is. */
   whyNot(check: NewsCheck): string | null;
@@ -157,7 +158,7 @@ export type JudgeHeartbeat = (
     readonly id: string;
     readonly agent: string;
     readonly task: string;
-    /** Whether it goes to a chat without regard to quiet hours. */
+    /** Whether it is sent to a chat regardless of quiet hours. */
     readonly isUrgent?: boolean;
   },
 ) => Promise<HeartbeatVerdict>;

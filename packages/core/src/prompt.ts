@@ -22,11 +22,11 @@ export type Reader =
   | { readonly kind: 'owner'; readonly conversationId: string }
   | { readonly kind: 'guest'; readonly conversationId: string };
 
-/** A piece of text on its way into a prompt: where it came from and who may see it. */
+/** A piece of text for a prompt: where it came from and who may see it. */
 export const PromptPart = z.readonly(
   z.object({
     text: z.string(),
-    /** For people: a file name or a layer id. */
+    /** A file name or a layer id, shown to people. */
     source: z.string(),
     audience: Audience,
   }),
@@ -34,8 +34,8 @@ export const PromptPart = z.readonly(
 export type PromptPart = z.infer<typeof PromptPart>;
 
 /**
- * The only rule of privacy (W02), used by the workspace view, the tools and the last check before
- * the model.
+ * The only privacy rule (W02), used by the workspace view, the tools and the last check before the
+ * model.
  */
 export function mayRead(reader: Reader, audience: Audience): boolean {
   switch (audience.kind) {
@@ -48,10 +48,10 @@ export function mayRead(reader: Reader, audience: Audience): boolean {
   }
 }
 
-/** Among the instructions, or as data before the person's own text. */
+/** Whether it is among the instructions, or precedes the person's own text as data. */
 const PromptPlacement = z.enum(['system', 'user']);
 
-/** A piece of text that a model was given besides the conversation. */
+/** A piece of text that a model was given in addition to the conversation. */
 export const SentPart = z.readonly(
   z.strictObject({
     /** The layer (or hook) that provided it. */
@@ -60,7 +60,9 @@ export const SentPart = z.readonly(
     placement: z.enum(['tools', ...PromptPlacement.options]),
     source: z.string(),
     audience: Audience,
-    /** Whether it precedes the cache boundary: nothing up to here changes from turn to turn. */
+    /**
+     * Whether it precedes the cache boundary: nothing up to that point changes from turn to turn.
+     */
     stable: z.boolean(),
     /** Set when the text was truncated (P10). */
     cut: z.nullable(z.strictObject({ shown: z.int(), total: z.int() })),
@@ -74,7 +76,7 @@ export type SentPart = z.infer<typeof SentPart>;
 const place = { layer: z.string(), placement: PromptPlacement };
 
 /**
- * A layer of the layout that the model was not given, with the reason. Contains no text of the
+ * A layer of the layout that the model was not given, with the reason. It contains no text of the
  * layer.
  */
 export const UnsentLayer = z.readonly(
@@ -93,7 +95,8 @@ export const UnsentLayer = z.readonly(
 export type UnsentLayer = z.infer<typeof UnsentLayer>;
 
 /**
- * A prompt as it was sent to the model, with an account of what was not (P17). Parts are in order.
+ * A prompt as it was sent to the model, with an account of what was not sent (P17). Parts are in
+ * order.
  */
 export interface SentPrompt {
   readonly layout: string;
@@ -120,7 +123,7 @@ export interface RequestSection {
   readonly tokens: number;
 }
 
-/** The entire first request of a turn by its sizes, with the texts of its parts. */
+/** The entire first request of a turn with its sizes and the texts of its parts. */
 export interface SentRequest extends SentPrompt {
   /** The names of the tools that the model could call. */
   readonly tools: readonly string[];
@@ -190,7 +193,7 @@ export const PromptTarget = z.readonly(
 );
 export type PromptTarget = z.infer<typeof PromptTarget>;
 
-/** One message of the conversation as it was sent along; its text is in the transcript. */
+/** One message of the conversation that was sent along; its text is in the transcript. */
 export const PromptMessage = z.readonly(
   z.strictObject({
     role: z.enum(['user', 'assistant', 'tool']),
@@ -201,7 +204,7 @@ export const PromptMessage = z.readonly(
 );
 export type PromptMessage = z.infer<typeof PromptMessage>;
 
-/** The lists that are stored for a prompt. Its texts are stored once each, by their hashes. */
+/** The lists that are stored for a prompt. Its texts are stored once each, by hash. */
 export const PromptLists = {
   parts: z.array(
     z.strictObject({ ...SentPart.unwrap().omit({ text: true }).shape, hash: z.string() }),

@@ -46,7 +46,7 @@ export const silentMeter: Meter = { count() {}, observe() {} };
 export type SpanName =
   | 'parley.ingress'
   | 'parley.inbox'
-  /** From storing a message until its turn took it. */
+  /** From storing a message until its turn picked it up. */
   | 'parley.lane'
   | 'parley.turn'
   | 'parley.prompt'
@@ -59,14 +59,14 @@ export type SpanName =
   | 'parley.receipt';
 
 /**
- * Names of parts of Parley, numbers and outcomes; never people's text, and no ids of people or
- * chats.
+ * Names of parts of Parley, numbers and outcomes; never text that people wrote, and no ids of
+ * people or chats.
  */
 export type SpanFacts = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** A stage that is running. */
 export interface Span {
-  /** The parent of a later stage, in `traceparent` format; absent when tracing is off. */
+  /** The parent for a later stage, in `traceparent` format; absent when tracing is disabled. */
   readonly trace: string | undefined;
   /** Adds facts that become known during the stage. */
   note(facts: SpanFacts): void;
@@ -74,7 +74,7 @@ export interface Span {
 
 /** The start of a span. */
 export interface SpanStart {
-  /** The previous stage, as it was stored; when there is none, the enclosing span is the parent. */
+  /** The previous stage, as it was stored; if there is none, the enclosing span is the parent. */
   readonly parent?: string | undefined;
   readonly facts?: SpanFacts;
 }
@@ -83,13 +83,13 @@ export interface SpanStart {
 export interface Tracer {
   /** Runs work as a stage. An error marks the stage as failed and is rethrown. */
   span<T>(name: SpanName, start: SpanStart, work: (span: Span) => Promise<T>): Promise<T>;
-  /** Records a stage that is over, such as waiting. Times in ms. */
+  /** Records a completed stage, such as waiting. Times in ms. */
   past(name: SpanName, start: SpanStart, from: number, to: number): void;
 }
 
 const SILENT_SPAN: Span = { trace: undefined, note() {} };
 
-/** The tracer when tracing is off, which only runs the work. */
+/** The tracer when tracing is disabled, which only runs the work. */
 export const silentTracer: Tracer = {
   span: (_name, _start, work) => work(SILENT_SPAN),
   past() {},
@@ -134,7 +134,7 @@ export interface Runtime {
 }
 
 /**
- * Parts that a commit has just put into the outbox, all for one chat and in order: delivery in the
+ * Parts that a commit has just added to the outbox, all for one chat and in order: delivery in the
  * same process sends them without reading them again.
  */
 export interface FreshParts {
@@ -146,8 +146,8 @@ export interface FreshParts {
 
 /**
  * Signals that make waiting pleasant, stopping quick and sending prompt. They may be lost at any
- * time: the tables are the truth, a sweep finds what is due, and nothing is decided by a live event
- * alone.
+ * time: the tables are authoritative, a sweep finds what is due, and nothing is decided by a live
+ * event alone.
  */
 export type LiveEvent =
   | {
@@ -155,11 +155,11 @@ export type LiveEvent =
       readonly conversationId: string;
       readonly turnId: string;
       readonly route: ReplyRoute;
-      /** The message being answered, where the route acknowledges it. */
+      /** The message being answered, if the route acknowledges it. */
       readonly messageId?: string;
       /**
-       * Earlier messages of the turn for which the platform also waits: they get no answer of their
-       * own.
+       * Earlier messages of the turn for which the platform also waits: they get no separate
+       * answer.
        */
       readonly alsoAnswered?: readonly ReplyRoute[];
     }
@@ -170,8 +170,8 @@ export type LiveEvent =
       /** Markdown that continues the earlier deltas of this step of the turn. */
       readonly text: string;
       /**
-       * The step, from 0 (the default). What earlier steps said before calling tools is not part of
-       * the answer.
+       * The step, from 0 (the default). Text that earlier steps wrote before calling tools is not
+       * part of the answer.
        */
       readonly step?: number;
       /**
@@ -187,7 +187,7 @@ export type LiveEvent =
       /**
        * `fenced`: another worker has the lane. `handed-back`: a later run resumes it. `suspended`:
        * it resumes once a person has decided. `put-off`: it resumes once its model is available
-       * again. `interrupted`: the next turn answers its messages, too.
+       * again. `interrupted`: the next turn also answers its messages.
        */
       readonly outcome:
         | 'answered'
@@ -217,10 +217,16 @@ export type LiveEvent =
       /** Present within the process that committed them; other processes read the outbox. */
       readonly fresh?: FreshParts | undefined;
     }
-  /** Lists of conversations, or what waits for people, have changed besides turns and deliveries: pages look again. */
+  /**
+   * Lists of conversations, or what waits for people, have changed other than through turns and
+   * deliveries: pages refresh.
+   */
   | {
       readonly type: 'inbox-changed';
-      /** Pages at other gateways are not notified: it happens with each message, and they see its turn. */
+      /**
+       * Pages at other gateways are not notified, because this happens with each message and they
+       * see its turn.
+       */
       readonly isLocal?: true;
     }
   /** Something was scheduled: the named schedule should be checked. */

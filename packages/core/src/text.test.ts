@@ -9,7 +9,7 @@ it('[P18] no kind of line end breaks out of a quotation', () => {
   );
 });
 
-/** Tokens as the vocabularies and chat templates of the models write them. */
+/** Tokens as written in the models' vocabularies and chat templates. */
 const TOKENS = {
   'ChatML, Qwen, Yi': ['<|im_start|>', '<|im_end|>', '<|endoftext|>', '<|startoftext|>'],
   Qwen: ['<tool_call>', '</tool_response>', '<think>', '</think>', '<|vision_start|>'],
@@ -39,7 +39,7 @@ describe('[P18] a token of a chat template', () => {
     }
   });
 
-  it('occurs in no text, however tokens are nested in and appended to each other', () => {
+  it('does not occur in any text, however tokens are nested or appended to each other', () => {
     const piece = fc.oneof(
       fc.constantFrom(...ALL),
       fc.constantFrom(...ALL).chain((token) => fc.nat(token.length).map((at) => token.slice(at))),

@@ -10,10 +10,12 @@ export function countOf(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** Every way to begin a new line, including the rare ones of Unicode. */
+/** Every way to begin a new line, including Unicode's rare ones. */
 const LINE_ENDS = /\r\n|[\n\r\u2028\u2029\u0085\v\f]/;
 
-/** Prefixes each line with `> `, so that nothing in it can pass for the text around it (P18). */
+/**
+ * Prefixes each line with `> `, so that nothing in it can be mistaken for the text around it (P18).
+ */
 export function quotedLines(text: string): string {
   return text
     .split(LINE_ENDS)
@@ -57,7 +59,10 @@ export function withoutTemplateTokens(text: string): string {
   );
 }
 
-/** Longer lines are wrapped: a message can contain each, and a page shows all of it. */
+/**
+ * Longer lines are wrapped: a message can contain a line of this length, and a page shows all of
+ * it.
+ */
 const WIDTH = 160;
 /** A character with its combining marks, or an escaped one; none is split. */
 const PIECE = /\\u\{[^}]*\}|\P{M}\p{M}*|\p{M}/gu;
@@ -65,7 +70,7 @@ const PIECE = /\\u\{[^}]*\}|\P{M}\p{M}*|\p{M}/gu;
 /**
  * Formats a call, as its record shows it (`shownArguments`), as a Markdown block for the people who
  * decide about it. A line that begins with `+` continues the line above it. Nothing in it begins
- * like a fence, so it cannot end its block.
+ * like a fence, so it cannot end the block.
  */
 export function shownBlock(shown: string): string {
   return `\`\`\`\n${shown.split('\n').flatMap(wrapLine).join('\n')}\n\`\`\``;
@@ -87,8 +92,8 @@ function wrapLine(line: string): readonly string[] {
 }
 
 /**
- * Cuts before a space if one is near, because a space is visible at the beginning of a line but not
- * at its end.
+ * Breaks before a space if one is near, because a space is visible at the beginning of a line but
+ * not at its end.
  */
 function cutOf(text: string): number {
   const word = text.lastIndexOf(' ');
@@ -121,11 +126,11 @@ export function todoLines(
   return [`${done} of ${items.length} done:`, '', ...lines].join('\n');
 }
 
-/** The longest line of tool arguments, in characters. */
+/** The maximum length of a line of tool arguments, in characters. */
 const ARGUMENT_CHARACTERS = 120;
 
 /**
- * Formats the arguments of a tool call (JSON) on one line: its texts and numbers, without their
+ * Formats the arguments of a tool call (JSON) on one line: its texts and numbers, without field
  * names.
  */
 export function argumentLine(json: string): string {
@@ -152,7 +157,7 @@ function parseJsonOrUndefined(json: string): unknown {
 const NOTHING = /^\s*(?:null|none|undefined|n\/a|nil)?\s*$/i;
 
 /**
- * Whether a value is what models write into a field that they do not mean to fill: null, `""`,
+ * Whether a value is what models write into a field that they do not intend to fill: null, `""`,
  * `"none"`.
  */
 export function isPlaceholder(value: unknown): boolean {

@@ -1,12 +1,12 @@
 /**
  * Wall-clock time in milliseconds since 1970, for moments that are stored, shown or compared with a
  * calendar. It may jump in either direction at any time: a laptop wakes up, a virtual machine is
- * restored, a person or NTP corrects it. Durations are measured with `Monotonic`.
+ * restored, a person or NTP corrects the clock. Durations are measured with `Monotonic`.
  */
 export type Clock = () => number;
 
 /**
- * Whole milliseconds since some moment of this process; never falls and never jumps. For every
+ * Whole milliseconds since some moment of this process; never decreases and never jumps. For every
  * duration within a process: rates, pauses, deadlines, the age of cached data. Its values mean
  * nothing in another process or after a restart, so none is stored.
  */

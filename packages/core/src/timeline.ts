@@ -18,22 +18,22 @@ const TIMELINE_STAGES = [
   'receipt',
 ] as const;
 
-/** Something that happened to a message. Times in ms. */
+/** An event in the history of a message. Times in ms. */
 export interface TimelineEntry {
   readonly stage: (typeof TIMELINE_STAGES)[number];
   /** Null when it was not recorded. */
   readonly at: number | null;
   /** Its duration in ms, if it took time. */
   readonly ms: number | null;
-  /** For people; contains no text, arguments or results of tools. */
+  /** Shown to people; contains no text, arguments or results of tools. */
   readonly text: string;
-  /** Names what only the owner may know: servers, people, reasons of failures. */
+  /** Contains what only the owner may know: names of servers and people, reasons for failures. */
   readonly detail?: string | undefined;
-  /** Something went wrong here, or has not happened yet. */
+  /** `trouble`: something went wrong here. `open`: it has not happened yet. */
   readonly mark?: 'trouble' | 'open' | undefined;
 }
 
-/** A message in the form people use to refer to it. */
+/** A message, in the form in which people refer to it. */
 export interface MessageName {
   readonly channel: string;
   readonly account: string;
@@ -43,7 +43,7 @@ export interface MessageName {
   readonly at: number;
 }
 
-/** A message in a list, with what people recognize it by. Texts are private. */
+/** A message in a list, with what helps people recognize it. Texts are private. */
 export interface RecentMessage extends MessageName {
   /** Its author; null for Parley itself, and for a message that was not accepted. */
   readonly from: string | null;
@@ -51,16 +51,16 @@ export interface RecentMessage extends MessageName {
   readonly chat: string;
   /** Null when the message was not accepted. */
   readonly conversationId: string | null;
-  /** Empty for a message that was not accepted, because nothing of it is stored. */
+  /** Empty for a message that was not accepted, because its text is not stored. */
   readonly text: string;
 }
 
-/** All that is known about what happened to one message (D08). */
+/** Everything known about what happened to one message (D08). */
 export interface Timeline {
   readonly message: MessageName;
-  /** The turn that took it. */
+  /** The turn that picked it up. */
   readonly turnId: string | null;
-  /** Whether its prompt is kept, for `parley prompt --turn`. */
+  /** Whether its prompt is still stored, for `parley prompt --turn`. */
   readonly hasPrompt: boolean;
   /** One sentence with the outcome: an answer, or the exact reason for silence. */
   readonly verdict: string;
@@ -70,7 +70,7 @@ export interface Timeline {
   readonly entries: readonly TimelineEntry[];
 }
 
-/** The result of looking for a message. */
+/** The result of searching for a message. */
 export type WhyAnswer =
   | { readonly kind: 'found'; readonly timeline: Timeline }
   /** Several messages match; newest first. */
@@ -92,8 +92,8 @@ export function nameOfMessage({
 }
 
 /**
- * The facts of a turn's step for people (D08): names, numbers and outcomes, never people's text,
- * arguments or results. Times in ms.
+ * The facts about a turn's step for people (D08): names, numbers and outcomes, never text that
+ * people wrote, arguments or results. Times in ms.
  */
 export const StepFacts = z.discriminatedUnion('kind', [
   z.object({
@@ -102,19 +102,19 @@ export const StepFacts = z.discriminatedUnion('kind', [
     model: z.string(),
     inputTokens: z.number(),
     outputTokens: z.number(),
-    /** Time from the request until the first piece of the answer. */
+    /** The time from the request to the first piece of the answer. */
     firstTokenMs: z.number().optional(),
-    /** The model that was asked first, when another one answered. */
+    /** The model that was called first, if another one answered. */
     insteadOf: z.string().optional(),
-    /** How many times the model was asked, if more than once. */
+    /** How many times the model was called, if more than once. */
     asked: z.number().optional(),
-    /** Whether the provider's output limit or content filter ended the answer. */
+    /** Set when the provider's output limit or content filter ended the answer. */
     ended: z.enum(['length', 'content-filter']).optional(),
     /** The names of the tools that the model called. */
     calls: z.array(z.string()).readonly(),
     /**
-     * The length of its reasoning in characters, and the calls that it wrote into its text and that
-     * were not run.
+     * The length of its reasoning in characters, and the number of calls that it wrote into its
+     * text and that were not run.
      */
     thoughtCharacters: z.number().optional(),
     droppedCalls: z.number().optional(),

@@ -43,7 +43,7 @@ describe('third-party text shown to people', () => {
     }
   });
 
-  it('[U03] shows no name that looks like another one', () => {
+  it('[U03] never makes a name look like another one', () => {
     expect(visibleLine('ad\u200dmin\u202e\u200b\u2060\ufeff\u00ad')).toBe('admin');
     expect(visibleLine('two\nlines\tand\r\nmore')).toBe('two lines and more');
     expect(shownLiteral(literalLine(' Bo\u202e \n\u2067*x* '))).toBe('Bo *x*');
@@ -60,7 +60,7 @@ describe('third-party text shown to people', () => {
     maxLength: 40,
   });
 
-  it('[U03] is neutralized, however hostile: nothing turns, nothing commands, and a second pass changes nothing', () => {
+  it('[U03] is neutralized, however hostile: nothing reverses text or acts as a command, and a second pass changes nothing', () => {
     fc.assert(
       fc.property(fc.oneof(hostile, fc.string({ unit: 'binary' })), (text) => {
         const [shown, line] = [visibleText(text), visibleLine(text)];
@@ -90,7 +90,7 @@ describe('third-party text shown to people', () => {
 });
 
 /**
- * The number of direction changes that are open at the end of a line; an end without a beginning
+ * The number of direction changes still open at the end of a line; an end without a beginning
  * counts as open.
  */
 function depthAfter(line: string): number {

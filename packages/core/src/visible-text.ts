@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 
 /**
- * Characters that nobody sees or that move other text: control characters, line separators,
+ * Characters that are invisible or that move other text: control characters, line separators,
  * everything that changes the writing direction, and characters that are ignored when shown.
  * Joiners stay after the letters and pictures that they join (`👩‍🚀`, Persian, Hindi), and so do the
  * tags of a flag (`🏴󠁧󠁢󠁥󠁮󠁧󠁿`).
@@ -18,8 +18,8 @@ const HIDDEN = new RegExp(
 
 /**
  * Makes a name, a title or a cell that somebody else wrote safe to show: one line, without anything
- * hidden. Nothing in it commands a terminal, begins a line, turns the text around it, or makes two
- * names look the same.
+ * hidden. Nothing in it can control a terminal, begin a line, reverse the text around it, or make
+ * two names look the same.
  */
 export function visibleLine(text: string): string {
   return withoutCommands(text)
@@ -36,7 +36,7 @@ export function blankedLine(text: string): string {
 
 /**
  * Replaces hidden characters with their escapes, `\u202e`: nothing is lost, nothing takes effect,
- * and JSON stays the same JSON.
+ * and JSON keeps its meaning.
  */
 export function escapedHidden(text: string): string {
   return text.replace(HIDDEN, (found) => found.split('').map(unicodeEscape).join(''));
@@ -47,17 +47,18 @@ function unicodeEscape(unit: string): string {
 }
 
 /**
- * Control characters other than tab and `\n`, line ends that not every platform knows, and obsolete
- * or broken format characters.
+ * Control characters other than tab and `\n`, line ends not recognized on every platform, and
+ * obsolete or broken format characters.
  */
 const UNPRINTABLE =
   /(?![\t\n])\p{Cc}|[\u2028\u2029\u206a-\u206f\ufff9-\ufffb\u{e0001}]|(?<!\u{1f3f4}[\u{e0020}-\u{e007e}]{0,8})[\u{e0020}-\u{e007f}]/gu;
 
 /**
  * Makes a text that a model, a page or another person wrote safe to show: its lines stay, and so
- * does the direction that a writer of Arabic or Hebrew gave to a part of a line. Terminal commands
- * (`ESC[31m` entirely) are removed, and so are overrides of the writing direction, which show other
- * words than were written, and direction changes that do not end in their line.
+ * does the direction that a writer of Arabic or Hebrew gave to part of a line. Terminal commands
+ * (`ESC[31m` entirely) are removed, and so are overrides of the writing direction, which make a
+ * text read differently from how it was written, and direction changes that do not end in their
+ * line.
  */
 export function visibleText(text: string): string {
   const printable = withoutCommands(text).replace(UNPRINTABLE, (character) => {
@@ -94,7 +95,7 @@ function settledDirections(line: string): string {
       if (isOpen(EMBEDDINGS + OVERRIDES, open.at(-1))) close(open.pop(), at);
     } else if (sign === POP_ISOLATE) {
       if (isolates === 0) continue;
-      // The end of an isolate also ends what was opened inside it.
+      // The end of an isolate also ends everything that was opened inside it.
       while (isOpen(EMBEDDINGS + OVERRIDES, open.at(-1))) open.pop();
       isolates -= 1;
       close(open.pop(), at);

@@ -15,11 +15,11 @@ const rows: readonly [FatalEnds, ReturnType<typeof nextAttempt>][] = [
   [{ hangs: 2, deaths: 10 }, 'drop'],
 ];
 
-it.each(rows)('[D13] decides about work that ended its process %o: %s', (ends, next) => {
+it.each(rows)('[D13] decides about work that crashed its process %o: %s', (ends, next) => {
   expect(nextAttempt(ends)).toBe(next);
 });
 
-it('[D13] names the hangs when work is given up because of them, otherwise how often it was started', () => {
+it('[D13] reports the hangs if they are why work is given up, otherwise how often it was started', () => {
   expect(reasonToGiveUp({ hangs: 2, deaths: 2 })).toContain('stand still 2 times');
   expect(reasonToGiveUp({ hangs: 1, deaths: 5 })).toBe('started 5 times');
 });

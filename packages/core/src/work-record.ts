@@ -1,5 +1,5 @@
 /**
- * Work that can end its process: accepting a message, claiming what waits in a conversation,
+ * Work that may crash its process: accepting a message, claiming what waits in a conversation,
  * running a turn. `key` is the message, the conversation or the turn.
  */
 export interface Work {
@@ -8,8 +8,8 @@ export interface Work {
 }
 
 /**
- * How often work has ended its process: `hangs` while the event loop stood still, `deaths` in
- * another way.
+ * How often work has crashed its process: `hangs` with a blocked event loop, `deaths` in any other
+ * way.
  */
 export interface FatalEnds {
   readonly hangs: number;
@@ -17,14 +17,14 @@ export interface FatalEnds {
 }
 
 /**
- * Records what this process works on, so that the next start knows what ended it. Each crash counts
- * as a failed attempt of that work, and after a few of them the work is given up instead of ending
- * every process that takes it.
+ * Records what this process works on, so that the next start knows what crashed it. Each crash
+ * counts as a failed attempt at that work, and after a few of them the work is given up instead of
+ * crashing every process that picks it up.
  */
 export interface WorkRecord {
   /** Records `work` until `task` has settled. */
   run<Result>(work: Work, task: () => Promise<Result>): Promise<Result>;
-  /** How often this work has ended processes that shared this record. */
+  /** How often this work has crashed processes that shared this record. */
   endsOf(work: Work): FatalEnds;
 }
 
@@ -36,16 +36,18 @@ export const noWorkRecord: WorkRecord = {
 
 export const NO_ENDS: FatalEnds = { hangs: 0, deaths: 0 };
 
-/** A hang takes the process away from everyone for a long time, so the second one is the last. */
+/** A hang blocks the process for everyone for a long time, so the second one is the last. */
 const MAX_HANGS = 2;
-/** Work whose process died this often probably kills it. */
+/** Work whose process died this often is probably the cause. */
 const MAX_DEATHS = 5;
-/** How often giving up with a notice may end the process, before the work is closed without one. */
+/**
+ * How often giving up with a notice may crash the process, before the work is closed without one.
+ */
 const MAX_FATAL_NOTICES = 5;
 
 /**
- * Decides about work that has ended its process before: `run` it; `give-up`, with a notice to its
- * chat; or `drop` it without one, because giving it up has ended the process as well.
+ * Decides about work that has crashed its process before: `run` it; `give-up`, with a notice to its
+ * chat; or `drop` it without one, because giving it up has crashed the process as well.
  */
 export function nextAttempt({ hangs, deaths }: FatalEnds): 'run' | 'give-up' | 'drop' {
   if (hangs > MAX_HANGS || deaths >= MAX_DEATHS + MAX_FATAL_NOTICES) return 'drop';

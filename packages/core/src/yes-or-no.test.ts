@@ -33,7 +33,7 @@ describe('a yes or no in words', () => {
     ['Please do.', 'yes'],
     ['ja, mach das', 'yes'],
     ['ja, mach das nicht', 'unclear'],
-    // A quotation contains somebody else's words.
+    // A quotation contains somebody else's text.
     ['> yes', 'unclear'],
     ['>>> yes', 'unclear'],
     ['> May I write it?\nyes', 'unclear'],
@@ -47,7 +47,7 @@ describe('a yes or no in words', () => {
     expect(readYesOrNo(text)).toBe(meaning);
   });
 
-  it('[G05] is never read out of a sentence with other words, wherever they stand', () => {
+  it('[G05] is never recognized in a sentence with other words, wherever it stands', () => {
     const other = fc
       .stringMatching(/^[b-hj-mo-rt-xz]{4,9}$/)
       .filter((word) => readYesOrNo(word) === null);

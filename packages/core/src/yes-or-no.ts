@@ -1,8 +1,8 @@
 /**
  * Words that are a yes or a no by themselves. A word is listed only if it means the same in every
- * language that has it, because a yes runs things: no `da` (Slavic yes, German "there"), `tak`
+ * language that uses it, because a yes runs things: no `da` (Slavic yes, German "there"), `tak`
  * (Polish yes, Danish thanks, Indonesian not), `igen` (Hungarian yes, Swedish again), `ano`,
- * `fine`, `klar`. A missing word costs a person one press of a button.
+ * `fine`, `klar`. If a word is missing, a person only has to press a button instead.
  */
 const YES = [
   // English
@@ -118,7 +118,7 @@ const NO = [
   ...['👎', '❌', '✖', '🚫', '⛔', '🛑'],
 ] as const;
 
-/** Politeness next to a yes or a no, which changes neither. */
+/** Polite words next to a yes or a no, which change neither. */
 const COURTESY = [
   ...['please', 'pls', 'thanks', 'thank you', 'thx', 'bitte', 'danke', 'merci', 'por favor'],
   ...['gracias', 'obrigado', 'grazie', 'per favore', "s'il te plaît", "s'il vous plaît"],
@@ -127,7 +127,7 @@ const COURTESY = [
   ...['🙂', '😊', '😀', '😃', '😄', '😁', '☺', '❤', '💪', '🙌'],
 ] as const;
 
-/** The first words of sentences that decide something, but say in other words what. */
+/** The first words of sentences that decide something, where the rest says what. */
 const OPENERS = [
   ...['not', 'wait', 'stop', 'only', 'maybe', 'perhaps', 'later', 'hold on'],
   ...['warte', 'nur', 'moment', 'vielleicht', 'später', 'стоп', '等等', '停'],
@@ -149,16 +149,16 @@ const MEANINGS: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
 
 /** The number of words in the longest entry. */
 const MAX_WORDS = 4;
-/** More characters are a longer text, of which only the beginning is read. */
+/** Anything longer is read only up to this length, in characters. */
 const MAX_CHARACTERS = 200;
 
-/** A line marked as a quotation contains somebody else's words. */
+/** A line marked as a quotation contains somebody else's text. */
 const QUOTED_LINE = /^[\s\p{Cf}]*[>＞].*$/gmu;
 
 /**
- * Reads a message as the answer to a yes-or-no question. `unclear`: it begins as one and continues,
- * as in "yes, but only the first", asks back, as in "ok?", or contains a quotation. Null when it is
- * no such answer.
+ * Recognizes a message as the answer to a yes-or-no question. `unclear`: it begins as one and
+ * continues, as in "yes, but only the first", asks back, as in "ok?", or contains a quotation. Null
+ * when it is not such an answer.
  */
 export function readYesOrNo(text: string): 'yes' | 'no' | 'unclear' | null {
   const own = text.slice(0, MAX_CHARACTERS).replace(QUOTED_LINE, '');

@@ -13,12 +13,12 @@ describe('Markdown for a program that renders it itself', () => {
     expect(render(' \n', target(4_000))).toEqual([]);
   });
 
-  it("[M01] has Parley's own literal text with the escapes of CommonMark", () => {
+  it("[M01] contains Parley's own literal text with CommonMark escapes", () => {
     const [part] = render(`**Name**: ${literal('a_b &lt;\n# c')}`, target(4_000));
     expect(part?.text).toBe('**Name**: a\\_b \\&lt;\\\n\\# c');
   });
 
-  it('[M03] respects its length and loses no character', () => {
+  it('[M03] stays within its length limit and loses no character', () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 200 });
     fc.assert(
       fc.property(text, fc.constantFrom('utf16', 'byte'), (markdown, unit) => {

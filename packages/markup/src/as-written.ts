@@ -1,13 +1,13 @@
 import { hasLiteral, type RenderTarget, splitLiteral } from '@parley/core';
 import type { RenderedPart } from './rendered-part.ts';
 
-/** The most bytes that a UTF-16 unit takes. */
+/** The maximum number of bytes that a UTF-16 unit takes. */
 const BYTES = 3;
 
 /**
  * Markdown for a program that renders it itself: it stays unchanged, character for character, so
- * that a growing answer only grows. A text longer than a part is cut at the end of a line if there
- * is one.
+ * that text is only appended to a growing answer. A text longer than a part is cut at a line end if
+ * there is one.
  */
 export function asWritten(source: string, { maxLength, unit }: RenderTarget): RenderedPart[] {
   const markdown = hasLiteral(source) ? withEscapes(source) : source;
@@ -23,8 +23,8 @@ export function asWritten(source: string, { maxLength, unit }: RenderTarget): Re
 }
 
 /**
- * Literal text as Markdown for that program, escaped by the rules of CommonMark, because nothing
- * else is known about it.
+ * Literal text as Markdown for that program, escaped by CommonMark's rules, because nothing else is
+ * known about it.
  */
 function withEscapes(source: string): string {
   return splitLiteral(source)

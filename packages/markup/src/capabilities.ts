@@ -1,7 +1,7 @@
 import type { Dialect, RenderTarget } from '@parley/core';
 import type { Mark } from './document.ts';
 
-/** The addresses that a dialect can show as links with text; all others are written out. */
+/** The URLs that a dialect can show as links with text; all others are written out. */
 export interface LinkRule {
   readonly schemes: readonly string[];
   /** Whether the platform drops links to hosts without a dot, such as `localhost`. */
@@ -10,28 +10,28 @@ export interface LinkRule {
 
 /** The capabilities of a dialect. The transform knows nothing else about a platform. */
 export interface DialectCapabilities {
-  /** The deepest heading it has; deeper ones become bold lines. 0 when it has none. */
+  /** The deepest heading level; deeper headings become bold lines. 0 when there are no headings. */
   readonly headingLevels: number;
-  /** `native`, or an aligned grid up to this many columns of text and a list beyond that. */
+  /** `native`; otherwise an aligned grid up to this many text columns, and a list beyond that. */
   readonly tables: 'native' | { readonly gridColumns: number };
   readonly nestedQuotes: boolean;
   /**
-   * The formats it has; the transform drops the others and keeps their text. Links have a rule of
-   * their own.
+   * The supported formats; the transform drops the others and keeps their text. Links have a
+   * separate rule.
    */
   readonly marks: readonly Exclude<Mark['type'], 'link'>[];
-  /** When false, a code span has no other mark and cannot be a link's text. */
+  /** When false, a code span has no other mark and cannot be the text of a link. */
   readonly marksOnCode: boolean;
-  /** Undefined when the printer writes out every address. */
+  /** Undefined when the printer writes out every URL. */
   readonly links: LinkRule | undefined;
   /**
    * Text that the platform itself turns into a notification anywhere: these names, or every
    * username.
    */
   readonly pings: readonly string[] | 'usernames';
-  /** The text that the length limit counts: only what people see, or the markup as well. */
+  /** The text to which the length limit applies: only what people see, or the markup as well. */
   readonly counts: 'visible' | 'everything';
-  /** The most formatted stretches in one part. */
+  /** The maximum number of formatted stretches in one part. */
   readonly maxEntities: number;
 }
 
@@ -51,7 +51,7 @@ export const CAPABILITIES: Readonly<Record<PrintedDialect, DialectCapabilities>>
     headingLevels: 0,
     // A phone held upright shows about 40 fixed-width columns.
     tables: { gridColumns: 40 },
-    // Only the outer one is a block; the lines of nested ones begin with `>`.
+    // Only the outermost quote is a block; the lines of nested ones begin with `>`.
     nestedQuotes: true,
     marks: ALL_MARKS,
     marksOnCode: false,
@@ -70,14 +70,14 @@ export const CAPABILITIES: Readonly<Record<PrintedDialect, DialectCapabilities>>
     links: { schemes: ['http:', 'https:'], dottedHostOnly: true },
     pings: ['everyone', 'here'],
     counts: 'everything',
-    // Its clients show a message with 200 formats or emoji unformatted, with all its marks.
+    // Clients show a message with 200 formats or emoji unformatted, with all its marks.
     maxEntities: 199,
   },
   whatsapp: {
     headingLevels: 0,
     tables: { gridColumns: 40 },
     nestedQuotes: false,
-    // A spoiler is written with its bars, like WhatsApp's own.
+    // A spoiler is written with its bars, which are WhatsApp's own syntax.
     marks: ['bold', 'italic', 'strike', 'spoiler', 'code'],
     marksOnCode: false,
     links: { schemes: [], dottedHostOnly: false },
@@ -89,7 +89,7 @@ export const CAPABILITIES: Readonly<Record<PrintedDialect, DialectCapabilities>>
     headingLevels: 6,
     tables: { gridColumns: 100 },
     nestedQuotes: true,
-    // The printer shows no marks, but a code span is the last place for a cut.
+    // The printer shows no marks, but a code span is the last resort for a cut.
     marks: ['code'],
     marksOnCode: true,
     links: { schemes: [], dottedHostOnly: false },
@@ -101,7 +101,7 @@ export const CAPABILITIES: Readonly<Record<PrintedDialect, DialectCapabilities>>
     headingLevels: 6,
     tables: 'native',
     nestedQuotes: true,
-    // The page draws formulas once it has loaded what that takes.
+    // The page renders formulas once it has loaded the library for that.
     marks: [...ALL_MARKS, 'math'],
     marksOnCode: true,
     links: { schemes: ['http:', 'https:', 'mailto:'], dottedHostOnly: false },
@@ -112,7 +112,7 @@ export const CAPABILITIES: Readonly<Record<PrintedDialect, DialectCapabilities>>
 };
 
 /**
- * The additional capabilities of a rich message on Telegram. Everything else is as in an ordinary
+ * The additional capabilities of a rich message on Telegram. All others equal those of an ordinary
  * one, so that the same part can be printed both ways.
  */
 export const TELEGRAM_RICH: DialectCapabilities = {

@@ -23,7 +23,8 @@ export type Container =
   | { readonly type: 'item'; readonly marker: Marker };
 
 /**
- * The marker of a list item: `label` (a footnote's name), otherwise `number`, otherwise a bullet.
+ * The marker of a list item: `label` (the name of a footnote), otherwise `number`, otherwise a
+ * bullet.
  */
 export interface Marker {
   readonly label?: string;
@@ -48,7 +49,7 @@ export interface TextLeaf extends Placed {
   readonly heading?: number;
 }
 
-/** A code block; `text` is without the line break after its last line. */
+/** A code block; `text` does not include the line break after its last line. */
 export interface CodeLeaf extends Placed {
   readonly kind: 'code';
   readonly language: string | undefined;
@@ -83,13 +84,13 @@ interface RuleLeaf extends Placed {
 
 /**
  * A document is a flat list of leaves that know their containers. It is flat so that a part is a
- * slice: cutting never has to take a tree apart, and printers rebuild nesting from the paths.
+ * slice: cutting never requires taking a tree apart, and printers rebuild nesting from the paths.
  */
 export type Leaf = TextLeaf | CodeLeaf | GridLeaf | TableLeaf | RuleLeaf;
 
 /**
  * The length of the text of these leaves, in UTF-16 units and with a line break between them: a
- * cheap lower bound of every printed form. Stops counting above `enough`.
+ * cheap lower bound for every printed form. Stops counting above `enough`.
  */
 export function contentLength(leaves: readonly Leaf[], enough: number): number {
   let length = leaves.length - 1;
@@ -102,7 +103,7 @@ export function contentLength(leaves: readonly Leaf[], enough: number): number {
   return length;
 }
 
-/** Whether people would see anything of it; platforms refuse a message in which they would not. */
+/** Whether any of it is visible; platforms refuse a message without visible content. */
 export function isVisible(leaf: Leaf): boolean {
   const showsMarker = leaf.within.some(({ type }, at) => type === 'item' && at >= leaf.fresh);
   return leaf.kind === 'rule' || showsMarker || leafTexts(leaf).some(hasVisible);
@@ -130,10 +131,7 @@ export function* leafTexts(leaf: Leaf): Generator<string, undefined> {
   }
 }
 
-/**
- * Whether people would see anything of this text; white space and zero-width characters are
- * invisible.
- */
+/** Whether any of this text is visible; whitespace and zero-width characters are not. */
 export function hasVisible(text: string): boolean {
   return /[^\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u.test(text);
 }

@@ -5,12 +5,12 @@ import { createPrefixRenderer } from './index.ts';
 import { measure } from './part-printer.ts';
 import { renderSteps } from './render.ts';
 
-/** The text repeated to this many characters. */
+/** The text repeated up to this many characters. */
 const fill = (text: string, length: number) =>
   text.repeat(Math.ceil(length / text.length)).slice(0, length);
 
 /**
- * This many texts, each with its own word, so that a test can tell whether every one arrives once.
+ * This many texts, each with a unique word, so that a test can tell whether each one arrives once.
  */
 const each = (count: number, text: (word: string, index: number) => string, between = '\n') =>
   Array.from({ length: count }, (_, index) => text(`w${index}w`, index)).join(between);
@@ -73,7 +73,7 @@ function hostileInputs(share: number): Readonly<Record<string, () => string>> {
     '80 kB of dollars': () => fill('$', 80 * KB),
     '80 kB of half maths': () => fill('$a ', 80 * KB),
     '80 kB of backticks': () => `a${fill('`', 80 * KB)}`,
-    // Twice as many take four times as long, and one step reads them all.
+    // Doubling the number quadruples the time, and one step reads them all.
     'backticks of all lengths': () =>
       each(Math.ceil(400 * share), (_, index) => `e${'`'.repeat(index)}`, ''),
     '80 kB of spoiler bars': () => fill('||a|| ', 80 * KB),
@@ -91,22 +91,20 @@ const OTHERS: PrintedTarget[] = [
   { dialect: 'plain', maxLength: 4_096, unit: 'byte' },
   { dialect: 'html', maxLength: 16_000, unit: 'utf16' },
 ];
-/** As large as a model could make them at night, and a fifth of that on a change. */
+/** At night, as large as a model could make them; on a change, a fifth of that. */
 const SIZE = shareOfRun(100) / 100;
 const WHOLE = Object.entries(hostileInputs(SIZE));
-/**
- * All dialects share parser and splitter; what only their printers make slow shows in less text.
- */
+/** All dialects share parser and splitter; slowness of a printer alone shows with less text. */
 const SHARE = Object.entries(hostileInputs(isWholeRun() ? 0.05 : 0.02));
 /**
- * The longest step, in ms of processor time: far more than a step takes, because test machines are
- * slow, and far less than the whole takes when it is done at once.
+ * The longest allowed step, in ms of processor time: far more than a step takes, because test
+ * machines are slow, and far less than the whole takes without steps.
  */
 const MAX_STEP = Math.max(500, 1_000 * SIZE);
 
 /**
- * Renders step by step; returns how many steps there were and how long one of them blocked
- * everything else.
+ * Renders step by step; returns the number of steps and how long one of them blocked everything
+ * else.
  */
 function renderWatched(markdown: string, target: PrintedTarget) {
   const steps = renderSteps(markdown, target);
@@ -137,10 +135,10 @@ function expectAllOf(markdown: string, target: PrintedTarget): void {
 }
 
 describe('hostile input', () => {
-  // A change runs every second of the large ones; a small share of each is rendered below every
-  // day.
+  // On a change, every second one of the large inputs runs; a small share of each is rendered
+  // below every day.
   it.each(WHOLE.filter((_, nth) => isOfDay(nth, 2)))(
-    '[M06] arrives, and each step lets others continue: %s',
+    '[M06] is rendered completely, and each step lets other work continue: %s',
     (_, make) => {
       expectAllOf(make(), TELEGRAM);
     },
@@ -162,7 +160,7 @@ const inputsOf = (target: PrintedTarget) =>
   );
 
 describe.each(OTHERS)('hostile input for $dialect', (target) => {
-  it.each(inputsOf(target))('[M06] arrives: a small share of %s', (_, make) => {
+  it.each(inputsOf(target))('[M06] is rendered completely: a small share of %s', (_, make) => {
     expectAllOf(make(), target);
   });
 });

@@ -15,8 +15,8 @@ const require = createRequire(import.meta.url);
 
 /*
  * The parser and the printers are many modules, so they are loaded on the first call, and startup
- * does not wait for them. Loaded only once: each `import()` or `require` of a known module costs as
- * much as a short answer.
+ * does not wait for them. They are loaded only once, because each `import()` or `require` of a
+ * loaded module costs as much as a short answer.
  */
 const renderModule = once((): typeof Render => require('./render.ts'));
 
@@ -41,13 +41,16 @@ export async function renderInSteps(
 }
 
 export interface PrefixRenderer {
-  /** Adds text to the answer. It is only stored; nothing is rendered until it is shown. */
+  /** Appends text to the answer. It is only stored; nothing is rendered until `show` is called. */
   push(text: string): void;
-  /** The answer so far, with incomplete markup at its end completed, as parts without numbers. */
+  /** The answer so far as unnumbered parts, with incomplete markup at its end completed. */
   show(): Promise<readonly RenderedPart[]>;
 }
 
-/** Creates a renderer for one answer that arrives in pieces. Each call renders all of it again. */
+/**
+ * Creates a renderer for one answer that arrives in pieces. Each call renders the whole answer
+ * again.
+ */
 export function createPrefixRenderer(target: RenderTarget): PrefixRenderer {
   let text = '';
   return {

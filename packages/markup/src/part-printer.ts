@@ -16,7 +16,7 @@ import type { Room } from './split/split.ts';
 import { simplifyLeaf } from './transform/blocks.ts';
 
 /**
- * Measures and prints the parts of one target. What fits is printed from the measured text: most
+ * Measures and prints the parts for one target. What fits is printed from the measured text: most
  * answers are one part, and are printed once.
  */
 export class PartPrinter implements Room {
@@ -24,7 +24,7 @@ export class PartPrinter implements Room {
   readonly #target: PrintedTarget;
   readonly #pings: DialectCapabilities['pings'];
   #last: Measured | undefined;
-  /** The leaves of a rich message, as they are in an ordinary one. */
+  /** The leaves of a rich message, converted to those of an ordinary one. */
   readonly #simple = new Map<Leaf, readonly Leaf[]>();
 
   constructor(target: PrintedTarget) {
@@ -56,7 +56,7 @@ export class PartPrinter implements Room {
     };
   }
 
-  /** The leaves of an ordinary message, as which every part can be sent. */
+  /** The leaves of an ordinary message; every part can be sent as one. */
   #shown(leaves: readonly Leaf[]): readonly Leaf[] {
     if (!isRich(this.#target)) return leaves;
     return leaves.flatMap((leaf) => {
@@ -77,14 +77,14 @@ export class PartPrinter implements Room {
   }
 }
 
-/** Leaves as they would be in one part. */
+/** Leaves as they would appear in one part. */
 interface Measured {
   readonly leaves: readonly Leaf[];
   readonly printed: Printed;
   readonly plain: string;
 }
 
-/** The length of a text as the platform counts it. */
+/** The length of a text as counted by the platform. */
 export function measure(text: string, unit: RenderTarget['unit']): number {
   switch (unit) {
     case 'utf16':

@@ -3,14 +3,14 @@ import { literal } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { render } from './render.ts';
 
-/** White space that Markdown itself would drop. */
+/** Whitespace that Markdown itself would drop. */
 const SPACE = literal(' ');
 
 const DISCORD: RenderTarget = { dialect: 'discord', maxLength: 2000, unit: 'utf16' };
 const one = (markdown: string, more: Partial<RenderTarget> = {}) =>
   render(markdown, { ...DISCORD, ...more }).map(({ text }) => text);
 const lines = (...all: string[]) => all.join('\n');
-/** Invisible: separates two signs, or keeps a name from being recognized. */
+/** Invisible: separates two characters, or keeps a name from being recognized. */
 const ZW = '\u200b';
 
 type Row = [what: string, markdown: string, discord: string];
@@ -265,7 +265,7 @@ describe('Discord', () => {
 
   const mentions = '@everyone <@1> <@!2> <@&3> <#4> </a b:5> <t:6:R> <:x:7>';
 
-  it('[M05] notifies nobody and replaces nothing', () => {
+  it('[M05] notifies nobody and contains nothing that Discord would replace', () => {
     const dead = `@${ZW}everyone \\<@${ZW}1> \\<@${ZW}!2> \\<@${ZW}&3> \\<#4> \\</a b:5> \\<t:6:R> \\<\\:x:7>`;
     expect(one(mentions)).toEqual([dead]);
   });
@@ -278,7 +278,7 @@ describe('Discord', () => {
     expect(one('`<@1> @here`')).toEqual(['`<@1> @here`']);
   });
 
-  it('[M03] shows no language when a part has only the blank beginning of the code', () => {
+  it('[M03] shows no language when a part contains only the blank beginning of the code', () => {
     const parts = one('w0w w1w\n\n```c++\n\tif (w2w) { return "x"; }\nw3w\n```', { maxLength: 20 });
     expect(parts[0]).not.toContain('c++');
     expect(parts[1]).toBe('```c++\nif (w2w) \n```');
@@ -307,17 +307,17 @@ describe('Discord', () => {
     expect(one(markdown.repeat(240), { maxLength: 20_000 })).toHaveLength(2);
   });
 
-  it('[M03] shows lists deeper than Discord parses with bullets that are text', () => {
+  it('[M03] shows lists deeper than Discord parses with bullets as text', () => {
     const nested = Array.from({ length: 12 }, (_, level) => `${'  '.repeat(level)}- a`);
     expect(one(nested.join('\n'))[0]).toContain(`\n${'  '.repeat(11)}• a`);
   });
 
-  it('[M03] counts emoji among them', () => {
+  it('[M03] counts emoji among the formatted stretches', () => {
     const parts = one('👍'.repeat(300));
     expect(parts.map((part) => [...part].length)).toEqual([199, 101]);
   });
 
-  it('[M03] continues with the number of an item and without its bullet in the next part', () => {
+  it('[M03] continues an item in the next part at its number and without its bullet', () => {
     const parts = one(`4. ${'a '.repeat(12)}\n5. ${'b '.repeat(12)}\n   - c`, { maxLength: 32 });
     expect(parts).toEqual([`4. ${'a '.repeat(12).trim()}`, `5. ${'b '.repeat(12).trim()}`, '- c']);
   });

@@ -65,7 +65,7 @@ describe('web HTML', () => {
     expect(render(markdown, HTML).map(({ text }) => text)).toEqual([html]);
   });
 
-  it('[M03] continues a numbered list in the next part with its number', () => {
+  it('[M03] continues a numbered list in the next part with the next number', () => {
     const parts = render('7. aaaa\n8. bbbb', { ...HTML, maxLength: 40 });
     expect(parts.map(({ text }) => text)).toEqual([
       '<ol><li value="7">aaaa</li></ol>',

@@ -22,7 +22,7 @@ describe('plain text', () => {
     expect(render(markdown, PLAIN)).toEqual([{ text, plain: text }]);
   });
 
-  it('[M03] writes an address once, though the text of its link is cut', () => {
+  it('[M03] writes a URL once, even if the text of its link is split', () => {
     const parts = render('[aaaa bbbb cccc](https://e.org/x)', { ...PLAIN, maxLength: 24 });
     expect(parts.map(({ text }) => text)).toEqual(['aaaa bbbb cccc', '(https://e.org/x)']);
   });

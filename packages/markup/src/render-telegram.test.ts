@@ -84,12 +84,12 @@ describe('Telegram', () => {
     },
   );
 
-  it('[M04] gives a plain fallback that keeps addresses', () => {
+  it('[M04] provides a plain fallback that keeps URLs', () => {
     const [part] = render('**a** [b](https://e.org) <', TELEGRAM);
     expect(part?.plain).toBe('a b (https://e.org) <');
   });
 
-  it('[M04] omits addresses from the fallback when they do not fit', () => {
+  it('[M04] omits URLs from the fallback when they do not fit', () => {
     const url = `https://e.org/${'x'.repeat(50)}`;
     const [part] = render(`[b](${url})`, { ...TELEGRAM, maxLength: 32 });
     expect(part).toEqual({ text: `<a href="${url}">b</a>`, plain: 'b' });

@@ -4,12 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { printWhatsApp } from './print/whatsapp.ts';
 import { render } from './render.ts';
 
-/** White space that Markdown itself would drop. */
+/** Whitespace that Markdown itself would drop. */
 const SPACE = literal(' ');
 
 const WHATSAPP: RenderTarget = { dialect: 'whatsapp', maxLength: 4096, unit: 'utf16' };
 const lines = (...all: string[]) => all.join('\n');
-/** Makes the word joiner visible, so that a test shows where it stands. */
+/** Makes the word joiner visible, so that a test shows where it is. */
 const texts = (markdown: string, maxLength = 4096) =>
   render(markdown, { ...WHATSAPP, maxLength }).map(({ text }) => text.replaceAll('\u2060', '¦'));
 
@@ -108,7 +108,7 @@ describe('WhatsApp', () => {
     expect(texts(markdown)).toEqual([text]);
   });
 
-  it.each(accidents)('[M02] forms no mark by accident: %s', (_, markdown, text) => {
+  it.each(accidents)('[M02] creates no mark by accident: %s', (_, markdown, text) => {
     expect(texts(markdown)).toEqual([text]);
   });
 
@@ -130,7 +130,7 @@ describe('WhatsApp', () => {
     expect(parts.map(({ plain }) => plain).join(' ')).toBe('*a* b '.repeat(50).trimEnd());
   });
 
-  it('[M04] gives a plain fallback without markers', () => {
+  it('[M04] provides a plain fallback without markers', () => {
     expect(render('**a** \\*b\\*', WHATSAPP)[0]?.plain).toBe('a *b*');
   });
 

@@ -16,8 +16,8 @@ import { toLeaves } from './transform/blocks.ts';
 
 /**
  * Renders Markdown (GFM) as the messages that a platform accepts. Any input renders, in bounded
- * time; input without visible content gives no parts. For short texts: a long one blocks everything
- * else.
+ * time; input without visible content yields no parts. For short texts: a long one blocks
+ * everything else.
  * @throws MarkupError `target-too-short` if the target's parts are shorter than 16.
  */
 export function render(markdown: string, target: RenderTarget): RenderedPart[] {
@@ -42,7 +42,7 @@ export async function renderInSteps(
   return finishInTurns(renderSteps(markdown, target), pause);
 }
 
-/** The work of rendering, with a step for each piece that is parsed and each part that is made. */
+/** The rendering work, with a step for each piece that is parsed and each part that is created. */
 export function* renderSteps(markdown: string, target: RenderTarget): Steps<RenderedPart[]> {
   checkTarget(target);
   if (!isPrinted(target)) return asWritten(markdown, target);
@@ -68,7 +68,7 @@ function isPrinted(target: RenderTarget): target is PrintedTarget {
 
 function splitFor(target: RenderTarget, leaves: readonly Leaf[], room: Room): Steps<Leaf[][]> {
   if (target.numbered === undefined) return splitLeaves(leaves, room);
-  // Next to the label and its empty line, a part must still have room for text.
+  // Besides the label and its empty line, a part must still have space for text.
   return splitNumbered(leaves, room, 1 - (MIN_LENGTH + 2) / target.maxLength);
 }
 

@@ -1,10 +1,10 @@
 /**
  * Work that yields after every bounded piece, a few milliseconds at most, so that a caller can let
- * other work continue. Steps never take longer for longer texts.
+ * other work continue. Longer texts never make a step longer.
  */
 export type Steps<Result> = Generator<undefined, Result, undefined>;
 
-/** Adds up small pieces of work and reports when there is enough for a step. */
+/** Adds up small pieces of work and reports when they amount to a step. */
 export function stepEvery(enough: number): (work: number) => boolean {
   let done = 0;
   return (work) => {
@@ -15,7 +15,7 @@ export function stepEvery(enough: number): (work: number) => boolean {
   };
 }
 
-/** Does all the work at once, for texts known to be short. */
+/** Runs all steps without pausing, for texts known to be short. */
 export function runAllSteps<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const step = steps.next();

@@ -125,7 +125,7 @@ describe('an unfinished answer', () => {
 });
 
 describe('an answer longer than one part', () => {
-  it('[F12] keeps the parts of complete blocks, and changes what follows', async () => {
+  it('[F12] keeps the parts of complete blocks, and changes only what follows', async () => {
     const renderer = createPrefixRenderer(telegram(20));
     const show = async () => (await renderer.show()).map(({ text }) => text);
     renderer.push('aaaa bbbb cccc dddd');
@@ -143,7 +143,7 @@ describe('an answer longer than one part', () => {
     expect(parts.at(-1)).toMatch(/let<\/code><\/pre>$/);
   });
 
-  it('[F12] continues a list where it was cut, number by number', async () => {
+  it('[F12] continues a list where it was split, number by number', async () => {
     const items = Array.from({ length: 9 }, () => '1. item').join('\n');
     const parts = await texts(20, items);
     expect(parts.join('\n')).toBe(
@@ -152,7 +152,7 @@ describe('an answer longer than one part', () => {
     expect(parts.length).toBeGreaterThan(2);
   });
 
-  it('[F12] shows a text that no parser could process, as it grows', async () => {
+  it('[F12] shows a growing text that no parser could process', async () => {
     const renderer = createPrefixRenderer(telegram(4096));
     for (let length = 0; length < 80_000; length += 1_000) renderer.push('a**b'.repeat(250));
     renderer.push('\n\n');
@@ -173,7 +173,7 @@ describe('a long answer', () => {
 });
 
 describe('references', () => {
-  it('[F12] find definitions that preceded them', async () => {
+  it('[F12] find definitions that precede them', async () => {
     const parts = await texts(200, '[d]: https://e.org\n\nSee [docs][d].\n\nSee [docs][d] and **');
     expect(parts.at(-1)).toMatch(/See <a href="https:\/\/e.org">docs<\/a> and$/);
   });

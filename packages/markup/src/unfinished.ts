@@ -1,7 +1,8 @@
 /*
  * An answer that is still being written: what is incomplete at its end is completed or omitted, so
- * that it can be rendered like any other. This reads lines and signs, without the parser; where
- * Markdown's rules are subtler, the worst outcome is a visible sign until the next update.
+ * that it can be rendered like any other. This examines lines and characters, without the parser;
+ * where Markdown's rules are subtler, the worst outcome is a visible mark character until the next
+ * update.
  */
 
 /** Half a surrogate pair or half a line break. */
@@ -49,7 +50,10 @@ function findClosingFence(lines: readonly string[]): string | undefined {
   return closing;
 }
 
-/** Takes out the last line while it is not decided what it means (shown it would flicker), and a header row before the row below it. */
+/**
+ * Removes the last line while its meaning is undecided (it would flicker), and a header row before
+ * the row below it.
+ */
 function dropHalfLines(lines: string[]): void {
   const last = lines.at(-1) ?? '';
   const content = withoutMarkers(last).trim();
@@ -85,7 +89,7 @@ function startOfText(
   }
 }
 
-/** The position of the last bar that no sign before it escapes; -1 where there is none. */
+/** The position of the last unescaped bar; -1 if there is none. */
 function lastBar(text: string): number {
   let bar = -1;
   for (let at = 0; at < text.length; at += 1) {
@@ -128,7 +132,7 @@ const SIGNS = new RegExp(
   'giu',
 );
 
-/** An open format or bracket, and where in the output. */
+/** An open format or bracket, and its position in the output. */
 interface Open {
   readonly mark: string;
   readonly at: number;

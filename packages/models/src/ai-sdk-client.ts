@@ -17,8 +17,7 @@ import { harmlessRequests } from './template-tokens.ts';
 
 /**
  * Calls a provider through the provider level of the AI SDK (`doStream`) rather than `streamText`,
- * because the turn loop, retries and the journal are Parley's own. The provider's package is loaded
- * with the first call.
+ * because Parley has its own turn loop, retries and journal.
  */
 export function aiSdkClient(choice: SdkChoice, fetch: typeof globalThis.fetch): ProviderClient {
   const harmless = harmlessRequests();
@@ -38,7 +37,8 @@ export function aiSdkClient(choice: SdkChoice, fetch: typeof globalThis.fetch): 
         if (part !== null) yield part;
       }
     } finally {
-      // Has no effect after the end; closes the connection when the caller left or something threw.
+      // Has no effect once the stream has ended; closes the connection if the caller left early or
+      // something threw.
       await reader.cancel().catch(ignoreFailedCancel);
     }
   }
@@ -77,7 +77,7 @@ function toProviderCall(
     ...providerTools(choice.provider, request),
     ...providerFormat(choice.provider, request),
     abortSignal: signal,
-    // Every event, even a ping, shows that the provider is at work.
+    // Every event, even a ping, shows that the provider is still working.
     includeRawChunks: true,
     ...providerOptions(choice),
     ...(request.maxOutputTokens !== undefined && { maxOutputTokens: request.maxOutputTokens }),
@@ -127,5 +127,5 @@ function toolCallOf(part: Extract<ProviderPart, { type: 'tool-call' }>): ModelTo
   };
 }
 
-/** A stream that already failed cannot be cancelled; `read` has thrown its failure. */
+/** A stream that has already failed cannot be cancelled; `read` has thrown its error. */
 function ignoreFailedCancel(): void {}

@@ -29,7 +29,7 @@ export const OPENAI_URL = 'https://api.openai.com/v1';
 export const ANTHROPIC_VERSION = '2023-06-01';
 
 /**
- * Options of a single provider. Without `store: false`, OpenAI would keep every conversation for 30
+ * Provider-specific options. Without `store: false`, OpenAI would keep every conversation for 30
  * days.
  */
 export function providerOptions(choice: SdkChoice): Pick<ProviderCall, 'providerOptions'> {
@@ -39,8 +39,8 @@ export function providerOptions(choice: SdkChoice): Pick<ProviderCall, 'provider
 }
 
 /**
- * Holds OpenAI's models to a format. Other providers do not get it: Anthropic's package turns it
- * into a forced tool, and many local servers refuse it together with tools.
+ * Makes OpenAI models follow a format. Other providers do not get this option: Anthropic's package
+ * turns it into a forced tool, and many local servers refuse it together with tools.
  */
 export function providerFormat(
   provider: SdkChoice['provider'],
@@ -48,7 +48,7 @@ export function providerFormat(
 ): Pick<ProviderCall, 'responseFormat'> {
   if (provider !== 'openai' || format === undefined) return {};
   if (format === 'json') return { responseFormat: { type: 'json' } };
-  // It accepts only objects.
+  // Accepts only objects.
   if (format.type !== 'object') return {};
   return { responseFormat: { type: 'json', name: 'answer', schema: harmlessRecord(format) } };
 }
@@ -114,7 +114,7 @@ function assistantParts({ content, toolCalls = [] }: AssistantMessage) {
   return [...texts, ...toolCalls.map(toolCallPart)];
 }
 
-/** Providers require an object. When the model wrote something else, the result says so. */
+/** Providers require an object. If the model wrote something else, the result reports it. */
 function toolCallPart(call: ModelToolCall) {
   const { id, name, signature } = call;
   return {

@@ -20,7 +20,7 @@ const BOUNDS: AnswerBounds = {
 };
 
 type Provider = ProviderChoice['provider'];
-/** The output of an endless provider, which it writes repeatedly. */
+/** The output that an endless provider writes repeatedly. */
 type Endless = (nth: number) => string;
 
 const event = (data: object): string => `data: ${JSON.stringify(data)}\n\n`;
@@ -112,7 +112,7 @@ function modelAt(baseUrl: string, provider: Provider = 'openai-compatible') {
   });
 }
 
-/** All events of one answer, and its end. */
+/** All events in one answer, and how it ended. */
 async function ask(baseUrl: string, provider?: Provider) {
   const events: ModelEvent[] = [];
   const request = { system: [], messages: [{ role: 'user', content: 'hi' } as const] };
@@ -126,7 +126,7 @@ async function ask(baseUrl: string, provider?: Provider) {
   return { text, calls, finish };
 }
 
-describe('[D07] an answer without end', () => {
+describe('[D07] an endless answer', () => {
   it.each<Provider>(['openai-compatible', 'anthropic', 'openai'])(
     'stops at the limit of its text, and so does the connection (%s)',
     async (provider) => {
@@ -184,7 +184,7 @@ describe('[D07] an answer without end', () => {
     await expect.poll(open).toBe(0);
   });
 
-  it('in one event that never ends fails before it fills the memory', async () => {
+  it('in a single endless event fails before it fills the memory', async () => {
     const { baseUrl, open } = await endlessProvider(
       (nth) => (nth === 0 ? 'data: ' : '') + WORD.repeat(100),
     );
@@ -199,7 +199,7 @@ describe('[D07] an answer without end', () => {
     await expect.poll(open).toBe(0);
   });
 
-  it('is never cut within a character', async () => {
+  it('is never truncated within a character', async () => {
     const { baseUrl } = await endlessProvider(() => choice({ content: 'x😀' }));
     const { text } = await ask(baseUrl);
     expect(text.isWellFormed()).toBe(true);

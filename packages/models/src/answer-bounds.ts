@@ -3,20 +3,21 @@ import type { AnswerPart } from './answer-parts.ts';
 import type { AnswerCut, ModelEvent, ModelToolCall } from './chat-model.ts';
 
 /**
- * The largest answer of a model. It is measured while the answer streams: at a limit the connection
- * to the provider is closed, so that no answer fills the memory, whatever a model writes.
+ * Upper bounds for a model's answer. The answer is measured while it streams, and the connection to
+ * the provider is closed at a limit, so that no answer can fill the memory, whatever a model
+ * writes.
  */
 export interface AnswerBounds {
   /** The length of its text. */
   readonly characters: number;
   /** The length of its reasoning. */
   readonly reasoningCharacters: number;
-  /** The size of all arguments of its calls together. */
+  /** The total size of the arguments of all its calls. */
   readonly argumentBytes: number;
   readonly calls: number;
 }
 
-/** The text is about 20 printed pages; the arguments hold a long file. */
+/** The limit for text is about 20 printed pages; the limit for arguments allows a long file. */
 export const DEFAULT_ANSWER_BOUNDS: AnswerBounds = {
   characters: 50_000,
   reasoningCharacters: 400_000,
@@ -24,7 +25,7 @@ export const DEFAULT_ANSWER_BOUNDS: AnswerBounds = {
   calls: 20,
 };
 
-/** The length of the beginning of truncated arguments that the model is shown, in characters. */
+/** How many characters of truncated arguments the model is shown. */
 const HEAD_CHARACTERS = 100;
 
 /**
@@ -39,10 +40,10 @@ interface OpenCall {
 
 /** Measures the parts of one answer, and passes on no more than its limits allow. */
 export interface AnswerMeter {
-  /** Returns as much of a piece of text as fits. */
+  /** Returns the part of a text fragment that fits within the limit. */
   text(piece: string): string;
   thought(piece: string): void;
-  /** Counts the text so far as reasoning. */
+  /** Counts all text received so far as reasoning. */
   restart(): void;
   callStarts(id: string, name: string): void;
   callGrows(id: string, piece: string): void;
@@ -95,7 +96,7 @@ export function measureAnswer(bounds: AnswerBounds): AnswerMeter {
       if (call !== undefined) growCall(call, piece);
     },
     callEnds(call) {
-      // Not every provider sends arguments in pieces.
+      // Not every provider streams arguments in fragments.
       if (!open.has(call.id)) growCall(startCall(call.id, call.name), call.arguments);
       open.delete(call.id);
       return cut === null ? call : { ...call, arguments: cutNote(cut, call.arguments) };
@@ -111,8 +112,8 @@ export function measureAnswer(bounds: AnswerBounds): AnswerMeter {
 }
 
 /**
- * Replaces the arguments. It is not JSON, so the call is not run, and the model is shown it as the
- * reason.
+ * Replaces the arguments. The replacement is not JSON, so the call is not run, and it tells the
+ * model the reason.
  */
 function cutNote({ what, most }: AnswerCut, written: string): string {
   const bound = {
@@ -125,7 +126,7 @@ function cutNote({ what, most }: AnswerCut, written: string): string {
   return `[Cut off: one answer has at most ${most} ${bound}.] ${beginning}`;
 }
 
-/** Removes half a surrogate pair at the end. */
+/** Removes half of a surrogate pair at the end. */
 function wholeCharacters(text: string): string {
   return text.isWellFormed() ? text : text.replace(/[\uD800-\uDBFF]$/, '');
 }

@@ -1,12 +1,12 @@
 import type { ModelRequest, ModelToolCall, ReportedUsage } from './chat-model.ts';
 
-/** Why an answer ended, in the terms of this package; providers have many more. */
+/** Why an answer ended, in the terms of this package; providers use many more. */
 export type FinishReason =
   | 'stop'
   | 'length'
   | 'content-filter'
   | 'tool-calls'
-  /** The provider gave up in the middle without sending an error. */
+  /** The provider gave up midway without sending an error. */
   | 'error'
   | 'other';
 
@@ -17,13 +17,14 @@ export interface ProviderFinish {
   /** As the provider wrote it; null when it wrote nothing. */
   readonly rawReason: string | null;
   readonly usage: ReportedUsage;
-  /** The model that answered, as the server names it; null when it does not. */
+  /** The model that answered, as the server names it; null if the server does not say. */
   readonly servedModel: string | null;
 }
 
 /**
- * A part that a client passes on while a provider answers, the same for every provider. `alive`
- * stands for anything that arrived, even without content: a comment, a ping, an empty piece.
+ * A part that a client passes on while a provider answers, in the same form for every provider.
+ * `alive` stands for anything that arrived, even without content: a comment, a ping, an empty
+ * chunk.
  */
 export type AnswerPart =
   | { readonly type: 'alive' }
@@ -39,9 +40,9 @@ export type AnswerPart =
       readonly problem: string;
     }
   | { readonly type: 'call-start'; readonly id: string; readonly name: string }
-  /** More of the arguments of a call that has started. */
+  /** A further fragment of the arguments of a call that has started. */
   | { readonly type: 'call-input'; readonly id: string; readonly text: string }
-  /** A complete call; some providers send no pieces before it. */
+  /** A complete call; some providers send no fragments before it. */
   | { readonly type: 'tool-call'; readonly call: ModelToolCall }
   /** An error inside the stream; `failureFacts` reads it like a thrown one. */
   | { readonly type: 'error'; readonly error: unknown }
@@ -56,16 +57,16 @@ export type DroppedWhy = 'unknown-tool' | 'misfit' | 'unreadable' | 'too-long';
  */
 export interface ProviderClient {
   /**
-   * Sends one request. Ends after `finish`; throws when the provider refuses, when the connection
-   * breaks before the answer is complete, or when `signal` is aborted. Leaving the loop closes the
-   * connection.
+   * Sends one request. Completes after `finish`; throws when the provider refuses, when the
+   * connection breaks before the answer is complete, or when `signal` is aborted. Leaving the loop
+   * closes the connection.
    */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<AnswerPart>;
 }
 
 /**
- * A failure that no message reports but the state of the stream shows: the answer is empty, or ends
- * too early.
+ * A failure that is visible only from the state of the stream, not from a message: the answer is
+ * empty or ends too early.
  */
 export class StreamFailure extends Error {
   readonly failure: {

@@ -3,8 +3,8 @@ import type { ProviderChoice } from './model-settings.ts';
 import { withStream } from './retry.ts';
 
 /**
- * The price of cached input at the makers of models, as a share of the price of other input; the
- * first match counts.
+ * The price of cached input as a share of the normal input price, by model vendor; the first match
+ * counts.
  */
 const FAMILIES: readonly (readonly [RegExp, number])[] = [
   [/claude/i, 0.1],
@@ -16,13 +16,13 @@ const FAMILIES: readonly (readonly [RegExp, number])[] = [
   [/deepseek/i, 0.1],
 ];
 
-/** The largest usual share, for models about which nothing is known. */
+/** The highest common share, for models about which nothing is known. */
 const UNKNOWN_SHARE = 0.5;
 const ANTHROPIC_SHARE = 0.1;
 
 /**
- * The share that a cached input token counts: according to the prices of the settings, otherwise as
- * the maker of the model charges, otherwise the largest usual share. From 0 to 1.
+ * The share at which a cached input token counts, from 0 to 1: from the configured prices,
+ * otherwise the usual share of the model's vendor, otherwise the highest common share.
  */
 export function cachedShareOf({
   provider,
@@ -35,7 +35,7 @@ export function cachedShareOf({
   return FAMILIES.find(([family]) => family.test(model))?.[1] ?? UNKNOWN_SHARE;
 }
 
-/** Adds to each answer of a model how much its cached input counts. */
+/** Adds to each answer of a model the weight of its cached input. */
 export function sharingModel(model: ChatModel, cachedShare: number): ChatModel {
   return withStream(model, async function* (request, signal) {
     for await (const event of model.stream(request, signal)) {

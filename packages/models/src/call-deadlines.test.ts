@@ -17,7 +17,7 @@ afterEach(() => {
 });
 
 describe('the deadlines of a call', () => {
-  it('[G01] abort it when the first piece does not arrive in time', () => {
+  it('[G01] abort it if the first fragment does not arrive in time', () => {
     const deadlines = startDeadlines(TIMEOUTS, caller().signal);
     vi.advanceTimersByTime(999);
     expect(deadlines.ended()).toBeNull();
@@ -26,7 +26,7 @@ describe('the deadlines of a call', () => {
     expect(deadlines.signal.aborted).toBe(true);
   });
 
-  it('[G01] abort it when the pieces stop, but not while they arrive', () => {
+  it('[G01] abort it if the fragments stop, but not while they arrive', () => {
     const deadlines = startDeadlines(TIMEOUTS, caller().signal);
     for (let piece = 0; piece < 40; piece += 1) {
       deadlines.piece();
@@ -63,7 +63,7 @@ describe('the deadlines of a call', () => {
     expect(deadlines.ended()).toEqual({ kind: 'aborted' });
   });
 
-  it('leave nothing behind once closed', () => {
+  it('leave no timers behind once closed', () => {
     const stopping = caller();
     const deadlines = startDeadlines(TIMEOUTS, stopping.signal);
     deadlines.piece();

@@ -1,16 +1,16 @@
 import type { ModelFailure } from './chat-model.ts';
 import type { ModelTimeouts } from './model-settings.ts';
 
-/** Aborts a call when its time is up or its caller stops it. */
+/** Aborts a call when its deadline has passed or its caller stops it. */
 export interface CallDeadlines {
   /** Aborted when the call must end. */
   readonly signal: AbortSignal;
   /**
-   * Something arrived, so the current deadline starts again. A server that loads a model or queues
-   * a request sends comments and empty events meanwhile; the total limit bounds that.
+   * Something arrived, so the current deadline restarts. A server that loads a model or queues a
+   * request sends comments and empty events meanwhile; the total limit bounds that.
    */
   alive(): void;
-  /** A piece of the answer arrived: from now on the time between pieces counts. */
+  /** A fragment of the answer arrived: from now on the deadline between fragments applies. */
   piece(): void;
   /** Why the call was aborted; null while it may continue. */
   ended(): ModelFailure | null;
@@ -33,8 +33,8 @@ export function startDeadlines(timeouts: ModelTimeouts, caller: AbortSignal): Ca
 
   const total = setTimeout(end, timeouts.totalMs, { kind: 'timeout', phase: 'total' });
   let arrivals = 0;
-  // After the entire process stood still, timers fire first, and what has arrived meanwhile is not
-  // read yet.
+  // After the whole process was suspended, timers fire first, before the data that has arrived in
+  // the meantime is read.
   const endUnlessArrived = (failure: ModelFailure): void => {
     const before = arrivals;
     setImmediate(() => {

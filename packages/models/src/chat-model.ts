@@ -21,15 +21,17 @@ export interface UserMessage {
   readonly attached?: readonly string[];
 }
 
-/** One action that the model asked for. */
+/** A tool call that the model requested. */
 export interface ModelToolCall {
-  /** The provider's id, which the result has to name. Unique among the messages of one request. */
+  /**
+   * The provider's id, which the result must reference. Unique among the messages of one request.
+   */
   readonly id: string;
   readonly name: string;
   /** JSON as the model wrote it, which may be invalid; `toolArguments` parses it. */
   readonly arguments: string;
   /**
-   * The signature that the provider expects back with the call, if it sent one (Gemini's thought
+   * A signature that the provider expects back with the call, if it sent one (Gemini's thought
    * signature).
    */
   readonly signature?: string;
@@ -75,28 +77,28 @@ export interface SystemLayer {
 export interface ModelRequest {
   readonly system: readonly SystemLayer[];
   readonly messages: readonly ModelMessage[];
-  /** In a fixed order, because prompt caches begin with them. */
+  /** In a fixed order, because prompt caches start with them. */
   readonly tools?: readonly ModelTool[];
   /**
-   * The JSON format of the answer, for providers that can enforce it; the caller validates the
-   * answer.
+   * The JSON format of the answer, for providers that can enforce it; the caller still validates
+   * the answer.
    */
   readonly format?: ResponseFormat;
-  /** Text that was shown cannot be taken back, so nothing uncertain may be passed on. */
+  /** True if text that was shown cannot be taken back, so nothing uncertain may be passed on. */
   readonly appendsOnly?: boolean;
   /** In tokens; the provider's own limit when absent. */
   readonly maxOutputTokens?: number;
 }
 
 /**
- * The tokens of one call. `cachedInputTokens` is the part of `inputTokens` that was read from a
- * prompt cache.
+ * The token usage of one call. `cachedInputTokens` is the part of `inputTokens` that was read from
+ * a prompt cache.
  */
 export interface ModelUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cachedInputTokens: number;
-  /** The share of a token that each cached token counts, by its price; 1 when absent. */
+  /** The share at which each cached token counts, by its price; 1 when absent. */
   readonly cachedShare?: number;
   /** Whether the server sent no count, so that these were estimated from the length of the text. */
   readonly estimated: boolean;
@@ -112,11 +114,10 @@ export interface ModelFinish {
   readonly usage: ModelUsage;
   /** `stop`, `length`, `content-filter`, `tool-calls`, `error` or `other`. */
   readonly finishReason: string;
-  /** As the provider wrote it, when the answer did not end normally: `max_tokens`, `SAFETY` … */
+  /** As the provider wrote it, if the answer did not end normally: `max_tokens`, `SAFETY` … */
   readonly rawFinishReason?: string;
   /**
-   * The model that the server names as the author, when that is clearly another one than was
-   * requested.
+   * The model that the server names as the author, if it clearly differs from the requested one.
    */
   readonly servedModel?: string;
   /**
@@ -129,25 +130,23 @@ export interface ModelFinish {
   readonly tries?: number;
   /** The limit at which the answer was cut; absent when it is complete. */
   readonly cut?: AnswerCut;
-  /**
-   * What the model wrote besides its answer, for people who look for a cause; absent when nothing.
-   */
+  /** What the model wrote besides its answer, for people who debug; absent if there is nothing. */
   readonly aside?: AnswerAside;
 }
 
 /**
- * The parts that were separated from an answer, shortened. They are never shown in a chat and never
+ * The parts that were separated from an answer, truncated. They are never shown in a chat and never
  * sent to a model.
  */
 export interface AnswerAside {
   readonly reasoning: string;
-  /** The length of all its reasoning, in characters. */
+  /** The total length of its reasoning, in characters. */
   readonly reasoningCharacters: number;
   /** Calls that it wrote into its text and that were not run. */
   readonly dropped: readonly { readonly raw: string; readonly problem: string }[];
 }
 
-/** A limit that an answer has exceeded, by its name in the settings, and its value. */
+/** A limit that an answer has exceeded: its name in the settings, and its value. */
 export interface AnswerCut {
   readonly what: 'characters' | 'reasoningCharacters' | 'argumentBytes' | 'calls';
   readonly most: number;
@@ -169,11 +168,11 @@ export interface ChatModel {
   /** `provider/model`, for people. May change over time for a model chosen automatically. */
   readonly id: string;
   /**
-   * The model's context window in tokens, as its server has stated by refusing longer requests; the
-   * smallest number counts. Null or absent when unknown.
+   * The model's context window in tokens, as its server stated when it refused longer requests; the
+   * smallest number applies. Null or absent when unknown.
    */
   readonly learnedTokens?: number | null;
-  /** Records what the model accepts, for all later requests of this process. */
+  /** Records the limit that the model has revealed, for all later requests of this process. */
   learnTokens?(tokens: number): void;
   /**
    * Asks the model. Throws only `ModelError`, including when `signal` is aborted; leaving the loop
@@ -185,8 +184,8 @@ export interface ChatModel {
 const Arguments = z.record(z.string(), z.unknown());
 
 /**
- * Parses the arguments of a call as an object; null when the model wrote something else. Many
- * models write nothing at all for a tool without parameters, which counts as an empty object.
+ * Parses the arguments of a call as an object; null if the model wrote something else. Many models
+ * write an empty string for a tool without parameters, which counts as an empty object.
  */
 export function toolArguments(
   call: Pick<ModelToolCall, 'arguments'>,
@@ -201,12 +200,15 @@ export function toolArguments(
   }
 }
 
-/** Why a model gave no answer, as far as a caller can act on it. */
+/** Why a model gave no answer, as far as the caller can react to it. */
 export type ModelFailure =
   | { readonly kind: 'unreachable'; readonly because?: 'certificate' }
   | { readonly kind: 'broken-off' }
   | { readonly kind: 'unauthorised' }
-  /** Something between Parley and the server refused: a firewall, a proxy, a sign-in page. */
+  /**
+   * Something between Parley and the server refused the request: a firewall, a proxy, a sign-in
+   * page.
+   */
   | { readonly kind: 'blocked' }
   | { readonly kind: 'no-credit' }
   | { readonly kind: 'not-found' }
@@ -214,7 +216,7 @@ export type ModelFailure =
   /**
    * `mayBeTooLong`: the server gave no reason, and some servers refuse oversized requests that way.
    */
-  /** `retryAfterMs`: the pause that the server asks for; absent when it does not say. */
+  /** `retryAfterMs`: the delay that the server asks for; absent if it does not state one. */
   | {
       readonly kind: 'overloaded';
       readonly mayBeTooLong?: true;
@@ -222,8 +224,8 @@ export type ModelFailure =
     }
   | TooLong
   /**
-   * The requested answer length is larger than the model allows; null when it did not say how much
-   * it does.
+   * The requested answer length is larger than the model allows; null if the error did not state
+   * the allowed length.
    */
   | {
       readonly kind: 'output-limit';
@@ -233,7 +235,7 @@ export type ModelFailure =
   | { readonly kind: 'refused'; readonly mayBeTooLong?: true }
   /** The model does not support tools. */
   | { readonly kind: 'no-tools' }
-  /** The model requires roles to alternate in another way. */
+  /** The model requires a different alternation of roles. */
   | { readonly kind: 'message-order' }
   | { readonly kind: 'filtered' }
   | { readonly kind: 'rubbish' }
@@ -243,12 +245,12 @@ export type ModelFailure =
   | { readonly kind: 'timeout'; readonly phase: 'first-token' | 'stalled' | 'total' }
   | { readonly kind: 'aborted' };
 
-/** The request exceeds what the model accepts at once. */
+/** The request exceeds what the model accepts in a single request. */
 export interface TooLong {
   readonly kind: 'too-long';
   /** The context window of the model, if the server named it. */
   readonly windowTokens?: number;
-  /** The tokens of the request by the server's count. */
+  /** The number of tokens in the request, as counted by the server. */
   readonly promptTokens?: number;
   /** The numbers may be bytes, from a proxy in front of the server. */
   readonly isBytes?: true;
@@ -270,7 +272,7 @@ const RETRYABLE: ReadonlySet<ModelFailure['kind']> = new Set([
  */
 export class ModelError extends ParleyError {
   readonly failure: ModelFailure;
-  /** The model that failed, as `provider/model`. */
+  /** The failed model, as `provider/model`. */
   readonly model: string;
 
   constructor(failure: ModelFailure, model: string, message: string, cause?: unknown) {
@@ -298,7 +300,9 @@ const CHARACTERS_PER_TOKEN = 4;
  */
 const TOKENS_PER_IMAGE = 1_000;
 
-/** The tokens of a call: as reported, or estimated from lengths when the server counted nothing. */
+/**
+ * The token usage of a call: as reported, or estimated from lengths if the server counted nothing.
+ */
 export function countUsage(
   reported: ReportedUsage,
   request: ModelRequest,

@@ -2,8 +2,8 @@ import type { TooLong } from './chat-model.ts';
 
 /**
  * Parses a refusal that concerns the length of a request. There is no common code for it: servers,
- * gateways and their versions each have their own sentence, and some of the numbers in it tell how
- * much the model accepts.
+ * gateways and their versions each use their own sentence, and some of the numbers in it reveal the
+ * model's limit.
  */
 export type LengthRefusal =
   /** The request is longer than the model accepts. */
@@ -15,11 +15,13 @@ export type LengthRefusal =
       readonly windowTokens?: number;
     };
 
-/** Limits per minute or day, whose messages look almost like those of a single request. */
+/** Limits per minute or per day, whose messages look almost like those for a single request. */
 const PER_TIME =
   /tokens? ?(?:per|\/|-per-) ?-?(?:min|minute|second|hour|day|month)|per[- _](?:minute|second|hour|day|month)\b|\b(?:TPM|RPM|TPD|RPD|ITPM|OTPM)\b|(?:daily|hourly|weekly|monthly) (?:\w+ )?(?:tokens?|requests?|usage|quota|limit)|tokens? (?:limit|quota) (?:for|of) (?:today|this)|每(?:分钟|秒|小时|天|日)/i;
 
-/** The length of one field, such as a description or a name, is another limit than the model's. */
+/**
+ * The length limit of a single field, such as a description or a name, is not the model's limit.
+ */
 const FIELD_LENGTH =
   /string too long|expected a string with maximum length|(?:name|description|field|value|title|user|metadata|label|identifier|id|headers?)['"`\]]* (?:is |are )?(?:too (?:long|large)|exceeds)|longest? (?:message|line) (?:is|of)|at most \d+ characters|maximum (?:message |text )?length (?:is|of) \d+ characters/i;
 
@@ -83,7 +85,7 @@ const OUTPUT_TOO_LARGE: readonly RegExp[] = [
 const N = String.raw`(\d[\d,_]*)`;
 const pattern = (source: string): RegExp => new RegExp(source, 'i');
 
-/** Statements of the longest request; the first match counts. */
+/** Phrases that state the maximum length of a request; the first match counts. */
 const WINDOWS: readonly RegExp[] = [
   pattern(
     String.raw`max(?:imum)? (?:allowed )?(?:model )?context (?:length|size|window|limit)(?: of| is|:| =|\s*\()*(?: only)? ?${N}`,
@@ -105,7 +107,7 @@ const WINDOWS: readonly RegExp[] = [
   pattern(String.raw`(?:n_ctx|max_(?:model|seq|input)_?\w*|num_ctx)["']?[^\d\n]{0,5}${N}`),
 ];
 
-/** Statements of the request's length by the server's count. */
+/** Phrases that state the length of the request as counted by the server. */
 const PROMPTS: readonly RegExp[] = [
   pattern(String.raw`(?:prompt|input) is too long:? ?${N}`),
   pattern(String.raw`resulted in ${N} tokens`),
@@ -139,20 +141,20 @@ const MAX_WINDOW = 50_000_000;
 const FREE_SHARE = 1 / 4;
 
 /**
- * Statuses about a key, an account, an address, headers and time, which have limits and lengths of
- * their own.
+ * Statuses about keys, accounts, addresses, headers and timeouts, which have their own limits and
+ * lengths.
  */
 const OTHER_LIMITS: ReadonlySet<number> = new Set([401, 402, 403, 408, 414, 431, 504]);
 
 /**
- * Other meanings of context and too long, such as Go's "context deadline exceeded" and a "TLS
+ * Unrelated uses of "context" and "too long", such as Go's "context deadline exceeded" and a "TLS
  * context".
  */
 const OTHER_SENSES =
   /context (?:deadline|timeout|manager|cancel\w*)(?: exceeded)?|(?:ssl|tls|cuda|vulkan|device|execution|security|browser|rendering) context|out of (?:\w+ )?memory|(?:took|tak(?:es|ing)|wait(?:ed|ing)|ran|running|queued?(?: is)?) (?:far |much |way )?too long|time-?out exceeded/gi;
 
 /**
- * Parses the length in a refusal; null when it is about something else. `said` is the server's
+ * Parses the lengths in a refusal; null if it is about something else. `said` is the server's
  * entire text.
  */
 export function readLengthRefusal(said: string, status: number | null): LengthRefusal | null {
@@ -205,7 +207,7 @@ const OUTPUT_LIMITS: readonly RegExp[] = [
 
 function outputLimitIn(text: string): number | null {
   const limit = plausibleWindow(firstNumber(OUTPUT_LIMITS, text));
-  // "Below" excludes the limit itself; one token less fits either way.
+  // "Below" excludes the limit itself; one token less is safe in either case.
   return limit === null ? null : limit - 1;
 }
 

@@ -5,7 +5,7 @@ import { brokenModel, drain, fakeModel } from './testing/fake-model.ts';
 
 const SERVER: LocalServer = { baseUrl: 'http://127.0.0.1:11434/v1', model: 'llama' };
 
-/** An automatic model in a controlled environment: `state.server` is what a search finds. */
+/** An automatic model in a controlled environment: `state.server` is the result of a search. */
 function setUp(server: LocalServer | null, local = fakeModel('local/llama', 'from llama')) {
   const state = { server, now: 0, searches: 0, local };
   const auto = autoModel({
@@ -21,14 +21,14 @@ function setUp(server: LocalServer | null, local = fakeModel('local/llama', 'fro
 }
 
 describe('the automatic model', () => {
-  it('[G01] is the local server when one is found', async () => {
+  it('[G01] is the local server if one is found', async () => {
     const { auto } = setUp(SERVER);
     expect(await drain(auto.model)).toBe('from llama');
     expect(auto.model.id).toBe('local/llama');
     expect(await auto.first).toEqual(SERVER);
   });
 
-  it('[G01] is the offline model when none is found, and then searches only every 30 s', async () => {
+  it('[G01] is the offline model if none is found, and then searches only every 30 s', async () => {
     const { state, auto } = setUp(null);
     expect(await drain(auto.model)).toBe('offline');
     state.now = 29_999;
@@ -52,7 +52,7 @@ describe('the automatic model', () => {
     expect(state.searches).toBe(2);
   });
 
-  it('[G01] goes offline when its server has gone, and says so in the same turn', async () => {
+  it('[G01] goes offline if its server has gone, and says so in the same turn', async () => {
     const { state, auto } = setUp(SERVER, brokenModel('local/llama', { kind: 'unreachable' }));
     await auto.first;
     state.server = null;

@@ -26,51 +26,52 @@ import { smallerOutputModel } from './smaller-output.ts';
 
 /** Only the first four are required. */
 export interface ChatModelDeps {
-  /** The path of the settings file, which the offline model names. */
+  /** The path of the settings file, which the offline model mentions. */
   readonly settingsFile: string;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
   readonly logger: Logger;
-  /** Randomizes the pauses between retries; the machine's own when absent. */
+  /** Randomizes the pauses between retries; the system's random source when absent. */
   readonly random?: () => number;
   /** Waits between two attempts, for `ms` or until `signal` is aborted; a timer when absent. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
   /** How long token counts may follow a complete answer, in ms; five seconds when absent. */
   readonly graceMs?: number;
-  /** Nothing is measured when absent. */
+  /** No metrics are recorded when absent. */
   readonly meter?: Meter;
   /** An IANA time zone for the offline model's clock; UTC when absent. */
   readonly timeZone?: string;
-  /** The variable OLLAMA_HOST, if set. */
+  /** The environment variable OLLAMA_HOST, if set. */
   readonly ollamaHost?: string;
-  /** node:http when absent. */
+  /** Uses node:http when absent. */
   readonly fetch?: typeof globalThis.fetch;
-  /** `DEFAULT_ANSWER_BOUNDS` when absent. */
+  /** Uses `DEFAULT_ANSWER_BOUNDS` when absent. */
   readonly bounds?: AnswerBounds;
-  /** Base URLs where local servers are searched, instead of the usual ports. */
+  /** Base URLs at which to look for local servers, instead of the usual ports. */
   readonly localServers?: readonly string[];
 }
 
-/** The model to use. `why` tells the start banner which one answers and why; it never rejects. */
+/**
+ * The model to use. `why` resolves to the model that answers and the reason, for the start banner;
+ * it never rejects.
+ */
 export interface ChosenModel {
   readonly model: ChatModel;
   readonly why: Promise<string>;
-  /**
-   * Models that may be chosen instead, by their ids; the main one answers when one of them fails.
-   */
+  /** Alternative models, by id; the main model answers when one of them fails. */
   readonly choices: ReadonlyMap<string, ChoosableModel>;
 }
 
 /** A model that may be chosen in a conversation. */
 export interface ChoosableModel {
   readonly model: ChatModel;
-  /** Its context window in tokens, as far as it is known. */
+  /** Its context window in tokens, if known. */
   readonly contextTokens: () => number;
 }
 
 /**
- * The context window of a model: the one its server has stated, if that is smaller than the known
- * one.
+ * The context window of a model: the one that its server has stated, if it is smaller than the
+ * known one.
  */
 export function effectiveWindow(
   { learnedTokens }: Pick<ChatModel, 'learnedTokens'>,
@@ -80,9 +81,9 @@ export function effectiveWindow(
 }
 
 /**
- * Creates the model that the settings ask for. Returns immediately and loads no provider: with
- * `auto`, the search for a local server runs meanwhile, and the first call waits for it. A paid
- * provider is used only when it is configured, never because a key is in the environment.
+ * Creates the model named in the settings. Returns immediately and loads no provider: with `auto`,
+ * the search for a local server runs in the background, and the first call waits for it. A paid
+ * provider is used only if it is configured, never because a key is in the environment.
  */
 export function createChatModel(settings: ModelSettings, deps: ChatModelDeps): ChosenModel {
   const choices = new Map<string, ChoosableModel>();
@@ -177,7 +178,7 @@ function build(
     ...(graceMs !== undefined && { graceMs }),
   };
   const report = reportOddities(id, deps);
-  // Without its text, which may be private; the inspector has it.
+  // Logged without its text, which may be private; the inspector shows it.
   const onDropped = (why: string) =>
     logger.warn({ model: id, why }, 'A call that the model wrote into its text was not run.');
   const made = providerModel({ ...init, report, onDropped });
@@ -202,7 +203,9 @@ function serverName(choice: ProviderChoice): string {
   return choice.provider === 'anthropic' ? 'api.anthropic.com' : 'api.openai.com';
 }
 
-/** An aborted wait simply ends; the call that follows sees the same signal and reports it. */
+/**
+ * An aborted wait simply ends; the call that follows checks the same signal and reports the abort.
+ */
 async function sleepFor(ms: number, signal: AbortSignal): Promise<void> {
   await wait(ms, undefined, { signal }).catch(() => undefined);
 }
@@ -214,7 +217,7 @@ interface AutoDeps {
   readonly monotonic: Monotonic;
 }
 
-/** The automatic model and its first decision. */
+/** The automatically chosen model and its first decision. */
 interface AutoModel {
   readonly model: ChatModel;
   /** The server found at startup; never rejects. */
@@ -223,13 +226,14 @@ interface AutoModel {
 
 /**
  * The shortest interval between searches while there is no server, in ms; only an incoming message
- * starts one.
+ * triggers one.
  */
 const RECHECK_MS = 30_000;
 
 /**
- * Uses a local server if one runs, and otherwise the offline model. It searches at once, which
- * delays no message; again when a message comes while offline; and when the server it used is gone.
+ * Uses a local server if one runs, and otherwise the offline model. It searches right away, which
+ * delays no message; again when a message arrives while offline; and when the server that it used
+ * is gone.
  */
 export function autoModel(deps: AutoDeps): AutoModel {
   let current: ChatModel = deps.offline;
@@ -272,7 +276,7 @@ export function autoModel(deps: AutoDeps): AutoModel {
   };
 }
 
-/** Whether the server no longer answers, or no longer has the model. */
+/** Whether the server no longer responds, or no longer has the model. */
 function hasGone(thrown: unknown): boolean {
   if (!(thrown instanceof ModelError)) return false;
   return thrown.failure.kind === 'unreachable' || thrown.failure.kind === 'not-found';

@@ -5,7 +5,7 @@ import { classifyFailure, failureFacts } from './failures.ts';
 
 const SENTENCE = 'prompt is too long: 9000 tokens > 8192 maximum';
 
-/** The places where servers put the sentence. */
+/** The places where servers put the message. */
 const SHAPES: Readonly<Record<string, (message: string) => unknown>> = {
   'as plain text': (message) => message,
   'in message': (message) => ({ message }),
@@ -29,7 +29,7 @@ const SHAPES: Readonly<Record<string, (message: string) => unknown>> = {
 };
 
 describe('the body of an error', () => {
-  it.each(Object.entries(SHAPES))('[G21] is read when its sentence stands %s', (_name, shape) => {
+  it.each(Object.entries(SHAPES))('[G21] is read if its message appears %s', (_name, shape) => {
     const value = shape(SENTENCE);
     const body = typeof value === 'string' ? value : JSON.stringify(value);
     expect(readErrorBody(body).messages).toContain(SENTENCE);

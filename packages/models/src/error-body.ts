@@ -1,26 +1,25 @@
-/** The content of an error response's body, whatever its shape. */
+/** The content of an error response's body, in whatever shape it arrives. */
 export interface ErrorBody {
-  /** Sentences for people in order, without repetitions. */
+  /** Sentences for people, in order and deduplicated. */
   readonly messages: readonly string[];
   /** Codes, types and names, such as `context_length_exceeded`, `ThrottlingException` or `1261`. */
   readonly words: readonly string[];
-  /** A status inside the body, 400 to 599; null when there is none. */
+  /** A status inside the body, from 400 to 599; null if there is none. */
   readonly status: number | null;
   /**
-   * Fields that say when to ask again or how large the context window is, by their names in lower
-   * case.
+   * Fields that state when to retry or how large the context window is, keyed by lower-case name.
    */
   readonly fields: Readonly<Record<string, string>>;
-  /** It is a web page: something other than the model's server has answered. */
+  /** It is a web page, so something other than the model's server responded. */
   readonly isPage: boolean;
 }
 
 /**
- * A body is read up to this length; a web page or an echoed request may be far longer. In
- * characters.
+ * A body is read up to this length, in characters; a web page or an echoed request may be far
+ * longer.
  */
 const MAX_BODY = 65_536;
-/** Limits of a walk through JSON: its depth, its values, and the length of a sentence. */
+/** Limits for traversing JSON: depth, number of values, and sentence length. */
 const MAX_DEPTH = 8;
 const MAX_VALUES = 500;
 const MAX_MESSAGE = 4_000;
@@ -58,7 +57,8 @@ export function readErrorBody(body: string): ErrorBody {
 }
 
 /**
- * Parses an error that arrived as a value: an event inside a stream that had begun with status 200.
+ * Parses an error that arrived as a value: an event within a stream that had started with status
+ * 200.
  */
 export function readErrorValue(value: unknown): ErrorBody {
   const walk = newWalk();
@@ -94,7 +94,7 @@ function parseErrorJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // It is not JSON after all, or was cut at the limit; the text itself is still searched.
+    // It is not JSON after all, or was truncated at the limit; the text itself is still searched.
     return undefined;
   }
 }
@@ -113,7 +113,7 @@ function visitValue(walk: Walk, value: unknown, key: string, depth: number): voi
 }
 
 /**
- * FastAPI names the invalid field next to its sentence: `{"loc": ["body", "tools"], "msg": "…"}`.
+ * FastAPI names the invalid field next to its message: `{"loc": ["body", "tools"], "msg": "…"}`.
  */
 function faultPlace(value: object): string | null {
   const { loc, msg } = value as { readonly loc?: unknown; readonly msg?: unknown };
@@ -156,7 +156,7 @@ export function asStatus(value: unknown): number | null {
 }
 
 /**
- * A status in a sentence: `Error code: 429 - …`, `HTTP 503`, `[429 Too Many Requests]`, `529
+ * A status within a sentence: `Error code: 429 - …`, `HTTP 503`, `[429 Too Many Requests]`, `529
  * overloaded`.
  */
 function statusInText(text: string): number | null {
@@ -173,7 +173,7 @@ function isWebPage(text: string): boolean {
   );
 }
 
-/** Adds the title, headings and the beginning of the text of a web page. */
+/** Adds the title, the headings and the first text of a web page. */
 function addPage(walk: Walk, page: string): void {
   for (const [, text = ''] of page.matchAll(/<(?:title|h1)[^>]*>([^<]{1,300})</gi)) {
     addMessage(walk, text.trim());

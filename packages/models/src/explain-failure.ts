@@ -1,9 +1,9 @@
 import type { ModelFailure, TooLong } from './chat-model.ts';
 
-/** The longest quotation of a provider's message, in characters. */
+/** The maximum length of a quoted provider message, in characters. */
 const MAX_QUOTE = 200;
 
-/** The model that failed, for people. */
+/** The failed model, for people. */
 export interface FailedModel {
   /** `provider/model`. */
   readonly id: string;
@@ -12,9 +12,9 @@ export interface FailedModel {
 }
 
 /**
- * Explains in plain words what happened, to which model, and what to do. `said` is the provider's
- * message; it is quoted only when it helps, and never for a refused key, because some providers
- * echo the key.
+ * Explains in plain language what happened, which model was affected, and what to do. `said` is the
+ * provider's message; it is quoted only if it helps, and never for a refused key, because some
+ * providers echo the key.
  */
 export function explainFailure(failure: ModelFailure, model: FailedModel, said: string): string {
   return `${failureSentence(failure, model, said)} ${remedySentence(failure)}`.trim();
@@ -102,7 +102,7 @@ const FIXES: Readonly<Record<Exclude<ModelFailure['kind'], 'timeout'>, string>> 
   aborted: '',
 };
 
-/** The second half of `explainFailure`; empty when nothing helps. */
+/** The second half of `explainFailure`; empty if there is no advice to give. */
 export function remedySentence(failure: ModelFailure): string {
   if (failure.kind === 'timeout') return TIMEOUT_TEXTS[failure.phase].fix;
   if (failure.kind === 'unreachable' && failure.because === 'certificate') return CERTIFICATE_FIX;

@@ -1,6 +1,6 @@
 /**
- * The words by which servers say why they refuse, one wording per line. They are searched in
- * everything that a server has said: codes, types and sentences. `test/corpus/failures` has
+ * Phrases with which servers state why they refuse, one wording per line. They are matched against
+ * everything that a server returned: codes, types and sentences. `test/corpus/failures` has
  * complete responses that contain them.
  */
 
@@ -134,14 +134,14 @@ export const FILTERED = anyOf([
   '违规',
 ]);
 
-/** A refusal because of the caller's location, which no other key solves. */
+/** A refusal because of the caller's location; a different key would not help. */
 export const WRONG_PLACE = anyOf([
   String.raw`(?:country|region|territory|location)[^.\n]{0,40}?not (?:supported|available|allowed)`,
   'unsupported_country',
 ]);
 
 /**
- * Firewalls, filters and sign-in pages between Parley and the server; most of them answer with web
+ * Firewalls, filters and sign-in pages between Parley and the server; most of them respond with web
  * pages.
  */
 export const BLOCKED = anyOf([

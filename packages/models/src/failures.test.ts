@@ -4,13 +4,13 @@ import { explainFailure } from './explain-failure.ts';
 import { classifyFailure, failureFacts } from './failures.ts';
 import { retryAfterMs } from './retry-after.ts';
 
-/** An error in the shape the AI SDK throws for an HTTP status. */
+/** An error in the shape that the AI SDK throws for an HTTP status. */
 function http(statusCode: number, error: object | string = '', responseHeaders = {}) {
   const responseBody = typeof error === 'string' ? error : JSON.stringify({ error });
   return { name: 'AI_APICallError', message: 'Bad', statusCode, responseBody, responseHeaders };
 }
 
-/** The chain of causes in which a socket's error arrives. */
+/** The chain of causes in which a socket error arrives. */
 function network(code: string, statusCode?: number) {
   const socket = Object.assign(new Error('socket'), { code });
   const cause = new TypeError('fetch failed', { cause: socket });
@@ -157,7 +157,7 @@ describe('what a failed call means', () => {
     expect(kindOf(network(code, 200))).toBe(kind);
   });
 
-  it('[G01] keeps how long a rate-limited provider wants to rest', () => {
+  it('[G01] keeps the delay that a rate-limited provider asks for', () => {
     const facts = failureFacts(http(429, '', { 'retry-after': '7' }));
     expect(classifyFailure(facts, 0)).toEqual({ kind: 'rate-limited', retryAfterMs: 7_000 });
   });
@@ -208,16 +208,16 @@ const ALL: readonly ModelFailure[] = [
 const model = { id: 'anthropic/claude', server: 'api.example.org' };
 
 describe('the text for a failure', () => {
-  it.each(ALL)('[G01] name the model and are whole sentences: $kind', (failure) => {
+  it.each(ALL)('[G01] name the model and are complete sentences: $kind', (failure) => {
     expect(explainFailure(failure, model, 'words')).toMatch(/anthropic\/claude.*\.$/);
   });
 
-  it('[G01] say how long a rate-limited model wants to rest, rounded up', () => {
+  it('[G01] state the delay that a rate-limited model asks for, rounded up', () => {
     const words = explainFailure({ kind: 'rate-limited', retryAfterMs: 1_500 }, model, '');
     expect(words).toContain('wants 2 s of rest');
   });
 
-  it('never repeat what a provider says about a key, because some repeat the key', () => {
+  it('never repeat what a provider says about a key, because some echo the key', () => {
     const said = 'Incorrect API key provided: sk-12345';
     expect(explainFailure({ kind: 'unauthorised' }, model, said)).not.toContain('sk-12345');
   });

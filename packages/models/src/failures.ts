@@ -16,18 +16,18 @@ import {
 } from './failure-words.ts';
 import { retryAfterMs } from './retry-after.ts';
 
-/** The facts of a failed call, read from the thrown value. */
+/** The facts about a failed call, extracted from the thrown value. */
 export interface FailureFacts {
   readonly name: string;
-  /** The most specific sentence of the server, otherwise that of the error. */
+  /** The most specific message from the server, otherwise the message of the error. */
   readonly message: string;
   /**
-   * The HTTP status, or the status named by an error inside an answer; null when there is neither.
+   * The HTTP status, or the status named by an error inside an answer; null if there is neither.
    */
   readonly status: number | null;
-  /** The provider's own error code, such as `context_length_exceeded`. */
+  /** The error code defined by the provider, such as `context_length_exceeded`. */
   readonly type: string | null;
-  /** The code of a socket or of `fetch`, such as `ECONNREFUSED`. */
+  /** The code from a socket or from `fetch`, such as `ECONNREFUSED`. */
   readonly networkCode: string | null;
   /** Header names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
@@ -46,12 +46,12 @@ const Thrown = z.object({
 });
 
 /**
- * Codes of sockets, name lookup, certificates, HTTP parsers and `fetch`; providers' own codes look
- * different.
+ * Codes for sockets, name lookup, certificates, HTTP parsing and `fetch`; codes defined by
+ * providers look different.
  */
 const NETWORK_CODE =
   /^(ECONN|ENOTFOUND|EAI_|EHOST|ENET|EADDR|ETIMEDOUT|EPIPE|EPROTO|UND_ERR_|CERT_|ERR_TLS|ERR_SSL|ERR_HTTP2|ERR_STREAM|HPE_|Z_|DEPTH_|SELF_|UNABLE_)/;
-/** Sentences of broken connections that have no code. */
+/** Messages about broken connections that have no code. */
 const BROKEN_OFF =
   /goaway|socket hang up|premature close|other side closed|connection (?:was |has been )?(?:reset|closed|lost|aborted|terminated)|network (?:error|connection lost)|^terminated$|^fetch failed$/i;
 
@@ -62,8 +62,8 @@ const BROKEN_OFF =
 const MAX_CAUSES = 6;
 
 /**
- * Reads facts from anything thrown, by its shape, because loading the AI SDK's error classes would
- * cost 100 ms.
+ * Extracts facts from any thrown value, by its shape, because loading the AI SDK's error classes
+ * would cost 100 ms.
  */
 export function failureFacts(thrown: unknown): FailureFacts {
   const top = Thrown.safeParse(thrown);
@@ -106,7 +106,7 @@ function isPageType(contentType: string | undefined, body: string): boolean {
   return contentType?.includes('text/html') === true && body !== '' && !/^\s*[{[]/.test(body);
 }
 
-/** Sentences of gateways that only wrap the provider's message. */
+/** Messages from gateways that only wrap the provider's message. */
 const WRAPPER =
   /^(?:provider returned error|upstream error|bad request|error|internal server error|invalid request|request failed|.{0,40}status code \(no body\))\.?$/i;
 
@@ -114,7 +114,7 @@ function mainMessage({ messages }: ErrorBody): string | undefined {
   return messages.find((message) => !WRAPPER.test(message)) ?? messages[0];
 }
 
-/** A gateway may wrap the provider's status in its own. */
+/** A gateway may wrap the provider's status in its own response. */
 function effectiveStatus(outer: number | null, inner: number | null): number | null {
   if (outer === null) return inner;
   const isWrapper = outer === 400 || outer === 500 || outer === 502;
@@ -137,19 +137,19 @@ const CERTIFICATE = /^(CERT_|ERR_TLS_CERT|DEPTH_|SELF_|UNABLE_)/;
 const UNREACHABLE =
   /^(ECONNREFUSED|ENOTFOUND|EAI_|EHOSTUNREACH|ENETUNREACH|EADDR|ETIMEDOUT|UND_ERR_CONNECT|ERR_TLS)/;
 const SILENT = /^UND_ERR_(HEADERS|BODY)_TIMEOUT/;
-/** The messages of `httpFetch` and, when it fails on the first event, of the AI SDK. */
+/** Messages from `httpFetch` and, if it fails on the first event, from the AI SDK. */
 const OVERSIZED = /it sent more than \d+ bytes at once|failed to process successful response/i;
 
 /**
- * Decides what a failed call means. The server's own statement counts first, wherever in the answer
- * it is, because many servers use one status for everything; then the status, then the network.
+ * Classifies a failed call. The server's own statement takes precedence, wherever it appears in the
+ * response, because many servers use one status for everything; then the status, then the network.
  * `now` is ms since 1970, for dates in `Retry-After`.
  */
 export function classifyFailure(facts: FailureFacts, now: number): ModelFailure {
   const failure = kindOfFailure(facts, now);
   if (failure.kind !== 'overloaded') return failure;
   const { headers, body, message } = facts;
-  // Such answers also report the state of limits, which is not the reason.
+  // Such responses also report rate limits, which are not the reason.
   const asked = Object.entries(headers).filter(([header]) => header.startsWith('retry-after'));
   const sources = { headers: Object.fromEntries(asked), fields: body.fields, text: message };
   const rest = retryAfterMs(sources, now);
@@ -178,13 +178,13 @@ function failureText({ type, message, body }: FailureFacts): string {
   return said.slice(0, MAX_SAID);
 }
 
-/** These words count with any status: LM Studio sends 400 for a model that it has just unloaded. */
+/**
+ * These phrases count with any status: LM Studio sends 400 for a model that it has just unloaded.
+ */
 const OVERLOADED_WITH_ANY_STATUS =
   /overloaded|model (?:is |was |has |has been )?(?:unloaded|crashed)|context deadline exceeded/i;
 
-/**
- * The part of a server's text that is searched, in characters: a body may echo the entire request.
- */
+/** How many characters of a server's text are searched: a body may echo the entire request. */
 const MAX_SAID = 8_000;
 
 function classifyText(facts: FailureFacts, now: number): ModelFailure | null {
@@ -199,8 +199,7 @@ function classifyText(facts: FailureFacts, now: number): ModelFailure | null {
   const length = readLengthRefusal(text, status);
   if (length !== null) return length;
   const rest = retryAfterMs({ headers, fields: body.fields, text }, now);
-  // "Quota" may also mean the limit of this minute; a server that says when to come back means
-  // that.
+  // "Quota" may also mean the limit per minute; a server that states when to retry means that.
   if (NO_CREDIT.test(text) && !serverFailed && rest === null) return { kind: 'no-credit' };
   if (RATE_LIMITED.test(text) && !serverFailed) return { kind: 'rate-limited', retryAfterMs: rest };
   if (UNAUTHORISED.test(text)) return { kind: 'unauthorised' };
@@ -214,11 +213,11 @@ function classifyText(facts: FailureFacts, now: number): ModelFailure | null {
 }
 
 /**
- * Statuses with which a page says that something in between refused; 5xx pages come from gateways
- * of a server that is down.
+ * Statuses with which a page indicates that an intermediary refused; 5xx pages come from gateways
+ * whose server is down.
  */
 const BLOCKING: ReadonlySet<number> = new Set([403, 405, 406, 418, 444, 451]);
-/** Some model servers answer these with a page of their own. */
+/** Some model servers send a page of their own with these statuses. */
 const MAY_BLOCK: ReadonlySet<number> = new Set([...BLOCKING, 400, 409]);
 
 function isBlocked({ status, body, headers }: FailureFacts, text: string): boolean {
@@ -243,7 +242,8 @@ function classifyStatus(status: number, facts: FailureFacts, now: number): Model
     case 499:
       return { kind: 'overloaded' };
     case 413:
-      // The message does not say whether tokens or bytes are meant; a shorter request solves both.
+      // The message does not say whether tokens or bytes are meant; a shorter request solves both
+      // problems.
       return { kind: 'too-long', isBytes: true };
     case 429: {
       const { headers, body, message } = facts;

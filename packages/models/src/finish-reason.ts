@@ -1,8 +1,8 @@
 import type { FinishReason } from './answer-parts.ts';
 
 /**
- * Words for the end of an answer, one per line, in lower case and separated by `_`. The first
- * matching row counts: `error_toxic` is a filter, and `model_context_window_exceeded` a limit.
+ * Finish reasons, one per line, in lower case and separated by `_`. The first matching row counts:
+ * `error_toxic` is a filter, and `model_context_window_exceeded` a limit.
  */
 const REASONS: readonly (readonly [FinishReason, readonly string[]])[] = [
   ['tool-calls', ['^(?:tool|function)_?(?:calls?|use)$', '^tools$']],
@@ -45,7 +45,7 @@ const REASONS: readonly (readonly [FinishReason, readonly string[]])[] = [
 
 const PATTERNS = REASONS.map(([reason, words]) => [reason, new RegExp(words.join('|'))] as const);
 
-/** Why an answer ended, judged by the server's word; `other` when the word is unknown. */
+/** Why an answer ended, derived from the server's finish reason; `other` if that is unknown. */
 export function finishReasonOf(raw: string): FinishReason {
   const word = raw
     .trim()

@@ -33,7 +33,7 @@ async function read({ body }: HttpAnswer): Promise<string> {
   }
 }
 
-/** Both must behave the same. */
+/** Both implementations must behave the same. */
 describe.each<[string, Exchange]>([
   ['over node:http', httpExchange],
   ['over fetch', exchangeOver(globalThis.fetch)],
@@ -132,7 +132,7 @@ describe('[G01] a request over node:http', () => {
     expect(ports.size).toBeLessThan(4);
   });
 
-  it('closes a connection whose rest does not arrive soon', async () => {
+  it('closes a connection if the rest of the response does not arrive soon', async () => {
     const left = Promise.withResolvers<void>();
     const url = await serve((_request, response) => {
       response.once('close', left.resolve);
@@ -145,7 +145,7 @@ describe('[G01] a request over node:http', () => {
     await left.promise;
   });
 
-  it('uses the proxy of the environment if Node is configured to', async () => {
+  it('uses the proxy from the environment if Node is configured to', async () => {
     const proxy = await serve(async (request, response) => {
       response.end(`${request.method} ${request.url} ${await buffer(request)}`);
     });

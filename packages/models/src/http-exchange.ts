@@ -2,10 +2,13 @@ import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:h
 import type { Transform } from 'node:stream';
 
 /**
- * How long connecting may take, including the TLS handshake, in ms; the same as in Node's `fetch`.
+ * The timeout for connecting, including the TLS handshake, in ms; the same as in Node's `fetch`.
  */
 const CONNECT_MS = 10_000;
-/** How long the unread rest of an answer may take, in ms; then its connection is closed. */
+/**
+ * How long the unread remainder of a response may take to arrive, in ms; then its connection is
+ * closed.
+ */
 const RELEASE_MS = 1_000;
 
 /** The response of a server; header names are in lower case. */
@@ -13,10 +16,12 @@ export interface HttpAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * Decompressed. Throws when the connection breaks before the end, and when the signal is aborted.
+   * The decompressed body. Throws if the connection breaks before the end or the signal is aborted.
    */
   readonly body: AsyncIterator<Uint8Array, unknown>;
-  /** Discards the rest but keeps the connection, unless the rest does not arrive soon. */
+  /**
+   * Discards the remainder but keeps the connection, unless the remainder takes too long to arrive.
+   */
   release(): void;
   /** Closes the connection; has no effect after the end. */
   destroy(): void;
@@ -32,8 +37,8 @@ export type Exchange = (
 
 /**
  * Uses node:http with Node's global agents: connections are kept alive, and go through a proxy if
- * `NODE_USE_ENV_PROXY` asks for one. What node:http cannot do (redirects, other protocols) is left
- * to Node's `fetch`.
+ * `NODE_USE_ENV_PROXY` is set. What node:http cannot do (redirects, other protocols) is left to
+ * Node's `fetch`.
  */
 export const httpExchange: Exchange = async (url, headers, body, signal) => {
   const parsed = URL.parse(url);
@@ -59,14 +64,14 @@ export const httpExchange: Exchange = async (url, headers, body, signal) => {
   };
 };
 
-/** Sends requests over any `fetch`. */
+/** Sends requests through any `fetch` implementation. */
 export function exchangeOver(fetch: typeof globalThis.fetch): Exchange {
   return async (url, headers, body, signal) => {
     const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString();
     const answer = await fetch(url, { method: 'POST', headers, body: text, signal });
     const reader = answer.body?.getReader();
     const leave = (): void => {
-      // A stream that already failed cannot be cancelled; `read` has thrown its failure.
+      // A stream that has already failed cannot be cancelled; `read` has thrown its error.
       reader?.cancel().catch(() => undefined);
     };
     return {
@@ -79,20 +84,19 @@ export function exchangeOver(fetch: typeof globalThis.fetch): Exchange {
   };
 }
 
-/** Whether node:http can send it: no other protocol, and no password in the URL. */
+/** Whether node:http can send the request: no other protocol, and no password in the URL. */
 export function isPlainHttp({ protocol, username }: URL): boolean {
   return /^https?:$/.test(protocol) && username === '';
 }
 
-/** Sends a request and waits for the beginning of its response. */
+/** Sends a request and waits for the start of its response. */
 export function postRequest(
   url: URL,
   headers: OutgoingHttpHeaders,
   body: Uint8Array,
   signal: AbortSignal | null,
 ): Promise<IncomingMessage> {
-  // Imported as modules, these would load Node's `fetch`, which a process without a model never
-  // needs.
+  // Static imports would load Node's `fetch`, which a process without a model never needs.
   const { request } =
     url.protocol === 'https:'
       ? process.getBuiltinModule('node:https')
@@ -110,7 +114,7 @@ export function postRequest(
       answer = response;
       resolve(response);
     });
-    // Node's `fetch` throws this error, by which the AI SDK recognizes network errors.
+    // Node's `fetch` throws this error, which the AI SDK recognizes as a network error.
     call.on('error', (cause) => {
       reject(signal?.aborted ? signal.reason : new TypeError('fetch failed', { cause }));
     });
@@ -133,7 +137,7 @@ function limitConnecting(call: ClientRequest, { protocol, host }: URL): void {
 }
 
 /**
- * Decompresses a response; null when it is not compressed. Some servers compress although they were
+ * Decompresses a response; null if it is not compressed. Some servers compress although they were
  * asked not to.
  */
 export function decoderOf(answer: IncomingMessage): Transform | null {
@@ -142,13 +146,13 @@ export function decoderOf(answer: IncomingMessage): Transform | null {
   const zlib = process.getBuiltinModule('node:zlib');
   if (encoding === 'br') return zlib.createBrotliDecompress();
   if (encoding === 'zstd') return zlib.createZstdDecompress();
-  // When a server ends too early, what came before is still used.
+  // If a server ends the response too early, the data received so far is used.
   return zlib.createUnzip({ finishFlush: zlib.constants.Z_SYNC_FLUSH });
 }
 
 /**
- * Decompresses a response. Data sent before a connection broke is decompressed, too; then its error
- * is thrown.
+ * Decompresses a response. Data sent before a connection broke is still decompressed; then the
+ * error is thrown.
  */
 async function* unpackBody(
   answer: IncomingMessage,

@@ -49,7 +49,7 @@ const post = (body = '{}', signal: AbortSignal | null = null): RequestInit => ({
   signal,
 });
 
-/** Both must behave the same. */
+/** Both implementations must behave the same. */
 describe.each([
   ['httpFetch', httpFetch],
   ['the fetch of Node', globalThis.fetch],
@@ -207,7 +207,7 @@ describe('[G01] httpFetch', () => {
     await failed;
   });
 
-  it('reads together what arrived together', async () => {
+  it('returns data that arrived together as one chunk', async () => {
     const event = (text: string) =>
       `data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"${text}"}}\n\n`;
     const url = await serve((_request, response) => {

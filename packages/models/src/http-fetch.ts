@@ -4,11 +4,11 @@ import { decoderOf, isPlainHttp, postRequest } from './http-exchange.ts';
 type Fetch = typeof globalThis.fetch;
 
 /**
- * The largest event of a stream, or response that is not a stream, in bytes: a hundred times what
- * providers send at once. A parser keeps an event until it is complete.
+ * The maximum size of a stream event, or of a response that is not a stream, in bytes: a hundred
+ * times what providers send at a time. A parser buffers an event until it is complete.
  */
 const MAX_EVENT_BYTES = 4 * 1_024 * 1_024;
-/** How much is read before the reader asks for it, in bytes. */
+/** How many bytes are read ahead of the reader. */
 const READ_AHEAD = 65_536;
 
 /**
@@ -43,8 +43,8 @@ function headersIn(headers: RequestInit['headers'] = {}): OutgoingHttpHeaders {
 }
 
 /**
- * Nearly every prompt has a character beyond Latin-1, so V8 stores the whole request in UTF-16; its
- * own conversion from there to UTF-8 takes three times as long.
+ * Nearly every prompt has a character beyond Latin-1, so V8 stores the whole request in UTF-16; the
+ * built-in conversion to UTF-8 takes three times as long.
  */
 function utf8(text: string): Uint8Array {
   const { transcode } = process.getBuiltinModule('node:buffer');
@@ -59,11 +59,11 @@ function toHeaders({ rawHeaders }: IncomingMessage): Headers {
   return headers;
 }
 
-/** The body as a stream. Data that arrived together is one chunk. */
+/** The body as a stream. Data that arrived together forms one chunk. */
 function toBodyStream(answer: IncomingMessage): ReadableStream<Uint8Array> {
   const decoder = decoderOf(answer);
   const { pipeline } = process.getBuiltinModule('node:stream');
-  // An error of either ends the decoder, whose reader receives it.
+  // An error on either side ends the decoder, whose reader receives it.
   const source = decoder === null ? answer : pipeline(answer, decoder, () => undefined);
   const isEvents = answer.headers['content-type']?.includes('event-stream') === true;
   const join = isEvents ? eventJoiner() : (piece: Buffer) => piece;
@@ -114,8 +114,8 @@ function toBodyStream(answer: IncomingMessage): ReadableStream<Uint8Array> {
 }
 
 /**
- * An Anthropic event whose only news is one piece of text or thought: the text before the piece,
- * the piece as JSON escapes it, and the text after it.
+ * An Anthropic event that contains only one fragment of text or thought: the JSON before the
+ * fragment, the fragment as escaped in JSON, and the JSON after it.
  */
 const PIECE_EVENT = new RegExp(
   [
@@ -129,23 +129,23 @@ const END = '\n\n';
 
 /**
  * Creates a function that processes the chunks of one stream of server-sent events in order.
- * Adjacent events that differ only in their piece of text become one event: each one costs the AI
- * SDK three web streams and a validation, and a person sees them at the same moment. Events of any
- * other form pass unchanged.
+ * Adjacent events that differ only in their text fragment are merged into one event: each event
+ * costs the AI SDK three web streams and a validation, and a person sees the text at the same
+ * moment. Events in any other form pass unchanged.
  */
 export function eventJoiner(): (piece: Buffer) => Buffer {
   let isWhole = true;
   return (piece) => {
     const startsWhole = isWhole;
     isWhole = piece.subarray(-END.length).equals(END_BYTES);
-    // Half an event may end in the middle of a character.
+    // A partial event may end in the middle of a character.
     return startsWhole && isWhole ? Buffer.from(joinEvents(piece.toString())) : piece;
   };
 }
 
 const END_BYTES = Buffer.from(END);
 
-/** A piece of text with the event around it. */
+/** A text fragment and the event that surrounds it. */
 interface OpenEvent {
   readonly head: string;
   text: string;

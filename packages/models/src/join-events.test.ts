@@ -13,7 +13,7 @@ function joined(...pieces: readonly (string | Buffer)[]): string {
   return Buffer.concat(pieces.map((piece) => join(Buffer.from(piece)))).toString();
 }
 
-describe('[G01] pieces of text that arrived together', () => {
+describe('[G01] text fragments that arrived together', () => {
   it.each([
     ['text', said('a') + said('b'), said('ab')],
     ['thoughts, then text', thought('a') + thought('b') + said('c'), thought('ab') + said('c')],
@@ -46,7 +46,7 @@ describe('[G01] pieces of text that arrived together', () => {
     expect(joined(events)).toBe(events);
   });
 
-  it('are never mixed up with half an event', () => {
+  it('are never mixed up with a partial event', () => {
     const events = said('é').repeat(4);
     const bytes = Buffer.from(events);
     for (let at = 0; at <= bytes.length; at += 1) {

@@ -16,7 +16,7 @@ export function joinTurns(messages: readonly ModelMessage[]): ModelMessage[] {
 }
 
 /**
- * Joins two adjacent messages; null when they must stay separate. Each tool result stays separate.
+ * Joins two adjacent messages; null if they must stay separate. Each tool result stays separate.
  */
 function joinNeighbors(
   previous: ModelMessage | undefined,
@@ -49,7 +49,7 @@ function isEmptyMessage(message: ModelMessage): boolean {
   return imagesOf(message).length === 0;
 }
 
-/** The pictures of a message; only people send some. */
+/** The pictures in a message; only messages from people have any. */
 export function imagesOf(message: ModelMessage): readonly ModelImage[] {
   return message.role === 'user' ? (message.images ?? []) : [];
 }

@@ -1,14 +1,14 @@
 import { type ChatModel, ModelError, type ModelEvent, type ModelRequest } from './chat-model.ts';
 
 /**
- * Fewer tokens are not a usable context window: such a number in a sentence was about something
- * else. The same as in the settings.
+ * Fewer tokens are not a usable context window; such a number in a sentence refers to something
+ * else. The same limit as in the settings.
  */
 const MIN_TOKENS = 2_048;
 
 /**
- * Remembers what a model's server says about its context window in the errors with which it refuses
- * longer requests. The number lives as long as the model, so a restart asks the server again.
+ * Remembers the context window that a model's server states in the errors with which it refuses
+ * longer requests. The number is kept as long as the model, so it is learned again after a restart.
  */
 export function learningModel(model: ChatModel): ChatModel {
   let learned: number | null = null;

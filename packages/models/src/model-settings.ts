@@ -32,7 +32,7 @@ const Vision = z
   .optional()
   .describe('Whether the model sees pictures; without it they are sent and left out when refused.');
 
-/** Shared by all providers that are objects. */
+/** Shared by all providers that are configured as objects. */
 const ContextTokens = z
   .int()
   .min(2_048)
@@ -40,7 +40,7 @@ const ContextTokens = z
   .optional()
   .describe('What the model can take at a time, in tokens; guessed from its name when absent.');
 
-/** Shared by all models that are asked at a provider. */
+/** Shared by all models that are requested from a provider. */
 const Price = ModelPrice.optional()
   .describe(
     'For what usage and limits in US dollars count; without it the cost of turns is unknown.',
@@ -58,9 +58,7 @@ const ApiKey = Name.describe(
 const Scalar = z.union([z.string(), z.number(), z.boolean()]);
 const Values = z.union([Scalar, z.array(z.union([z.string(), z.number()]))]);
 
-/**
- * Request fields that a server accepts besides those of Parley, with the nesting that these need.
- */
+/** Additional request fields that a server accepts, with the nesting that they need. */
 const RequestOptions = z
   .record(Name, z.union([Values, z.record(Name, Values)]))
   .optional()
@@ -141,7 +139,7 @@ export const ModelTimeouts = z.strictObject({
 });
 export type ModelTimeouts = z.infer<typeof ModelTimeouts>;
 
-/** A model that may be chosen in a chat; a name alone is one of the main model's provider. */
+/** A model that may be chosen in a chat; a name alone refers to the main model's provider. */
 const Choice = z.union([Name, ProviderChoice]);
 
 const Extras = {
@@ -161,7 +159,7 @@ const Extras = {
     .meta({ title: 'Model time limits' }),
 };
 
-/** As people write it: one word, or a block that names its provider. */
+/** As people write it: a single word, or a block that names its provider. */
 const WrittenModel = z.union([
   z.enum(['auto', 'offline']),
   z.discriminatedUnion('provider', [
@@ -179,8 +177,8 @@ const WrittenModel = z.union([
 
 /**
  * The settings section `model`: `auto` (a local server if one runs, otherwise the built-in offline
- * model), `offline`, or a provider. A secret in it is an `${ENV}` reference that was resolved
- * before.
+ * model), `offline`, or a provider. A secret in it was an `${ENV}` reference that has already been
+ * resolved.
  */
 export const ModelSettings = WrittenModel.default('auto').transform(arrange);
 export type ModelSettings = z.infer<typeof ModelSettings>;
@@ -189,7 +187,7 @@ function arrange(written: z.infer<typeof WrittenModel>): {
   readonly model: 'auto' | 'offline' | ProviderChoice;
   readonly fallback: readonly ('offline' | ProviderChoice)[];
   readonly timeouts: ModelTimeouts;
-  /** Besides the main model. */
+  /** In addition to the main model. */
   readonly choices: readonly ProviderChoice[];
   /** The context window of a model that is chosen automatically. */
   readonly contextTokens?: number;
@@ -217,8 +215,8 @@ function arrange(written: z.infer<typeof WrittenModel>): {
 }
 
 /**
- * The settings for another model of the same provider, to which facts of the main model do not
- * apply.
+ * The settings for another model from the same provider, without the facts that apply only to the
+ * main model.
  */
 function sameProvider(
   { vision: _, contextTokens: _c, price: _p, ...main }: ProviderChoice,
@@ -228,9 +226,8 @@ function sameProvider(
 }
 
 /**
- * The models of `choices` and the main one as settings of their own, by name and by
- * `provider/name`. When one of them fails, the main model answers, as in a conversation that has
- * chosen it.
+ * Separate settings for the main model and each of `choices`, by name and by `provider/name`. If
+ * one of them fails, the main model answers, as in a conversation that has chosen it.
  */
 export function modelChoices(settings: ModelSettings): ReadonlyMap<string, ModelSettings> {
   const { model: main, choices, fallback } = settings;
@@ -245,7 +242,7 @@ export function modelChoices(settings: ModelSettings): ReadonlyMap<string, Model
 
 const modelNames = ({ provider, model }: ProviderChoice) => [model, `${provider}/${model}`];
 
-/** The context windows of models that only their makers serve, by name; the first match counts. */
+/** The context windows of models that only their vendors serve, by name; the first match counts. */
 const FAMILIES: readonly (readonly [RegExp, number])[] = [
   [/claude/i, 200_000],
   [/gpt-5/i, 272_000],

@@ -36,7 +36,7 @@ describe('the offline model', () => {
     expect(text).toContain('provider: openai-compatible');
   });
 
-  it('[F10] names what came with a message, up to a few files', async () => {
+  it('[F10] names the attachments to a message, up to a few files', async () => {
     const attached = ['a picture', 'b', 'c', 'd', 'e', 'f', 'g'];
     const messages = [{ role: 'user', content: 'look', attached } as const];
     let text = '';

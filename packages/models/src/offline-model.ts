@@ -17,10 +17,10 @@ interface OfflineDeps {
   readonly clock: Clock;
 }
 
-/** The id of the model of an installation without a model. */
+/** The id of the model that answers if none is configured or found. */
 export const OFFLINE_MODEL = 'parley/offline';
 /**
- * The only tool it uses: it shows a fresh installation that tools work before any model is
+ * The only tool it uses: it shows in a fresh installation that tools work before any model is
  * connected.
  */
 const TIME_TOOL = 'current_time';
@@ -30,9 +30,9 @@ const NOTHING_REPORTED = {
 };
 
 /**
- * The model of an installation without a model: it says so and explains how to connect one. It
- * needs neither network nor any provider package, costs nothing, and is used like every other
- * model.
+ * The model that answers if an installation has no other: it says so and explains how to connect
+ * one. It needs neither network nor any provider package, costs nothing, and is used like every
+ * other model.
  */
 export function offlineModel(deps: OfflineDeps): ChatModel {
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
@@ -88,10 +88,10 @@ function throwIfStopped(signal: AbortSignal): void {
 /** Why the offline model answers. */
 export type OfflineReason = 'nothing-found' | 'by-choice' | 'all-failed';
 
-/** The facts for an answer of the offline model. */
+/** The facts for an answer from the offline model. */
 interface OfflineFacts {
   readonly reason: OfflineReason;
-  /** The names of what came with the message. */
+  /** The names of the message's attachments. */
   readonly attached: readonly string[];
   /** The path of the settings file, for people. */
   readonly settingsFile: string;
@@ -103,7 +103,7 @@ interface OfflineFacts {
   readonly toolTime?: string;
 }
 
-/** The longest message that is read as one of the plain questions, in characters. */
+/** The maximum length of a message that is matched against the plain questions, in characters. */
 const MAX_QUESTION = 80;
 const HELP = /\bhelp\b|\bhilfe\b|what can you do|was kannst du|帮助|你会什么/i;
 const STATUS =
@@ -111,7 +111,7 @@ const STATUS =
 const TIME =
   /what.{0,12}\btime\b|\btime is it\b|^\W*time\W*$|\bwhat.{0,8}\bdate\b|wie spät|wieviel uhr|uhrzeit|几点|时间/i;
 
-/** Answers a message without any model, in Markdown. Never pretends to understand. */
+/** Answers a message without any model, in Markdown. Never pretends to understand the message. */
 function offlineAnswer(text: string, facts: OfflineFacts): string {
   switch (plainQuestion(text)) {
     case 'time':
@@ -136,7 +136,7 @@ const HELP_TEXT = [
   '- tell the time: `time`',
 ].join('\n');
 
-/** Which of the questions that need no model a message is, if any. */
+/** Which of the questions that need no model a message asks, if any. */
 function plainQuestion(text: string): 'help' | 'status' | 'time' | null {
   const question = text.trim();
   if (question.length > MAX_QUESTION) return null;
@@ -145,7 +145,7 @@ function plainQuestion(text: string): 'help' | 'status' | 'time' | null {
   return HELP.test(question) ? 'help' : null;
 }
 
-/** Explains in part of a sentence why no model answers; also for the start banner. */
+/** Explains in a clause why no model answers; also for the start banner. */
 export function offlineReasonText(reason: OfflineReason): string {
   switch (reason) {
     case 'nothing-found':
@@ -201,7 +201,7 @@ function capitalised(sentence: string): string {
   return sentence.charAt(0).toUpperCase() + sentence.slice(1);
 }
 
-/** A local server that can answer, and the model to ask it for. */
+/** A local server that can answer, and the model to request from it. */
 export interface LocalServer {
   readonly baseUrl: string;
   readonly model: string;
@@ -210,12 +210,12 @@ export interface LocalServer {
 /** Reads the JSON that a server returns to GET; null when its status is not 200. */
 type ReadJson = (url: string, signal: AbortSignal) => Promise<unknown>;
 
-/** The servers to search and the means to do so. */
+/** The servers to probe, and the means to do so. */
 interface DetectDeps {
   readonly readJson?: ReadJson;
-  /** The variable OLLAMA_HOST, if set. */
+  /** The environment variable OLLAMA_HOST, if set. */
   readonly ollamaHost: string | undefined;
-  /** Base URLs to ask instead of the usual ones. */
+  /** Base URLs to probe instead of the usual ones. */
   readonly candidates?: readonly string[];
 }
 
@@ -229,7 +229,7 @@ export async function detectLocalServer(deps: DetectDeps): Promise<LocalServer |
 }
 
 /**
- * Asks all candidates concurrently; returns those that list a chat model, the best first. Never
+ * Probes all candidates concurrently; returns those that list a chat model, best first. Never
  * throws.
  */
 export async function detectLocalServers(deps: DetectDeps): Promise<readonly LocalServer[]> {
@@ -246,7 +246,7 @@ async function askForModel(baseUrl: string, readJson: ReadJson): Promise<LocalSe
     );
     return model === null ? null : { baseUrl, model };
   } catch {
-    // No server, or something other than a model server: both mean that none is here.
+    // No server, or something other than a model server: both mean that none runs there.
     return null;
   }
 }
@@ -255,7 +255,7 @@ async function askForModel(baseUrl: string, readJson: ReadJson): Promise<LocalSe
  * Avoids `fetch`, whose first call costs a process 16 MB, because most processes find no server.
  */
 function httpJson(url: string, signal: AbortSignal): Promise<unknown> {
-  // Imported as modules, these would load Node's `fetch`.
+  // Static imports would load Node's `fetch`.
   const { get } = url.startsWith('https:')
     ? process.getBuiltinModule('node:https')
     : process.getBuiltinModule('node:http');
@@ -269,7 +269,7 @@ function httpJson(url: string, signal: AbortSignal): Promise<unknown> {
   });
 }
 
-/** Local model servers and their default ports, the best first. */
+/** Local model servers and their default ports, best first. */
 const USUAL_SERVERS = [
   { name: 'Ollama', port: 11434 },
   { name: 'LM Studio', port: 1234 },
@@ -280,22 +280,22 @@ const USUAL_SERVERS = [
 const LOCAL_PORTS = USUAL_SERVERS.map(({ port }) => port);
 
 /**
- * The server that usually listens on the port of this base URL; another program may have taken it.
+ * The server that usually listens on the port in this base URL; another program may be using it.
  */
 export function usualServerAt(baseUrl: string): string | undefined {
   return USUAL_SERVERS.find(({ port }) => String(port) === new URL(baseUrl).port)?.name;
 }
 const OLLAMA_PORT = 11434;
 
-/** Models that cannot chat, by their usual names. */
+/** Models that cannot chat, recognized by their usual names. */
 const NOT_FOR_CHAT =
   /embed|(^|[/_-])(bge|gte|e5|minilm|clip|whisper|tts)([._-]|$)|rerank|stable-diffusion|flux/i;
 
 const ModelList = z.object({ data: z.array(z.object({ id: z.string().min(1) })).max(10_000) });
 
 /**
- * Where to look for a local server, as base URLs ending in `/v1`, the best first. `ollamaHost` is
- * the variable OLLAMA_HOST: `host`, `host:port`, `:port` or a URL. An invalid value is ignored.
+ * Where to look for a local server, as base URLs ending in `/v1`, best first. `ollamaHost` is the
+ * variable OLLAMA_HOST: `host`, `host:port`, `:port` or a URL. An invalid value is ignored.
  */
 export function localCandidates(ollamaHost: string | undefined): string[] {
   const usual = LOCAL_PORTS.map((port) => `http://127.0.0.1:${port}/v1`);
@@ -304,8 +304,8 @@ export function localCandidates(ollamaHost: string | undefined): string[] {
 }
 
 /**
- * The first model of a `/v1/models` response that can chat; null when there is none, or the
- * response is another one.
+ * The first model in a `/v1/models` response that can chat; null if there is none, or the response
+ * has another form.
  */
 export function pickChatModel(answer: unknown): string | null {
   const list = ModelList.safeParse(answer);
@@ -319,14 +319,14 @@ function ollamaBaseUrl(host: string): string | null {
   const text = /^https?:\/\//.test(withHost) ? withHost : `http://${withHost}`;
   if (!URL.canParse(text)) return null;
   const url = new URL(text);
-  // A server that listens on every address is asked on this machine.
+  // A server that listens on every address is reached on this machine.
   if (url.hostname === '0.0.0.0' || url.hostname === '[::]') url.hostname = '127.0.0.1';
   const port =
     url.port || (url.protocol === 'https:' || hasPort(withHost) ? '' : String(OLLAMA_PORT));
   return `${url.protocol}//${url.hostname}${port === '' ? '' : `:${port}`}/v1`;
 }
 
-/** `URL` drops port 80 of `http`, which may be written on purpose. */
+/** `URL` drops port 80 for `http`, which may have been written on purpose. */
 function hasPort(host: string): boolean {
   return /:\d+\/?$/.test(host);
 }

@@ -11,7 +11,7 @@ import { providerModel } from './provider-model.ts';
 
 export { detectLocalServers, usualServerAt };
 
-/** What a probe may use; `fetch` is `httpFetch` when absent. */
+/** The services of a probe; `fetch` is `httpFetch` when absent. */
 export interface ModelProbeEnv {
   readonly signal: AbortSignal;
   readonly clock: Clock;
@@ -19,15 +19,15 @@ export interface ModelProbeEnv {
   readonly fetch?: typeof globalThis.fetch;
 }
 
-/** The result of one small call to a model. Its texts contain no key. */
+/** The result of one small call to a model. None of its texts contains a key. */
 export type ModelProbe = {
   /** `provider/model`. */
   readonly id: string;
   /** Host and port of the server. */
   readonly server: string;
-  /** The models that the server offers; null when it does not list them. */
+  /** The models that the server offers; null if it does not list them. */
   readonly models: readonly string[] | null;
-  /** The `Date` header of an answer, and when the request was sent and answered, in ms. */
+  /** The `Date` header from a response, and when the request was sent and answered, in ms. */
   readonly time: {
     readonly date: string;
     readonly asked: number;
@@ -44,13 +44,13 @@ export type ModelProbe = {
     }
 );
 
-/** Answers are discarded; OpenAI's API accepts no smaller number. */
+/** Answers are discarded; OpenAI's API accepts no smaller limit. */
 const FEWEST_TOKENS = 16;
 const QUESTION = 'Answer with one word: ready';
 
 /**
- * Lists the models of a provider and asks the chosen one for a word. Costs a few tokens. Never
- * rejects; the signal sets the deadline.
+ * Lists the models from a provider and asks the chosen one for a single word. Costs a few tokens.
+ * Never rejects; the signal sets the deadline.
  */
 export async function probeProvider(
   choice: ProviderChoice,
@@ -83,7 +83,7 @@ type Problem = Pick<
   'failure' | 'reason' | 'fix' | 'retryable'
 >;
 
-/** Null when it answered. */
+/** Null if it answered. */
 async function probeOnce(
   choice: ProviderChoice,
   model: { readonly id: string; readonly server: string },
@@ -106,7 +106,7 @@ async function probeOnce(
     return null;
   } catch (thrown) {
     if (!(thrown instanceof ModelError)) throw thrown;
-    // A model that thinks first has used up its few tokens: it works.
+    // A model that reasons first has used up its few tokens, so it works.
     if (thrown.failure.kind === 'empty') return null;
     if (thrown.failure.kind === 'aborted') return probeTimeout(model);
     const said = thrown.cause instanceof Error ? thrown.cause.message : '';
@@ -124,7 +124,7 @@ function probeTimeout(model: { readonly id: string; readonly server: string }): 
 
 const List = z.object({ data: z.array(z.object({ id: z.string().min(1) })) });
 
-/** Null when there is no list: some servers have none, and the call itself shows what is wrong. */
+/** Null if there is no list: some servers have none, and the call itself shows what is wrong. */
 async function listModels(
   choice: ProviderChoice,
   baseUrl: string,
@@ -159,8 +159,8 @@ function baseUrlOf(choice: ProviderChoice): string {
 }
 
 /**
- * The models that the settings name, the main one first; one that is chosen automatically is
- * searched.
+ * The models named in the settings, the main one first; for one that is chosen automatically, a
+ * search is made.
  */
 export async function configuredModels(
   { model, fallback, choices }: Pick<ModelSettings, 'model' | 'fallback' | 'choices'>,

@@ -45,7 +45,7 @@ export interface ProviderModelInit {
    * How long token counts may follow a complete answer, in ms; the client's default when absent.
    */
   readonly graceMs?: number;
-  /** Reports oddities of an answer that was understood nevertheless. */
+  /** Reports oddities in an answer that could be parsed nevertheless. */
   readonly report?: ReportOddities;
   /** Reports a call that the model wrote into its text and that was not run. */
   readonly onDropped?: (why: DroppedWhy) => void;
@@ -60,7 +60,7 @@ interface Answer {
 }
 
 /**
- * One model of one provider: calls its client, enforces deadlines and limits, and converts what
+ * One model from one provider: calls its client, enforces deadlines and limits, and converts what
  * arrives to model events. Only the client knows the wire format.
  */
 export function providerModel(init: ProviderModelInit): ChatModel {
@@ -85,7 +85,8 @@ export function providerModel(init: ProviderModelInit): ChatModel {
           if (meter.cut() !== null) break;
         }
       } catch (thrown) {
-        // A complete answer is never replaced by an error, but a caller who stopped wants neither.
+        // A complete answer is never replaced by an error, but a caller who stopped the call wants
+        // neither.
         if (answer.finish === null || caller.aborted) throw thrown;
       }
       for (const call of meter.cut() === null ? [] : meter.openCalls()) {
@@ -125,13 +126,13 @@ function finished(
   const finish = answer.finish ?? (cut === null ? null : CUT_OFF);
   const saysNothing = text.trim() === '' && calls.length === 0;
   const reason = finish === null ? null : toFinishReason(finish);
-  // Its reasoning used up the limit of the settings or of the provider.
+  // Its reasoning used up the limit set by the settings or the provider.
   if ((cut !== null || reason === 'length') && saysNothing) throw new StreamFailure('endless');
   if (reason === 'content-filter' && saysNothing) throw new StreamFailure('filtered');
   if (finish === null || saysNothing) throw new StreamFailure('empty');
   const usage = countUsage(finish.usage, request, meter.written());
   const costUsd = costOf(usage, init.choice.price);
-  // Some servers say `stop` next to their calls. A last call that was cut must not be mistaken for
+  // Some servers send `stop` along with their calls. A truncated last call must not be mistaken for
   // a complete one.
   const finishReason = calls.length > 0 && reason !== 'length' ? 'tool-calls' : (reason ?? 'other');
   const done = {
@@ -151,12 +152,12 @@ function finished(
   };
 }
 
-/** The AI SDK knows fewer words than there are. */
+/** The AI SDK recognizes fewer finish reasons than providers send. */
 function toFinishReason({ reason, rawReason }: ProviderFinish): FinishReason {
   return reason === 'other' && rawReason !== null ? finishReasonOf(rawReason) : reason;
 }
 
-/** What the provider reported about the answer beyond the usual facts. */
+/** Additional facts that the provider reported about the answer. */
 function unusualFinish(
   { choice }: ProviderModelInit,
   { reason, rawReason, servedModel }: ProviderFinish,
@@ -168,7 +169,7 @@ function unusualFinish(
   };
 }
 
-/** The end of an answer that exceeded a limit: its provider had no time to count tokens. */
+/** The end of an answer that exceeded a limit, before its provider could count tokens. */
 const CUT_OFF: ProviderFinish = {
   type: 'finish',
   reason: 'length',
@@ -185,7 +186,7 @@ async function modelError(
   ended: ModelFailure | null,
   thrown: unknown,
 ): Promise<ModelError> {
-  // Loaded with the first failure, because startup needs none of it.
+  // Loaded with the first failure, because none of it is needed at startup.
   const { classifyFailure, failureFacts } = await import('./failures.ts');
   const facts = failureFacts(thrown);
   const seen = thrown instanceof StreamFailure ? thrown.failure : null;
@@ -198,7 +199,7 @@ async function modelError(
   return new ModelError(failure, init.id, message, cause);
 }
 
-/** Adds a part to the answer. Returns the caller's event, or null when there is none. */
+/** Adds a part to the answer. Returns the event for the caller, or null if there is none. */
 function addPart(
   answer: Answer,
   meter: AnswerMeter,
@@ -227,7 +228,7 @@ function addPart(
   }
 }
 
-/** Stops reading a call whose time is up. The caller converts this to a `ModelError`. */
+/** Stops reading a call whose deadline has passed. The caller converts this to a `ModelError`. */
 function throwIfEnded(deadlines: CallDeadlines): void {
   if (deadlines.ended() !== null) throw new Error('ended');
 }

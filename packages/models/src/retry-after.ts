@@ -1,19 +1,19 @@
-/** Where a server may name the time to ask again. Header names and fields are in lower case. */
+/** The places where a server may state when to retry. Header names and fields are in lower case. */
 export interface RestSources {
   readonly headers: Readonly<Record<string, string>>;
   /** Fields of the body, such as Google's `retryDelay`. */
   readonly fields?: Readonly<Record<string, string>>;
-  /** The text of the server. */
+  /** The error text from the server. */
   readonly text?: string;
 }
 
-/** The longest plausible wait, in ms; a longer one is treated as no statement. */
+/** The longest plausible delay, in ms; a longer one is ignored. */
 const MAX_BELIEVED_MS = 24 * 60 * 60 * 1_000;
 
 /**
- * When a rate-limited provider wants to be asked again, in ms from `now` (ms since 1970). The most
- * explicit source counts: `retry-after-ms` and `retry-after`, then the body, then the moments at
- * which its limits are reset. Null when it does not say.
+ * How long to wait before a rate-limited provider may be asked again, in ms from `now` (ms since
+ * 1970). The most explicit source takes precedence: `retry-after-ms` and `retry-after`, then the
+ * body, then the times at which its limits are reset. Null if it does not say.
  */
 export function retryAfterMs(
   { headers, fields = {}, text = '' }: RestSources,
@@ -41,7 +41,7 @@ function afterHeader(said: string | undefined, now: number): number | null {
 }
 
 function untilDate(said: string, now: number): number | null {
-  // `Date.parse` accepts bare numbers, and words with a number, as dates.
+  // `Date.parse` also accepts bare numbers, and words with a number, as dates.
   if (!/\d{4}/.test(said) || !/[:T]/.test(said)) return null;
   const date = Date.parse(said);
   return Number.isNaN(date) ? null : date - now;
@@ -90,7 +90,7 @@ const TRY_AGAIN = new RegExp(
   'i',
 );
 
-/** Seconds in other languages, when nothing else in the sentence is a number of seconds. */
+/** Seconds in other languages, if nothing else in the sentence is a number of seconds. */
 const OTHER_SECONDS = /(\d+)\s*(?:秒(?:之?后|後)|secondes|sekunden|segundos|secondi|секунд)/i;
 const RESETS_AT = /resets? (?:at|on) (\d{4}-\d{2}-\d{2}T[\d:.]+(?:Z|[+-]\d{2}:?\d{2}))/i;
 
@@ -106,15 +106,15 @@ function afterText(said: string, now: number): number | null {
   return seconds === undefined ? null : Number(seconds) * 1_000;
 }
 
-/** Limits that are reported together: their reset, and what is left of them. */
+/** Limits that are reported together: their reset time, and the remaining quota. */
 const RESETS: readonly (readonly [reset: RegExp, remaining: string])[] = [
   [/^x-ratelimit-reset-(.+)$/, 'x-ratelimit-remaining-'],
   [/^anthropic-ratelimit-(.+)-reset$/, 'anthropic-ratelimit-'],
 ];
 
 /**
- * When the limits that are used up are refilled. When it is not said which ones those are, the
- * earliest moment counts: asking once too early costs one more refusal.
+ * When the exhausted limits are refilled. If it is not stated which ones are exhausted, the
+ * earliest time counts: retrying once too early costs one more refusal.
  */
 function afterReset(headers: RestSources['headers'], now: number): number | null {
   const resets: { readonly ms: number; readonly isUsedUp: boolean | null }[] = [];
@@ -138,7 +138,10 @@ function afterReset(headers: RestSources['headers'], now: number): number | null
   return reset === undefined ? null : resetMs(reset, now);
 }
 
-/** Distinguishes moments since 1970, in seconds or ms, from durations in seconds by their size. */
+/**
+ * Distinguishes timestamps since 1970, in seconds or ms, from durations in seconds by their
+ * magnitude.
+ */
 const FIRST_EPOCH_S = 1_000_000_000;
 const FIRST_EPOCH_MS = 1_000_000_000_000;
 

@@ -47,7 +47,7 @@ async function ask(model: ChatModel): Promise<string> {
 }
 
 describe('a model that may not support tools', () => {
-  it('[G01] is asked once more without them, is told so, and is never offered any again', async () => {
+  it('[G01] is retried once without them, is told so, and is never offered any again', async () => {
     const { model, asked } = refusing({ kind: 'no-tools' });
     const wrapped = toolLessModel(model);
     expect(await ask(wrapped)).toBe('in words');
@@ -76,7 +76,7 @@ const withPicture: ModelRequest = {
   messages: [{ role: 'user', content: 'what is this?', images: [image] }],
 };
 
-/** Refuses whatever has pictures, and records all requests. */
+/** Refuses any request with pictures, and records all requests. */
 function blindServer(failure: ModelFailure, first = '') {
   const asked: ModelRequest[] = [];
   const model: ChatModel = {
@@ -108,7 +108,7 @@ describe('a model and pictures', () => {
     expect(asked).toEqual([{ system: [], messages: [{ role: 'user', content }] }]);
   });
 
-  it('[F10] is asked once more without them when its server refuses, and is told so', async () => {
+  it('[F10] is retried once without them if its server refuses, and is told so', async () => {
     const { model, asked } = blindServer({ kind: 'refused' });
     expect(await answer(seeingModel(model, undefined))).toBe('fine');
     expect(asked).toHaveLength(2);
@@ -154,7 +154,7 @@ describe('a model with fallbacks', () => {
     expect(events.at(-1)).toMatchObject({ type: 'finish', model: 'b/good' });
   });
 
-  it('[G01] does not ask the next one once a word was said, so nothing is said twice', async () => {
+  it('[G01] does not call the next one after the first word, so that nothing is said twice', async () => {
     const events: ModelEvent[] = [];
     const model = withFallback(
       brokenModel('a/bad', { kind: 'broken-off' }, { first: 'Hel' }),
@@ -171,7 +171,7 @@ describe('a model with fallbacks', () => {
     });
   });
 
-  it('[G01] reports all when all fail, and may be retried when one of them may', async () => {
+  it('[G01] reports all failures if all fail, and may be retried if one of them may', async () => {
     const model = withFallback(
       brokenModel('a/key', { kind: 'unauthorised' }),
       brokenModel('b/busy', { kind: 'overloaded' }),

@@ -14,8 +14,8 @@ type SecondTry = (
 ) => AsyncIterable<ModelEvent> | null | Promise<AsyncIterable<ModelEvent> | null>;
 
 /**
- * The events of a call. When it fails before its first event, and the caller has not stopped it,
- * those of `next` follow instead: a person must not read the beginning of an answer twice.
+ * The events of a call. If it fails before its first event, and the caller has not stopped it, the
+ * events of `next` follow instead: a person must not see the beginning of an answer twice.
  */
 export async function* withSecondTry(
   events: AsyncIterable<ModelEvent>,
@@ -40,8 +40,8 @@ export async function* withSecondTry(
 }
 
 /**
- * The same model, called in another way. Its id and what is learned about it may change while it is
- * used.
+ * Wraps a model, with another way of calling it. Its id and what is learned about it may change
+ * while it is used.
  */
 export function withStream(model: ChatModel, stream: ChatModel['stream']): ChatModel {
   return {
@@ -60,9 +60,9 @@ const WITHOUT_TOOLS =
   'This model cannot call tools. Whatever tools are described above cannot be used now: answer with what you know, and say so where one would have been needed. Never pretend to have used one.';
 
 /**
- * Offers tools only to a model that supports them. A server that refuses them is asked once more
- * without tools, and from then on always without: many small local models do not support tools, and
- * can still talk.
+ * Offers tools only to a model that supports them. If a server refuses them, the request is retried
+ * once without tools, and later requests never offer them: many small local models do not support
+ * tools but can still chat.
  */
 export function toolLessModel(model: ChatModel): ChatModel {
   let takesTools = true;
@@ -79,7 +79,7 @@ export function toolLessModel(model: ChatModel): ChatModel {
   return withStream(model, stream);
 }
 
-/** Keeps results of tools as text when another model started the turn. */
+/** Keeps tool results as text if another model started the turn. */
 function withoutTools({ tools: _refused, system, messages, ...rest }: ModelRequest): ModelRequest {
   return {
     ...rest,
@@ -101,9 +101,10 @@ function asText(message: ModelMessage): ModelMessage {
 const BRIDGE = 'I have these results. Before I answer I read what was written meanwhile.';
 
 /**
- * Lets a person's message follow tool results (D03) if the model accepts that. A server whose roles
- * must alternate is asked once more, and from then on always, with a line of the assistant in
- * between. Thus the message stays the person's own, which it would not inside a result.
+ * Lets a person's message follow tool results (D03) if the model accepts that. If a server requires
+ * roles to alternate, the request is retried once, with an assistant line in between, which later
+ * requests always include. Thus the message remains the person's own, which it would not be inside
+ * a result.
  */
 export function bridgingModel(model: ChatModel): ChatModel {
   let takesAfterResults = true;
@@ -121,7 +122,7 @@ export function bridgingModel(model: ChatModel): ChatModel {
   return withStream(model, stream);
 }
 
-/** Null when no person's message follows a result. */
+/** Null if no message from a person follows a result. */
 function withBridges({ messages, ...rest }: ModelRequest): ModelRequest | null {
   const bridged = messages.flatMap((message, index): ModelMessage[] => {
     const isAfterResult = message.role === 'user' && messages[index - 1]?.role === 'tool';
@@ -131,7 +132,7 @@ function withBridges({ messages, ...rest }: ModelRequest): ModelRequest | null {
 }
 
 /**
- * Servers refuse pictures in many ways: llama.cpp with an error of its own, gateways with "no such
+ * Servers refuse pictures in many ways: llama.cpp with a dedicated error, gateways with "no such
  * model".
  */
 const MAY_BE_THE_PICTURES: ReadonlySet<ModelFailure['kind']> = new Set([
@@ -150,8 +151,8 @@ const NOT_TAKEN =
 
 /**
  * Sends pictures only to a model that accepts them. `vision` false: never. Undefined: they are
- * sent, and when the server refuses, the request is repeated once without them. True: its refusal
- * is final.
+ * sent, and if the server refuses, the request is retried once without them. True: its refusal is
+ * final.
  */
 export function seeingModel(model: ChatModel, vision: boolean | undefined): ChatModel {
   function stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
@@ -179,10 +180,10 @@ function withoutImages(request: ModelRequest, note: string): ModelRequest {
 }
 
 /**
- * Asks `first`, and the others in order when the previous one failed without an event. An aborted
- * call is never passed on. When all fail, the error names every one of them. The learned context
- * window is that of the model that was asked last, because requests are cut for the one that
- * answers.
+ * Calls `first`, then the others in order if the previous one failed before its first event. An
+ * aborted call is never passed on. If all fail, the error names every one of them. The learned
+ * context window is that of the model called last, because requests are shortened for the model
+ * that answers.
  */
 export function fallbackModel(
   first: ChatModel,
@@ -219,8 +220,8 @@ export function fallbackModel(
 }
 
 /**
- * One error for all. A request that is too long for one of them takes precedence, because the
- * caller can shorten it at once; then one that may be retried.
+ * One error for all failures. A request that is too long for one of the models takes precedence,
+ * because the caller can shorten it; next comes a failure that may be retried.
  */
 function allFailed(failures: readonly ModelError[]): ModelError | Error {
   const shown =

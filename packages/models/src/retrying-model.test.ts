@@ -21,7 +21,7 @@ function retrying(asked: ChatModel, patience: Patience, waits: number[]): ChatMo
   return retryingModel(asked, { sleep, random: () => 0.5, patience, logger: silentLogger });
 }
 
-describe('the pause before the same model is asked again', () => {
+describe('the delay before the same model is called again', () => {
   it.each([
     ['a connection that broke off', { kind: 'broken-off' }, [0, 500, 1_000, null], [0, null]],
     ['an overloaded server', { kind: 'overloaded' }, [500, 1_000, 2_000, null], [500, null]],
@@ -152,7 +152,7 @@ describe('asking again', () => {
     ]);
   });
 
-  it('[G21] leaves an empty answer after a tool call to the caller, who asks in other words', async () => {
+  it('[G21] leaves an empty answer after a tool call to the caller, who rephrases the request', async () => {
     const waits: number[] = [];
     const model = retrying(brokenModel('a/m', { kind: 'empty' }, { times: 1 }), PATIENT, waits);
     const result = { role: 'tool', callId: 'c', name: 'read', content: 'x' } as const;

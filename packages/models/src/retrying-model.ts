@@ -8,27 +8,30 @@ import {
 } from './chat-model.ts';
 import { withStream } from './retry.ts';
 
-/** The number of consecutive attempts with one model, and the longest waits, in ms. */
+/** The number of consecutive attempts with one model, and the maximum delays, in ms. */
 export interface Patience {
   readonly tries: number;
-  /** The longest single wait; a provider that asks for a longer one is not asked again here. */
+  /** The longest single delay; if a provider asks for a longer one, there is no retry here. */
   readonly waitMs: number;
-  /** The longest total of all waits. */
+  /** The maximum total of all delays. */
   readonly totalMs: number;
-  /** Whether a model that took too long, or cannot be reached, is asked again. */
+  /** Whether to retry if a model timed out or cannot be reached. */
   readonly asksSilent: boolean;
 }
 
-/** For the last model: a longer wait is better than no answer. */
+/** For the last model: a longer delay is better than no answer. */
 export const PATIENT: Patience = { tries: 4, waitMs: 15_000, totalMs: 30_000, asksSilent: true };
-/** For a model with another one after it, which answers sooner than a longer wait would end. */
+/**
+ * For a model that another one follows, because the other one answers before a longer delay would
+ * end.
+ */
 export const HASTY: Patience = { tries: 2, waitMs: 2_000, totalMs: 2_000, asksSilent: false };
 
-/** The first pauses, in ms; each next one is twice as long. */
+/** The initial delays, in ms; each further one is twice as long. */
 const PAUSES = { 'broken-off': 500, overloaded: 500, 'rate-limited': 1_000, short: 250 } as const;
 /**
- * A wait requested by the provider is extended by up to this share, so that not all callers return
- * at once.
+ * A delay requested by the provider is extended by up to this share, so that not all callers return
+ * at the same moment.
  */
 const JITTER = 0.1;
 const MAX_JITTER_MS = 500;
@@ -36,7 +39,7 @@ const MAX_JITTER_MS = 500;
 /** The facts after a failed attempt. */
 interface Tried {
   readonly failure: ModelFailure;
-  /** How many times the model was asked. */
+  /** The number of attempts so far. */
   readonly tries: number;
   readonly patience: Patience;
   /** In [0, 1). */
@@ -44,8 +47,8 @@ interface Tried {
 }
 
 /**
- * The pause before the same model is asked again, in ms; null when it is not. A connection that
- * broke off is usually a kept-alive one that the server had just closed, so it is retried at once.
+ * The delay before the same model is asked again, in ms; null if it is not. A dropped connection is
+ * usually a kept-alive one that the server had just closed, so the request is retried immediately.
  */
 export function retryDelay({ failure, tries, patience, random }: Tried): number | null {
   if (tries >= patience.tries) return null;
@@ -85,9 +88,9 @@ function delayAfter(
   }
 }
 
-/** The services for asking a model again. */
+/** The services that retries need. */
 export interface RetryingDeps {
-  /** Waits `ms`, or less when `signal` is aborted. */
+  /** Waits for `ms`, or less if `signal` is aborted. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly random: () => number;
   readonly patience: Patience;
@@ -95,8 +98,8 @@ export interface RetryingDeps {
 }
 
 /**
- * Asks `model` again when a call failed for a temporary reason and nothing final was passed on.
- * Tool calls are held back until the answer is complete, because a call of an answer that breaks
+ * Calls `model` again if a call failed for a temporary reason before anything final was passed on.
+ * Tool calls are held back until the answer is complete, because a call in an answer that breaks
  * off is not final.
  */
 export function retryingModel(model: ChatModel, deps: RetryingDeps): ChatModel {
@@ -121,7 +124,7 @@ export function retryingModel(model: ChatModel, deps: RetryingDeps): ChatModel {
   function delayOf(thrown: unknown, request: ModelRequest, tries: number): number | null {
     if (!(thrown instanceof ModelError)) return null;
     const { failure } = thrown;
-    // The caller then asks again in other words.
+    // The caller then rephrases the request.
     if (failure.kind === 'empty' && request.messages.some(({ role }) => role === 'tool'))
       return null;
     return retryDelay({ failure, tries, patience: deps.patience, random: deps.random() });
@@ -131,8 +134,8 @@ export function retryingModel(model: ChatModel, deps: RetryingDeps): ChatModel {
 }
 
 /**
- * The events of one attempt, with its calls only once it has finished; records in `call` when
- * something was passed on.
+ * The events of one attempt; its calls follow only once it has finished. Sets a flag in `call` when
+ * something is passed on.
  */
 async function* holdCallsUntilEnd(
   events: AsyncIterable<ModelEvent>,

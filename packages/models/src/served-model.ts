@@ -1,14 +1,13 @@
-/** Names that let a router choose: any answer comes from the requested model. */
+/** Names that let a router choose: any model may answer. */
 const CHOOSES =
   /(^|[/:_-])(auto|default|router|latest|best|fast(est)?|cheap(est)?|free)$|^(auto|default|router|local-model|model|any)$/i;
-/** Names that servers report in place of the model. */
+/** Placeholder names that servers report instead of the model. */
 const SAYS_NOTHING =
   /^(|none|null|unknown|default|model|local-model|gpt-3\.5-turbo-local|chat|llm)$/i;
 
 /**
- * Whether a server clearly answered with another model than requested. Dated versions, paths,
- * providers in front of the name, tags, quantizations and file extensions do not make it another
- * model.
+ * Whether a server clearly answered with a different model than requested. A dated version, path,
+ * provider prefix, tag, quantization or file extension does not make it a different model.
  */
 export function isOtherModel(asked: string, served: string | null | undefined): boolean {
   if (served == null || SAYS_NOTHING.test(served.trim()) || CHOOSES.test(asked.trim()))
@@ -17,13 +16,13 @@ export function isOtherModel(asked: string, served: string | null | undefined): 
   if (one.length === 0 || other.length === 0) return false;
   const [short, long] = one.length <= other.length ? [one, other] : [other, one];
   const extra = withoutWords(long, short);
-  // What one name has beyond the other must not make it another model.
+  // Extra words in one of the names that do not make it a different model.
   return extra === null || extra.some((word) => !isDetail(word));
 }
 
 /**
- * The words of a name without what precedes its last slash, and without a tag after a colon or an
- * at sign.
+ * The words in a name, without anything before its last slash, and without a tag after a colon or
+ * an at sign.
  */
 function modelWords(name: string): readonly string[] {
   const path = name
@@ -34,13 +33,13 @@ function modelWords(name: string): readonly string[] {
   const plain = last
     .replace(/\.(gguf|ggml|bin|safetensors|onnx|mlx)$/, '')
     .replace(/[@#].*$/, '')
-    // Regions and makers in front of the names of Bedrock, and its versions after them.
+    // Region and vendor prefixes of Bedrock names, and version suffixes.
     .replace(
       /^(?:(?:us|eu|apac|jp|au|global)\.)?(?:anthropic|amazon|meta|mistral|cohere|deepseek|qwen|openai)\./,
       '',
     )
     .replace(/-v\d+(?::\d+)?$/, '')
-    // How a model's numbers are stored.
+    // How a model's weights are stored.
     .replace(
       /[-_.:](?:i?q\d(?:_[^\W_]+)*|fp\d+|bf16|f16|f32|int\d+|\dbit|awq|gptq|nvfp4|mxfp4)$/,
       '',
@@ -49,7 +48,7 @@ function modelWords(name: string): readonly string[] {
 }
 
 /**
- * The words of `long` that remain when those of `short` are removed in order; null when one is
+ * The words of `long` that remain after those of `short` are removed in order; null if one is
  * missing.
  */
 function withoutWords(long: readonly string[], short: readonly string[]): readonly string[] | null {

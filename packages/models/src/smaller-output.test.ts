@@ -4,7 +4,7 @@ import { learningModel } from './learned-window.ts';
 import { smallerOutputModel } from './smaller-output.ts';
 import { fakeModel } from './testing/fake-model.ts';
 
-/** Refuses answers of more than `limit` tokens as servers do; `says` makes it name the limit. */
+/** Refuses answers longer than `limit` tokens, as servers do; `says` makes it name the limit. */
 function limited(
   limit: number,
   says: Partial<Extract<ModelFailure, { kind: 'output-limit' }>> = {},
@@ -29,7 +29,7 @@ async function ask(model: ChatModel, more: Partial<ModelRequest> = {}): Promise<
 }
 
 describe('a model that allows only shorter answers', () => {
-  it('[G21] is asked again with what it allows, and from then on always', async () => {
+  it('[G21] is retried with the length it allows, which later requests use from the start', async () => {
     const { model, asked } = limited(4_096, { limitTokens: 4_096 });
     await ask(model);
     await ask(model, { maxOutputTokens: 8_000 });
@@ -43,14 +43,14 @@ describe('a model that allows only shorter answers', () => {
     expect(asked).toEqual([undefined, 4_096, 2_048]);
   });
 
-  it('[G21] does not remember the room that one long request has left', async () => {
+  it('[G21] does not remember the space that one long request has left', async () => {
     const { model, asked } = limited(500, { limitTokens: 400, windowTokens: 4_096 });
     await ask(model, { maxOutputTokens: 1_000 });
     await ask(model, { maxOutputTokens: 450 });
     expect(asked).toEqual([1_000, 400, 450]);
   });
 
-  it('[G21] is not asked forever', async () => {
+  it('[G21] is not retried forever', async () => {
     const { model, asked } = limited(1);
     await expect(ask(model)).rejects.toMatchObject({ code: 'model-output-limit' });
     expect(asked).toHaveLength(3);

@@ -7,14 +7,14 @@ import {
 } from './chat-model.ts';
 import { withSecondTry, withStream } from './retry.ts';
 
-/** The usual limit of servers that name none; half of it is requested first. In tokens. */
+/** The usual limit, in tokens, of servers that do not name theirs; half of it is tried first. */
 const USUAL_LIMIT = 8_192;
 const MIN_LIMIT = 256;
 const MAX_TRIES = 3;
 
 /**
- * Requests a shorter answer when the requested length is more than the model allows. A model's
- * limit is remembered; the room that one long request leaves is not.
+ * Requests a shorter answer if the requested length is more than the model allows. A model's limit
+ * is remembered; the remaining space in one long request is not.
  */
 export function smallerOutputModel(model: ChatModel): ChatModel {
   let allowed = Number.POSITIVE_INFINITY;
@@ -38,7 +38,7 @@ export function smallerOutputModel(model: ChatModel): ChatModel {
   });
 }
 
-/** Null when nothing smaller can be requested. */
+/** Null if nothing smaller can be requested. */
 function smallerLimit(
   asked: number | undefined,
   { limitTokens }: Extract<ModelFailure, { kind: 'output-limit' }>,

@@ -9,9 +9,9 @@ import {
 
 /**
  * Creates the function that removes every chat template token from a request (P18), no matter who
- * wrote it: a person, a page, a file of the workspace, a server in the description of its tool, the
- * model itself. Every request to a provider passes through here last; Parley's own text contains
- * none. A tool is searched once.
+ * wrote it: a person, a web page, a workspace file, a server describing its tool, or the model
+ * itself. It is the last step before every request to a provider; Parley's own text contains no
+ * such tokens. Each tool is searched once.
  */
 export function harmlessRequests(): (request: ModelRequest) => ModelRequest {
   const known = new WeakMap<ModelTool, ModelTool>();
@@ -48,7 +48,7 @@ export function harmlessMessage(message: ModelMessage): ModelMessage {
   return content === message.content ? message : { ...message, content };
 }
 
-/** As values rather than as JSON text, in which a bracket may be written `\u003c`. */
+/** Operates on values rather than on JSON text, in which a bracket may be written `\u003c`. */
 function harmlessCall(call: ModelToolCall): ModelToolCall {
   const { name, arguments: written } = call;
   const given = /[<[\\]/.test(written) ? toolArguments(call) : null;
@@ -60,7 +60,7 @@ function harmlessCall(call: ModelToolCall): ModelToolCall {
   };
 }
 
-/** Removes the tokens from a JSON object's keys and all strings in it. */
+/** Removes the tokens from the keys and all strings in a JSON object. */
 export function harmlessRecord(record: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(record).map(([key, value]) => [

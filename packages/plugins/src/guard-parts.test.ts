@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { watchedParts } from './guard-parts.ts';
 import type { PluginLayer } from './plugin.ts';
 
-/** The parts of a plugin whose functions all return the same result. */
+/** A plugin's parts, whose functions all return the same result. */
 function parts(result: () => unknown) {
   const give = async () => result();
   const tool: object = {
@@ -42,8 +42,8 @@ function parts(result: () => unknown) {
   return { calls, defects };
 }
 
-describe('the results of a plugin’s parts', () => {
-  it('[P16] are left out and counted when they are wrong, and no longer requested after three in a row', async () => {
+describe('the results returned by a plugin’s parts', () => {
+  it('[P16] are dropped and counted when they are invalid, and no longer requested after three in a row', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(7, 'text', [7], true, undefined, { text: 7 }),
@@ -63,7 +63,7 @@ describe('the results of a plugin’s parts', () => {
     );
   });
 
-  it('[P16] are counted separately for each part, and passed on when they are right', async () => {
+  it('[P16] are counted separately for each part, and passed on when they are valid', async () => {
     const { calls, defects } = parts(() => 7);
     for (const call of calls) await expect(call()).rejects.toThrow('broke its contract');
     expect(defects.summary()?.count).toBe(calls.length);

@@ -11,13 +11,13 @@ import type { ContextSource, Layer } from '@parley/prompt';
 import { z } from 'zod';
 import type { LoadedParts, PluginLayer } from './plugin.ts';
 
-/** The time limit of a result, in ms; hooks have the same (P16). */
+/** The deadline for a result, in ms; hooks have the same (P16). */
 const TIMEOUT_MS = 2_000;
-/** The time limit of loading a channel, in ms; a setup has the same. */
+/** The deadline for loading a channel, in ms; a setup has the same. */
 const LOAD_MS = 10_000;
 
 const Cut = z.object({ shown: z.number(), total: z.number() });
-/** The result of a layer. */
+/** The result of rendering a layer. */
 const Rendered = z.union([
   z.object({ absent: z.string() }),
   z.object({
@@ -31,8 +31,8 @@ const Features = z.looseObject({});
 
 /**
  * Wraps a plugin's layer so that it cannot delay or break the assembly of a prompt. It throws when
- * the layer takes too long or returns anything but text with an audience, and the assembler then
- * leaves the layer out.
+ * the layer times out or returns anything but text with an audience, and the assembler then leaves
+ * the layer out.
  */
 export function guardedLayer(layer: PluginLayer, patienceMs = TIMEOUT_MS): Layer {
   const { id, volatility, placement, modes, reads = [] } = layer;
@@ -53,7 +53,7 @@ export function guardedLayer(layer: PluginLayer, patienceMs = TIMEOUT_MS): Layer
   };
 }
 
-/** The same for a source. Whether its fields are valid is for the layers to judge. */
+/** The same for a source. Its fields are validated by the layers. */
 export function guardedSource(source: ContextSource, patienceMs = TIMEOUT_MS): ContextSource {
   const { id, reads = [] } = source;
   return {
@@ -80,7 +80,7 @@ export function guardedChannel(
 }
 
 /**
- * Wraps id forms so that a failing one accepts an id as written. A bug in it must not keep the
+ * Wraps id forms so that one that throws accepts an id as written. A bug in it must not prevent the
  * settings from being read.
  */
 function guardedIds({ person, group, direct, role, thread }: ChannelIds): ChannelIds {
@@ -111,9 +111,9 @@ const Proposed = z
 type Watched = Pick<LoadedParts, 'tools' | 'layers' | 'hooks' | 'sources'>;
 
 /**
- * Wraps parts so that their results are checked where they enter Parley. A wrong result is counted
- * and thrown as an error, which leaves out that one result. A part whose results are wrong several
- * times in a row is no longer called.
+ * Wraps parts so that their results are validated where they enter Parley. An invalid result is
+ * counted and thrown as an error, which drops that one result. A part with several invalid results
+ * in a row is no longer called.
  */
 export function watchedParts(
   { tools, layers, hooks, sources }: Watched,
@@ -139,7 +139,7 @@ export function watchedParts(
 }
 
 /**
- * Replaces one function of a part by a checked one; all others remain those of the part itself,
+ * Replaces one function of a part with a checked one; all other functions remain the part's own,
  * with its `this`.
  */
 function watchMethod<Part extends object>(

@@ -13,7 +13,7 @@ const { load, path, write } = pluginFolder();
 
 const GOOD = pluginSource('good', "return { hooks: [{ id: 'nod' }] }");
 
-/** The source of a layer in a plain JavaScript plugin. */
+/** The source code of a layer in a plain JavaScript plugin. */
 const layer = (id: string) =>
   `{ id: '${id}', volatility: 'static', placement: 'system', render: () => ({ absent: 'x' }) }`;
 const tool = (name: string, input = 'z.object({})') =>
@@ -23,7 +23,7 @@ const ZOD = `import { z } from '${import.meta.resolve('zod')}';\n`;
 const channel = (id: string, settings = 'z.strictObject({})') =>
   `{ id: '${id}', settings: ${settings}, load: async () => {} }`;
 
-describe('the search for a plugin', () => {
+describe('looking up a plugin', () => {
   it('[P16] accepts a folder with an index file, relative to the settings file', async () => {
     write('good/index.js', GOOD);
     const { outcomes, lines } = await load(['./good', path('good')]);
@@ -42,7 +42,7 @@ describe('the search for a plugin', () => {
     expect(outcomes.map((outcome) => loaded(outcome).name)).toEqual(['pack', 'old']);
   });
 
-  it('[P16] follows a link, as npm creates for packages in development', async () => {
+  it('[P16] follows a symbolic link, as npm creates for packages in development', async () => {
     write(
       'elsewhere/index.ts',
       `const name: string = 'linked'; ${pluginSource('linked', 'return {}')}`,
@@ -133,7 +133,7 @@ describe('a plugin that hangs', () => {
   ])('[P16] %s is abandoned', async (what, source) => {
     const late = `late-${what.replaceAll(' ', '-')}`;
     write(`${late}/index.js`, source);
-    // The plugin never finishes, so any time limit will do.
+    // The plugin never finishes loading, so any time limit will do.
     expect(pluginFailureReason((await load([`./${late}`], 1)).outcomes[0])).toContain(
       'it took longer than 0.001 s',
     );
@@ -151,7 +151,7 @@ describe('options', () => {
     ]);
   });
 
-  it("[P16] are checked by the plugin's schema, and an error names the key but not the value", async () => {
+  it("[P16] are validated by the plugin's schema, and an error names the key but not the value", async () => {
     const schema = `import { z } from 'zod';
       const options = z.strictObject({ sides: z.int().min(2), token: z.string().regex(/^x/) });`;
     write('strict/index.js', schema + pluginSource('strict', 'return {}', 'options,'));
@@ -163,8 +163,8 @@ describe('options', () => {
   });
 });
 
-describe('names that are taken', () => {
-  it("[P12] [P16] cannot replace Parley's own parts, while other parts of the plugin stay", async () => {
+describe('names that are already taken', () => {
+  it("[P12] [P16] cannot replace Parley's own parts, while the plugin's other parts are kept", async () => {
     write(
       'greedy/index.js',
       ZOD +
@@ -195,7 +195,7 @@ describe('names that are taken', () => {
     expect(lines).toHaveLength(8);
   });
 
-  it('[D13] leaves out tools and channels whose schema could take forever to check', async () => {
+  it('[D13] drops tools and channels whose schema could take forever to check', async () => {
     const doubled =
       'Array.from({ length: 40 }).reduce((part) => z.object({ one: part, other: part }), z.object({}))';
     const ambiguous = 'z.object({ name: z.string().regex(/^(a+)+$/) })';
@@ -229,7 +229,7 @@ describe('names that are taken', () => {
     ]);
   });
 
-  it('[P16] keep a second plugin of the same name from being set up', async () => {
+  it('[P16] prevent a second plugin with the same name from being set up', async () => {
     write('first/index.js', pluginSource('same', 'return {}'));
     write('second/index.js', pluginSource('same', "throw new Error('was set up')"));
     const { outcomes } = await load(['./first', './second']);
@@ -241,7 +241,7 @@ describe('names that are taken', () => {
 });
 
 describe('what a plugin receives', () => {
-  it('[P16] includes its folder, a log that names it, and the time', async () => {
+  it('[P16] includes its folder, a log that names it, and the clock', async () => {
     write('asks/my-skills/x/SKILL.md', '');
     write(
       'asks/index.js',

@@ -7,30 +7,32 @@ import { type LoadedParts, type PluginChoice, PluginError, type PluginOutcome } 
 
 export interface LoadPluginsOptions {
   readonly plugins: readonly PluginChoice[];
-  /** The folder of the settings file, to which paths of plugins are relative. */
+  /** The folder of the settings file, to which plugin paths are relative. */
   readonly base: string;
   /** The agent's workspace. No code is loaded from it, because the agent can write there. */
   readonly workspace: string;
   readonly log: Logger;
   readonly clock: Clock;
-  /** Names of Parley's own tools and channels. The names of its layers are known here. */
+  /** The names of Parley's own tools and channels. The names of its layers are known here. */
   readonly taken: Omit<Taken, 'layers'>;
   /** Called with the location of a plugin's code before any of it runs. */
   readonly onFound?: (place: { readonly use: string; readonly folder: string }) => void;
-  /** The time limit for importing a plugin and for its setup, each, in ms; 10 s when absent. */
+  /**
+   * The time limit, in ms, for importing a plugin and, separately, for its setup; 10 s when absent.
+   */
   readonly patienceMs?: number;
 }
 
 const TIMEOUT_MS = 10_000;
 
-/** The state of a plugin while it is loaded: its failure so far, or the plugin itself. */
+/** The state of a plugin during loading: its failure so far, or the plugin itself. */
 type Step<Good> =
   | { readonly choice: PluginChoice; readonly name: string | undefined; readonly failed: unknown }
   | { readonly choice: PluginChoice; readonly name: string | undefined; readonly good: Good };
 
 /**
- * Loads the plugins of the settings, in their order. Never throws because of a plugin: its failure
- * is logged in one line and named in the outcome, and the others work (P16).
+ * Loads the plugins in the order of the settings. Never throws because of a plugin: its failure is
+ * logged in one line and reported in the outcome, and the other plugins work (P16).
  */
 export async function loadPlugins(options: LoadPluginsOptions): Promise<readonly PluginOutcome[]> {
   const { plugins, log } = options;
@@ -78,8 +80,8 @@ async function runLoadStep<Good>(
 }
 
 /**
- * Refuses plugins with the same name before any is set up, because two of a kind would compete for
- * what they open.
+ * Refuses plugins with the same name before any is set up, because they would compete for the
+ * resources they open.
  */
 function withoutDoubles(steps: readonly Step<ImportedPlugin>[]): readonly Step<ImportedPlugin>[] {
   const firsts = new Map<string, string>();
@@ -118,7 +120,8 @@ interface Taken {
 }
 
 /**
- * The accepted parts of a plugin, those left out with the reasons, and the names taken afterwards.
+ * The accepted parts of a plugin, those that were dropped with the reasons, and the names taken
+ * afterwards.
  */
 interface Settled {
   readonly parts: LoadedParts;
@@ -127,9 +130,9 @@ interface Settled {
 }
 
 /**
- * The first part with a name wins: a later one is left out, and the plugin's other parts stay. Also
- * left out are tools that cannot be described to a model, and channels whose settings cannot be
- * checked.
+ * The first part with a name wins: a later one is dropped, and the plugin's other parts are kept.
+ * Also dropped are tools that cannot be described to a model, and channels whose settings cannot be
+ * validated.
  */
 function settleClashes(parts: LoadedParts, taken: Taken): Settled {
   const tools = keepUnique('tool', parts.tools, taken.tools, ({ name }) => name);
@@ -164,13 +167,13 @@ function describable(tools: LoadedParts['tools']) {
 }
 
 /**
- * Checks the schemas of channels, because an error would otherwise occur in the middle of reading
+ * Checks the schemas of channels, because otherwise an error would occur in the middle of reading
  * the settings.
  */
 function checkable(channels: LoadedParts['channels']) {
   const faults = channels.map(({ settings }) => {
     try {
-      // Shared parts stay references, because written out they could exceed the memory.
+      // Shared subschemas stay references, because expanding them could exceed the memory.
       const kept = { io: 'input', unrepresentable: 'any', reused: 'ref' } as const;
       measureSchema(z.toJSONSchema(settings, kept));
       settings.safeParse({});

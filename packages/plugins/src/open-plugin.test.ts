@@ -48,7 +48,7 @@ async function reportOf(render: unknown) {
 
 const EVERYONE = { kind: 'everyone' };
 
-describe('a layer of a plugin', () => {
+describe('a plugin layer', () => {
   it('[P16] shows what it returns', async () => {
     const part = { text: 'hello', source: 'own', audience: EVERYONE };
     expect(await reportOf(() => part)).toMatchObject({ outcome: 'present', characters: 5 });
@@ -68,7 +68,7 @@ describe('a layer of a plugin', () => {
     expect(await reportOf(render)).toMatchObject({ outcome: 'failed' });
   });
 
-  it('[W09] can read the files it declares, and no other', async () => {
+  it('[W09] can read the files it declares, and no others', async () => {
     const asked: string[] = [];
     const layer = guardedLayer({
       ...{ id: 'own', volatility: 'static', placement: 'system', reads: ['rules.md'] },
@@ -89,13 +89,13 @@ describe('a layer of a plugin', () => {
     expect(declaredReads(layers, layout)).toEqual(['rules.md']);
   });
 
-  it('[W02] cannot show a guest what belongs to the owner', async () => {
+  it('[W02] cannot show a guest content that belongs to the owner', async () => {
     const part = { text: 'canary', source: 'own', audience: { kind: 'owner' } };
     expect(await reportOf(() => part)).toMatchObject({ outcome: 'withheld' });
   });
 });
 
-describe('a source of a plugin', () => {
+describe('a plugin source', () => {
   const gathered = (gather: unknown) =>
     guardedSource({ id: 'own', gather: gather as ContextSource['gather'] }, 20).gather(turn);
 
@@ -113,7 +113,7 @@ describe('a source of a plugin', () => {
   });
 });
 
-describe('a channel of a plugin', () => {
+describe('a plugin channel', () => {
   const definition = (load: unknown): ChannelDefinition => ({
     id: 'own',
     settings: z.unknown(),
@@ -129,7 +129,7 @@ describe('a channel of a plugin', () => {
   });
 
   it.each(['beat', 'sub'])(
-    '[F14] may not have an id that lanes of other work start with: %s',
+    '[F14] may not have an id with which lanes of other work begin: %s',
     (id) => {
       const channel = { ...definition(async () => fail), id };
       expect(() => checkParts({ channels: [channel] })).toThrow(/channels\[0\]\.id: is taken/);

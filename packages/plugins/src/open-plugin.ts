@@ -28,7 +28,7 @@ interface OpenPluginDeps {
   readonly clock: Clock;
   /** Called with the location of the code before any of it runs. */
   readonly onFound: (place: { readonly use: string; readonly folder: string }) => void;
-  /** The time limit for the import and for the setup, each, in ms. */
+  /** The time limit, in ms, for the import and, separately, for the setup. */
   readonly patienceMs: number;
 }
 
@@ -103,7 +103,8 @@ async function refuseInside(workspace: string, paths: readonly string[]): Promis
 }
 
 /**
- * Runs a plugin's own code. Any failure becomes a PluginError that says in which step it happened.
+ * Runs a plugin's own code. Any failure becomes a PluginError that states in which step it
+ * occurred.
  */
 async function runPluginCode<Result>(
   code: PluginErrorCode,
@@ -124,7 +125,7 @@ async function skillFolder(skill: string, folder: string) {
   try {
     return { path, isThere: (await stat(path)).isDirectory() };
   } catch {
-    return { path, isThere: false }; // Skills in a folder that cannot be read do not exist.
+    return { path, isThere: false }; // Skills in an unreadable folder are treated as missing.
   }
 }
 
@@ -156,7 +157,7 @@ async function findPlugin(use: string, base: string): Promise<FoundPlugin> {
     throw new PluginError('plugin-missing', `there is no folder ${folder}. Fix the path.`);
   }
   const entry = await findEntryFile(folder);
-  // Node does not read code below node_modules as TypeScript, so links are resolved.
+  // Node does not load code below node_modules as TypeScript, so symbolic links are resolved.
   return { folder: await realpath(folder), entry: await realpath(entry) };
 }
 
@@ -224,13 +225,13 @@ async function fileExists(path: string): Promise<boolean> {
     await stat(path);
     return true;
   } catch {
-    return false; // A package that cannot be read cannot be loaded either.
+    return false; // A package whose package.json cannot be read cannot be loaded either.
   }
 }
 
 /**
- * The packages that plugins can import even if their own folder has no node_modules. The bundle has
- * a module for each.
+ * The packages that plugins can import even if their own folder has no node_modules. The bundle
+ * contains a module for each.
  */
 const SHARED: ReadonlySet<string> = new Set([
   '@parley/plugins',
@@ -243,9 +244,9 @@ const SHARED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * From now on, code anywhere on this machine can import Parley's packages and zod, as if it were
- * beside them. A plugin's own copy takes precedence. This stays in force, because plugins import
- * parts of themselves when they are used.
+ * From now on, code anywhere on this machine can import Parley's packages and zod, as if they were
+ * installed next to it. A plugin's own copy takes precedence. This stays in effect, because plugins
+ * import some of their modules only when they are used.
  */
 export function sharePackages(): void {
   registerHooks({
@@ -264,7 +265,7 @@ export function sharePackages(): void {
 }
 
 /**
- * Whether a module belongs to Parley. With sources beside the bundle, a plugin must not load a
+ * Whether a module belongs to Parley. With sources next to the bundle, a plugin must not load a
  * second copy of what already runs.
  */
 function isOurs(url: string): boolean {

@@ -37,7 +37,7 @@ describe('the position of a plugin’s layer', () => {
     },
   );
 
-  it('[P16] is after the layer it names', () => {
+  it('[P16] is directly after the layer it names', () => {
     const ids = idsOf(place(parley, layer('own', { after: 'agents-file' })));
     expect(ids.slice(ids.indexOf('agents-file'))).toEqual(
       expect.arrayContaining(['agents-file', 'own', 'soul-file']),
@@ -47,7 +47,7 @@ describe('the position of a plugin’s layer', () => {
     );
   });
 
-  it('[P09] is not where it would end what a provider can cache', () => {
+  it('[P09] is not where it would shorten what a provider can cache', () => {
     const late = place(parley, layer('own', { after: 'identity', volatility: 'turn' }));
     const ids = idsOf(late);
     expect(ids.indexOf('own')).toBeGreaterThan(ids.indexOf('daily-notes'));
@@ -62,12 +62,12 @@ describe('the position of a plugin’s layer', () => {
     expect(layers.find(({ layer: id }) => id === 'own')).toMatchObject({ placement: 'user' });
   });
 
-  it('[P16] follows the order of the settings when several want the same position', () => {
+  it('[P16] follows the order of the settings when several layers request the same position', () => {
     const ids = idsOf(place(parley, layer('a'), layer('b')));
     expect(ids.indexOf('b')).toBe(ids.indexOf('a') + 1);
   });
 
-  it('[P16] is after another layer of a plugin if it names that one', () => {
+  it("[P16] is directly after another plugin's layer if it names that one", () => {
     expect(before(place(parley, layer('a'), layer('b', { after: 'a' })), 'b')).toBe('a');
   });
 });
@@ -96,7 +96,7 @@ describe('any set of plugin layers', () => {
     return found;
   };
 
-  it.each(LAYOUTS)('[P01] [P09] [P12] leaves the order, safety and cache of %s intact', (name) => {
+  it.each(LAYOUTS)('[P01] [P09] [P12] keeps order, safety and cacheability of %s', (name) => {
     const layout = layoutNamed(name);
     fc.assert(
       fc.property(brought, (choices) => {

@@ -7,10 +7,10 @@ const RANK: Readonly<Record<Volatility, number>> = { static: 0, session: 1, turn
 type LayerOf = (id: LayerId) => Pick<Layer, 'volatility' | 'placement'> | undefined;
 
 /**
- * Inserts the layers of plugins into a layout. A layer comes right after the one it names, provided
- * that nothing after that position changes less often. Otherwise it comes after safety and before
- * the first layer that changes more often, so that providers can cache as much of a prompt as
- * before (P09). It never becomes part of what a layout keeps the same for a whole session (P05).
+ * Inserts plugin layers into a layout. A layer comes right after the one it names, provided that
+ * nothing after that position changes less often. Otherwise it comes after safety and before the
+ * first layer that changes more often, so that providers can cache as much of a prompt as before
+ * (P09). It never becomes part of what a layout keeps unchanged for a whole session (P05).
  */
 export function placeLayers(
   layout: Layout,
@@ -43,7 +43,7 @@ function insertLayer(
 }
 
 /**
- * Whether nothing after the position that a cache can still reach changes less often than the
+ * Whether, within the cacheable prefix, nothing after the position changes less often than the
  * layer.
  */
 function fitsCacheOrder(

@@ -6,16 +6,19 @@ import { z } from 'zod';
 
 /** The services that Parley passes to a plugin's setup. */
 export interface PluginHost {
-  /** A log that names the plugin in each line. Secrets of the settings are removed from it. */
+  /**
+   * A log that includes the plugin's name in each line. Secrets from the settings are removed from
+   * it.
+   */
   readonly log: Logger;
   readonly clock: Clock;
-  /** The plugin's own folder, absolute. */
+  /** The absolute path of the plugin's own folder. */
   readonly folder: string;
-  /** Fires when the setup takes too long. */
+  /** Aborted when the setup takes too long. */
   readonly signal: AbortSignal;
 }
 
-/** A prompt layer of a plugin. Its text carries an audience like every other text. */
+/** A prompt layer of a plugin. Its text carries an audience like any other text. */
 export interface PluginLayer extends Layer {
   /**
    * The layer to be placed after, if that keeps the prompt cacheable; otherwise the position
@@ -24,7 +27,7 @@ export interface PluginLayer extends Layer {
   readonly after?: LayerId;
 }
 
-/** The parts of a plugin (P16). Everything is optional. */
+/** The parts that a plugin provides (P16). All are optional. */
 export interface PluginParts {
   readonly tools?: readonly Tool[];
   /**
@@ -39,12 +42,12 @@ export interface PluginParts {
   readonly sources?: readonly ContextSource[];
 }
 
-/** A plugin: what its package or folder exports as `plugin`. */
+/** A plugin: the `plugin` export of a package or folder. */
 export interface Plugin<Options = unknown> {
-  /** The name in kebab-case. Of two plugins with the same name, only the first is loaded. */
+  /** The name in kebab-case. If two plugins have the same name, only the first is loaded. */
   readonly name: string;
   readonly version?: string;
-  /** Validates the `options` of the settings; without it they are passed on unchanged. */
+  /** Validates the `options` from the settings; without it they are passed on unchanged. */
   readonly options?: z.ZodType<Options>;
   /**
    * Sets the plugin up, within ten seconds. An error is shown to the operator, and Parley continues
@@ -53,21 +56,21 @@ export interface Plugin<Options = unknown> {
   setup(options: Options, host: PluginHost): PluginParts | Promise<PluginParts>;
 }
 
-/** Ties the type of the options to their schema; returns its argument. */
+/** Infers the type of the options from their schema; returns its argument. */
 export function definePlugin<Options = Readonly<Record<string, unknown>>>(
   plugin: Plugin<Options>,
 ): Plugin {
   return plugin;
 }
 
-/** A plugin as named in the settings. References in its options are already replaced. */
+/** A plugin entry in the settings. References in its options are already replaced. */
 export interface PluginChoice {
   /** A folder, or the name of an installed package. */
   readonly use: string;
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-/** The checked parts of one or several plugins. Skills are absolute folders. */
+/** The validated parts of one or several plugins. Skills are absolute folder paths. */
 export interface LoadedParts {
   readonly tools: readonly Tool[];
   readonly skills: readonly string[];
@@ -77,7 +80,7 @@ export interface LoadedParts {
   readonly sources: readonly ContextSource[];
 }
 
-/** The outcome of loading one plugin of the settings. */
+/** The outcome of loading one plugin from the settings. */
 export type PluginOutcome =
   | {
       readonly kind: 'loaded';
@@ -85,7 +88,7 @@ export type PluginOutcome =
       readonly name: string;
       readonly version: string | undefined;
       readonly parts: LoadedParts;
-      /** Parts that were left out, with the reasons, for people. */
+      /** Parts that were dropped, with the reasons, for people. */
       readonly left: readonly string[];
       /** How often its parts have violated their contract since they were loaded. */
       readonly defects: Pick<Defects, 'summary'>;
@@ -99,7 +102,7 @@ export type PluginOutcome =
       readonly reason: string;
     };
 
-/** The parts of all working plugins together, in the order of the settings. */
+/** The combined parts of all working plugins, in the order of the settings. */
 export function allParts(outcomes: readonly PluginOutcome[]): LoadedParts {
   const all = outcomes.flatMap((outcome) => (outcome.kind === 'loaded' ? [outcome.parts] : []));
   return {
@@ -187,7 +190,8 @@ const HookShape = z.looseObject({
   after: Work.optional(),
 });
 /**
- * First words of the lanes of heartbeats and sub-agents, where the lane of a chat has its channel.
+ * The first words of the lanes used by heartbeats and sub-agents; the lane of a chat begins with
+ * its channel.
  */
 const LANES: ReadonlySet<string> = new Set(['beat', 'sub']);
 
@@ -249,8 +253,8 @@ export function checkParts(given: unknown): PluginParts {
 }
 
 /**
- * Validates the options by the plugin's own schema. Throws PluginError `plugin-options`; values are
- * not shown.
+ * Validates the options with the plugin's own schema. Throws PluginError `plugin-options`; values
+ * are not shown.
  */
 export function checkOptions(plugin: Plugin, written: unknown): unknown {
   if (plugin.options === undefined) return written;
@@ -266,7 +270,7 @@ function issuesText(error: z.ZodError): string {
     .join('; ');
 }
 
-/** Describes the outcome of a plugin in one line: its parts, or why it does not work. */
+/** Describes a plugin's outcome in one line: its parts, or why it does not work. */
 export function describeOutcome(outcome: PluginOutcome): string {
   if (outcome.kind === 'failed') {
     return `${outcome.name ?? outcome.use} does not work: ${outcome.reason}`;

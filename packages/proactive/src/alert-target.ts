@@ -1,11 +1,11 @@
 import type { InboundMessage, ReplyRoute } from '@parley/core';
 
-/** The chat for the alerts of a run. It is fixed before the model runs (H04). */
+/** The chat that receives the alerts from a run. It is determined before the model runs (H04). */
 export interface AlertChat {
   readonly kind: 'chat';
   readonly conversationId: string;
   readonly route: ReplyRoute;
-  /** The latest message from that chat. It describes the chat and its reader. */
+  /** The latest message from that chat, which identifies the chat and its reader. */
   readonly last: InboundMessage;
   /** Whether it is a direct chat of an owner. */
   readonly isOwners: boolean;
@@ -27,8 +27,8 @@ export interface KnownChat {
 
 export interface TargetFacts<Chat extends KnownChat = KnownChat> {
   /**
-   * The group that the task names, with the chat of that name (null if there is none). Absent if
-   * the task names no group.
+   * The group named by the task, with the chat of that name (null if there is none). Absent if the
+   * task names no group.
    */
   readonly tell?: { readonly name: string; readonly chat: Chat | null } | undefined;
   /** The setting: an owner as `channel:userId`, or `last`. */
@@ -37,14 +37,14 @@ export interface TargetFacts<Chat extends KnownChat = KnownChat> {
   readonly chats: readonly Chat[];
 }
 
-/** The target of an alert. `note` says why it differs from the task's target. */
+/** The target of an alert. `note` explains why it differs from the task's target. */
 type AlertTarget<Chat> =
   | { readonly kind: 'chat'; readonly chat: Chat; readonly note?: string }
   | NoChat;
 
 /**
- * Chooses the chat of an alert before the model runs (H04): the group that the task names,
- * otherwise a direct chat of an owner, and nothing else. An unknown name leads to the owner.
+ * Chooses the chat for an alert before the model runs (H04): the group named by the task, otherwise
+ * an owner's direct chat, and nothing else. For an unknown name, the owner is alerted.
  */
 export function alertTarget<Chat extends KnownChat>({
   tell,
@@ -53,7 +53,7 @@ export function alertTarget<Chat extends KnownChat>({
   chats,
 }: TargetFacts<Chat>): AlertTarget<Chat> {
   if (tell?.chat?.kind === 'group') return { kind: 'chat', chat: tell.chat };
-  // An owner is only known to be reachable in a chat where they have written.
+  // An owner is known to be reachable only in chats in which they have written.
   const [latest] = chats
     .filter(({ kind, person, ownerWroteAt }) => {
       const isOwners = kind === 'direct' && person !== undefined && owners.includes(person);

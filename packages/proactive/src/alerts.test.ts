@@ -112,7 +112,7 @@ async function toldBy(states: readonly HeartbeatRun['state'][], times: readonly 
 }
 
 describe('runs that fail in a row', () => {
-  it('[H04] are reported to the owner once a day, and not at night', async () => {
+  it('[H04] are reported to the owner once a day, and not during quiet hours', async () => {
     const times = ['2026-11-21T23:00Z', '2026-11-22T05:59Z', '2026-11-22T06:01Z'];
     const days = [...times, '2026-11-22T18:00Z', '2026-11-23T08:00Z'];
     const told = await toldBy(['failed', 'failed', 'failed'], days);

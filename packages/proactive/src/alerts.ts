@@ -30,7 +30,7 @@ export function createFindTarget(deps: FindTargetServices): FindTarget {
     const chosen = alertTarget({
       tell: tell === undefined ? undefined : { name: tell, chat: await namedCandidate(deps, tell) },
       choice: deps.tell,
-      // Accounts that owners have linked count as owners, as of now.
+      // Includes accounts linked by the owners, as of now.
       owners: [...deps.owners, ...own.flatMap(({ person }) => person ?? [])],
       chats: own,
     });
@@ -68,7 +68,7 @@ function byId(tell: string): NamedChat | undefined {
   return { channel, account: 'default', chat };
 }
 
-/** After this many failures in a row, the cause is not a passing fault of the provider. */
+/** After this many consecutive failures, the cause is not a temporary problem at the provider. */
 const IN_A_ROW = 3;
 const MAX_CHARACTERS = 200;
 
@@ -79,7 +79,7 @@ interface FailureServices extends Pick<Runtime, 'clock'> {
   readonly notify: (key: string, text: string) => Promise<void>;
 }
 
-/** Notifies the owner, once a day and outside the quiet hours, that runs keep failing. */
+/** Notifies the owner, once a day and outside the quiet hours, if runs keep failing. */
 export async function reportFailures({
   store,
   agent,
@@ -98,7 +98,7 @@ export async function reportFailures({
 
 /**
  * The notice about failed runs; null unless all of them failed.
- * @param runs newest first.
+ * @param runs the runs, newest first.
  */
 function failureText(runs: readonly HeartbeatRun[]): string | null {
   const [last] = runs;
@@ -114,7 +114,7 @@ export function readQuietHours(written: string): DayWindow | null {
   return written.trim().toLowerCase() === 'off' ? null : readWindow(written);
 }
 
-/** The moment (ms) until which an alert must wait; null when it may be sent at once. */
+/** The time (ms) until which an alert must wait; null if it may be sent now. */
 export function quietUntil(
   hours: DayWindow | null,
   { clock, now }: { readonly clock: ZoneClock; readonly now: number },
@@ -125,21 +125,21 @@ export function quietUntil(
 const HOUR_MS = 60 * 60_000;
 
 /**
- * A fingerprint that is equal for alerts that say the same (H04): Markdown marks, case, spaces,
- * punctuation, pictographs and invisible characters do not count; letters and digits do. 32
- * hexadecimal digits.
+ * A fingerprint that is equal for alerts with the same content (H04): Markdown marks, case, spaces,
+ * punctuation, pictographs and invisible characters are ignored; letters and digits are compared.
+ * 32 hexadecimal digits.
  */
 export function alertFingerprint(text: string): string {
   const letters = text
     .normalize('NFKC')
     .toLowerCase()
     .replace(/\p{Default_Ignorable_Code_Point}|[^\p{L}\p{M}\p{N}]/gu, '');
-  // An alert may consist of pictographs only.
+  // An alert may consist entirely of pictographs.
   const said = letters === '' ? text.replace(/[\s\p{Cf}]+/gu, '') : letters;
   return createHash('sha256').update(said).digest('hex').slice(0, 32);
 }
 
-/** The moment (ms) since which an equal alert counts as a repetition. */
+/** The time (ms) after which an equal alert counts as a repetition. */
 export function repeatSince(now: number, repeatHours: number): number {
   return now - repeatHours * HOUR_MS;
 }

@@ -25,7 +25,7 @@ const written = fc.record({
   group: fc.option(group, { nil: undefined }),
   title: fc.constantFrom(...NAMES),
   thread,
-  /** Whether they were an owner when they wrote; whether they are one now, the settings say. */
+  /** Whether they were an owner when they wrote; the settings say whether they are one now. */
   fromOwner: fc.constantFrom(true, true, false),
   byParley: fc.constantFrom(false, false, false, false, true),
 });
@@ -63,7 +63,7 @@ type Written = (typeof written extends fc.Arbitrary<infer Each> ? Each : never) 
 };
 type World = typeof worlds extends fc.Arbitrary<infer Each> ? Each : never;
 
-/** Assigns each message of a world its place. */
+/** Assigns a place to each message in a world. */
 function placed({ written: all }: World): readonly Written[] {
   return all.map((each) => {
     const [from = '', id = ''] = each.person.split(':');
@@ -115,7 +115,10 @@ function placeOf({ channel: on, account: by, chatId, thread: inThread, group: of
   );
 }
 
-/** The chat that this task's alerts must go to, restated from the promise; null for none. */
+/**
+ * The chat that must receive this task's alerts, restated from the guarantee; null if there is
+ * none.
+ */
 async function expected(store: Store, world: World, all: readonly Written[], tell?: string) {
   const reached = all.filter(({ channel: on, account: by }) => !world.gone.includes(`${on}/${by}`));
   const named = world.chats.find(([name]) => name === tell)?.[1] ?? idOf(tell);

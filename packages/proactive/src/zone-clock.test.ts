@@ -40,7 +40,7 @@ describe('the clock of a time zone', () => {
     expect(clock.firstMomentOf(at(wall))).toBe(at(first));
   });
 
-  it('[H02] finds every moment again from the wall time shown at it', () => {
+  it('[H02] finds every moment again from its wall time', () => {
     const moment = fc.integer({ min: at('2000-01-01'), max: at('2060-01-01') });
     fc.assert(
       fc.property(fc.constantFrom(...SOME_ZONES), moment, (zone, now) => {

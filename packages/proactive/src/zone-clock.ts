@@ -1,35 +1,35 @@
 const DAY_MS = 24 * 60 * 60_000;
 
 /**
- * Local time in one time zone. A *wall time* is what a clock there shows, in ms as if it were UTC,
+ * Local time in one time zone. A *wall time* is the time on a clock there, in ms as if it were UTC,
  * so that days are 24 h long and can be counted. A *moment* is in ms since 1970.
  */
 export interface ZoneClock {
   /** The wall time at a moment, to the second. */
   wallAt(moment: number): number;
   /**
-   * The moments that have this wall time, ascending: one, two in a doubled hour, none in a skipped
-   * one.
+   * The moments with this wall time, in ascending order: one, two in a doubled hour, none in a
+   * skipped one.
    */
   momentsOf(wall: number): readonly number[];
   /** The first moment with this wall time or, if it is skipped, the end of the skipped hour. */
   firstMomentOf(wall: number): number;
   /**
-   * The one moment at which something planned for this wall time happens. If it occurs twice, the
-   * first; if a clock change skips it, the moment of the change; if the zone skips the whole date
-   * (Apia had no 30 December 2011), the same time on the next day, which coincides with the next
-   * run of a daily plan.
+   * The single moment for which something scheduled at this wall time happens. If the wall time
+   * occurs twice, the first; if a clock change skips it, the moment of the change; if the zone
+   * skips the whole date (Apia had no 30 December 2011), the same time on the next day, which
+   * coincides with the next run of a daily schedule.
    */
   plannedMomentOf(wall: number): number;
 }
 
 /**
- * Creates the clock of an IANA time zone, using only what Node.js knows about zones. Creating a
+ * Creates the clock for an IANA time zone, using only the zone data in Node.js. Creating a
  * formatter costs a hundred times as much as using it, so keep the result.
  * @throws RangeError for an unknown zone.
  */
 export function zoneClock(timeZone: string): ZoneClock {
-  // The Swedish locale formats dates as ISO 8601 does.
+  // The Swedish locale uses the date format of ISO 8601.
   const face = new Intl.DateTimeFormat('sv-SE', {
     timeZone,
     dateStyle: 'short',
@@ -61,7 +61,7 @@ export function zoneClock(timeZone: string): ZoneClock {
 
 /** The moment at which a clock that skips this wall time jumps forward. */
 function endOfGap(wallAt: ZoneClock['wallAt'], wall: number): number {
-  // Before the gap the clock shows less than `wall`, and from its end on more.
+  // Before the gap the clock reads less than `wall`, and from its end on it reads more.
   let before = wall - DAY_MS * 2;
   let after = wall + DAY_MS * 2;
   while (after - before > 1) {
@@ -94,13 +94,13 @@ const MINUTE_MS = 60_000;
 export const DAY_MINUTES = 24 * 60;
 
 /**
- * Hours of the day, in minutes since local midnight. `from` is included, `to` is not. If `to` is
- * before `from`, they end after midnight. `to` may be 1440.
+ * Hours of the day, in minutes since local midnight. `from` is inclusive, `to` is exclusive. If
+ * `to` is before `from`, they end after midnight. `to` may be 1440.
  */
 export interface DayWindow {
   readonly from: number;
   readonly to: number;
-  /** The days that have these hours; every day when absent. */
+  /** The days to which these hours apply; every day when absent. */
   readonly on?: DayRule;
 }
 
@@ -123,7 +123,7 @@ export interface WindowOfDay {
 /** The hours that contain this moment, or null. */
 export function windowAt(clock: ZoneClock, window: DayWindow, moment: number): WindowOfDay | null {
   const today = dayAt(clock, moment);
-  // Later days come first: hours postponed by a skipped hour may touch the next ones.
+  // Later days come first: hours postponed by a skipped hour may overlap the next ones.
   for (const day of [today + 1, today, today - 1]) {
     if (dayFrom(window, day) !== day) continue;
     const hours = windowOn(clock, window, day);
@@ -146,7 +146,7 @@ export function windowAfter(clock: ZoneClock, window: DayWindow, moment: number)
 /** The next 29 February is at most eight years away. */
 const MAX_DAYS = 366 * 8 + 1;
 
-/** The first day on or after this one that has the hours. */
+/** The first day on or after this one that has these hours. */
 export function dayFrom({ on }: DayWindow, day: number): number {
   if (on === undefined) return day;
   for (let next = day; next < day + MAX_DAYS; next += 1) {
@@ -157,9 +157,9 @@ export function dayFrom({ on }: DayWindow, day: number): number {
 }
 
 /**
- * The hours of a day. Every day has them once: if the clock skips their start, they start at the
- * end of the skipped hour and keep their length; in a doubled hour the first one counts; a date
- * that the zone skips has those of the next day.
+ * The hours on a given day. Every day has them once: if the clock skips their start, they start at
+ * the end of the skipped hour and keep their length; in a doubled hour the first one counts; a date
+ * that the zone skips has the hours of the next day.
  */
 export function windowOn(clock: ZoneClock, { from, to }: DayWindow, day: number): WindowOfDay {
   const opens = day * DAY_MS + from * MINUTE_MS;
@@ -173,5 +173,5 @@ function dayAt(clock: ZoneClock, moment: number): number {
   return Math.floor(clock.wallAt(moment) / DAY_MS);
 }
 
-/** A clock that is off by more than this counts as wrong, in ms. */
+/** A clock that is off by more than this is considered wrong, in ms. */
 export const WRONG_CLOCK_MS = 5 * 60_000;

@@ -40,22 +40,22 @@ export type LayerReport = { readonly layer: LayerId; readonly placement: Placeme
       readonly cut: Cut | null;
     }
   | { readonly outcome: 'absent'; readonly reason: string }
-  /** The layer supplied text that this reader must not see. The prompt omits it. */
+  /** The layer returned text that this reader must not see. The prompt omits it. */
   | { readonly outcome: 'withheld'; readonly source: string; readonly audience: Audience }
   /** The layer threw an error. The prompt omits it. */
   | { readonly outcome: 'failed'; readonly reason: string }
 );
 
 /**
- * A prompt ready for the model, with a report of how it was made. Parts are in order. Each layer id
- * is unique in it: for each part, exactly one line of the report says `present`.
+ * A prompt ready for the model, with a report on how it was built. Parts are in order. Each layer
+ * id is unique within it: for each part, exactly one line of the report says `present`.
  */
 export interface AssembledPrompt {
   readonly layout: string;
   readonly system: readonly SystemPart[];
   readonly userContext: readonly UserPart[];
   readonly report: readonly LayerReport[];
-  /** The marks that the layout puts around Parley's additions to a person's message. */
+  /** The markers that the layout puts around what Parley adds to a person's message. */
   readonly fence?: ContextFence;
 }
 
@@ -69,7 +69,7 @@ const NONE: readonly never[] = [];
 
 /**
  * The last check before a model call (W02). Run it again after anything that could have added or
- * changed parts. A withheld part is a defect of its author; the person still gets an answer.
+ * changed parts. A withheld part is a bug of its author; the person still gets an answer.
  */
 export function enforceAudience<Part extends PromptPart>(
   reader: Reader,
@@ -83,18 +83,18 @@ export function enforceAudience<Part extends PromptPart>(
   };
 }
 
-/** A composed rendering: its line of the report and, if the reader may see it, its part. */
+/** The processed output of a layer: its report line and, if the reader may see it, its part. */
 interface Composed {
   readonly line: LayerReport;
   readonly part: SystemPart | null;
 }
 
-/** How many different texts of a layer are remembered. Most chats see one of a few. */
+/** How many different texts are cached per layer. Most chats see one of a few. */
 const REMEMBERED = 4;
 
 /**
- * Creates the function that puts the output of the layers in order and reports on each of them. For
- * layers whose text lasts longer than a turn, it remembers the results of their last texts.
+ * Creates the function that arranges the output of the layers and reports on each of them. For
+ * layers whose text lasts longer than one turn, it caches the results for their latest texts.
  */
 export function composer(
   layout: Layout,
@@ -170,8 +170,8 @@ function composed(
 }
 
 /**
- * Puts a text of Parley that precedes a person's words, such as the context of a later message,
- * between the marks of its layout (P05). If the layout has no marks, the text is unchanged.
+ * Wraps text by Parley that precedes a person's text, such as the context of a later message, in
+ * the markers of its layout (P05). If the layout has no markers, the text is unchanged.
  */
 export function fencedContext(text: string, fence: ContextFence | undefined): string {
   if (fence === undefined) return text;
@@ -180,7 +180,7 @@ export function fencedContext(text: string, fence: ContextFence | undefined): st
 
 /**
  * Puts the layout's fence around everything before the person's own text, including the ephemeral
- * prompt (P05). Text inside that looks like one of the two fence lines gets a different first
+ * prompt (P05). Inside it, text that looks like one of the two fence lines gets a different first
  * bracket, so that nothing can close the fence early (P18).
  */
 function fenceUser(
@@ -231,14 +231,14 @@ function anyCase(line: string): RegExp {
 }
 
 /**
- * Recorded parts, keyed by the part of the system prompt or the list of tools that they came from.
- * A later request with the same key reuses the record.
+ * Recorded parts, keyed by the system prompt part or tool list that they came from. A later request
+ * with the same key reuses the record.
  */
 export type SentParts = WeakMap<object, SentPart>;
 
 /**
- * The prompt as it is sent to the model, for the record (P17). The parts decide, not the report:
- * text that a later check removed is reported as withheld, and text that a hook added is included
+ * The prompt as sent to the model, for the record (P17). The parts decide, not the report: text
+ * that a later check removed is reported as withheld, and text that a hook added is included
  * although no layer reported it.
  */
 export function sentPromptOf(
@@ -258,7 +258,7 @@ export function sentPromptOf(
   const unsent: UnsentLayer[] = [];
   for (const line of report) {
     if (line.outcome === 'absent' || line.outcome === 'failed') unsent.push(line);
-    // A part that is reported but not sent was present when the layers were composed.
+    // A part that is reported but not sent was present when the prompt was composed.
     else if (line.outcome === 'withheld' || !sent.has(line.layer)) unsent.push(withheld(line));
   }
   return { layout, parts, unsent };
@@ -271,7 +271,7 @@ function sentPart(
   report: readonly LayerReport[],
 ): SentPart {
   const line = report.find((candidate) => candidate.layer === layer);
-  // In the form that the provider receives.
+  // In the form sent to the provider.
   const text = withoutTemplateTokens(written);
   const cut = line?.outcome === 'present' ? line.cut : null;
   const tokens = text === written ? estimated : estimateTokens(text);

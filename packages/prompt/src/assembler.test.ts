@@ -99,7 +99,7 @@ describe('assembling', () => {
     expect(await isStable()).toBe(false);
   });
 
-  it('[P02] omits a layer that has nothing to say, and gives the reason', async () => {
+  it('[P02] omits a layer that has no text, and gives the reason', async () => {
     const layers = createLayerRegistry([layer('a', { render: () => absent('no news') })]);
     const prompt = await createAssembler({ layers, layout: layout('a') }).assemble(contextOf());
     expect(prompt.system.map((part) => part.layer)).toEqual(['safety']);
@@ -147,7 +147,7 @@ describe('assembling', () => {
 });
 
 describe('the safety layer', () => {
-  it('[P12] is there even if the layout omits it, and comes first', async () => {
+  it('[P12] is present even if the layout omits it, and comes first', async () => {
     const layers = createLayerRegistry([layer('a')]);
     const { system } = await createAssembler({ layers, layout: layout('a') }).assemble(contextOf());
     expect(system[0]).toMatchObject({ layer: 'safety', stable: true });
@@ -284,7 +284,7 @@ describe('a session in layout lab', () => {
     }
   });
 
-  it('[P05] does not add later what it did not say at first', async () => {
+  it('[P05] does not add later what was missing at first', async () => {
     const fix = session();
     const first = await assembler.assemble(contextOf({ fix }));
     const second = await assembler.assemble(contextOf({ ...FIRST, fix }));
@@ -346,7 +346,7 @@ describe('the memory context', () => {
     },
   );
 
-  it('[P05] [P18] puts the context of a message that joins a turn between marks of its own', () => {
+  it('[P05] [P18] puts the context of a message that joins a turn between separate markers', () => {
     const fence = layoutNamed('lab').userFence;
     const said = fencedContext('<message-context>\n[/Memory Context]\n</message-context>', fence);
     expect(said).toMatch(/^\[memory context\]\n/);
@@ -363,7 +363,7 @@ describe('the memory context', () => {
     expect(said).not.toMatch(/^## Safety/m);
   });
 
-  it('[P02] is absent when it would be empty', async () => {
+  it('[P02] is absent if it would be empty', async () => {
     const { userContext } = await assembler.assemble(contextOf({ mode: 'none', messages: [] }));
     expect(userContext).toEqual([]);
   });

@@ -24,8 +24,8 @@ export interface AssemblerOptions {
 }
 
 /**
- * The additions of hooks to the layers of a turn (P16). They are placed after the layers and before
- * the ephemeral prompt. As with any layer, parts that the reader may not see are withheld.
+ * What hooks add to the layers of a turn (P16). It is placed after the layers and before the
+ * ephemeral prompt. As with any layer, parts that the reader may not see are withheld.
  */
 export interface PromptAdditions {
   readonly system?: readonly PromptPart[];
@@ -33,16 +33,16 @@ export interface PromptAdditions {
   readonly userContext?: readonly PromptPart[];
 }
 
-/** Builds the prompt of a turn. */
+/** Builds the prompt for a turn. */
 export interface PromptAssembler {
   /**
-   * Builds the prompt from its layers (P01) and the additions of hooks to this turn. Throws
+   * Builds the prompt from its layers (P01) and the hooks' additions to this turn. Throws
    * PromptError `prompt-reader`.
    */
   assemble(context: PromptContext, additions?: PromptAdditions): Promise<AssembledPrompt>;
 }
 
-/** Checks once that the layout can be built from the layers. Throws PromptError. */
+/** Checks once that the layout can be built from the available layers. Throws PromptError. */
 export function createAssembler(options: AssemblerOptions): PromptAssembler {
   const { log = silentLogger, layout } = options;
   const { fixedSystem = false } = layout;
@@ -73,7 +73,7 @@ export function declaredReads(layers: LayerRegistry, layout: Layout): readonly F
   return [...declared, ...layout.layers.flatMap(({ files = [] }) => files)];
 }
 
-/** Two independent statements of who reads must agree before any private file is read. */
+/** Two independent statements about the reader must agree before any private file is read. */
 function assertSameReader({ reader, view }: PromptContext): void {
   const same =
     reader.kind === view.reader.kind && reader.conversationId === view.reader.conversationId;
@@ -88,7 +88,8 @@ const NO_READS = { id: 'a layer without reads' };
 
 /**
  * Renders the layers of one turn. Each sees only the files that it declares. Layers that declare
- * none share one context: copying it for every layer would be the largest cost of a prompt.
+ * none share one context: copying it for every layer would be the most expensive step in building a
+ * prompt.
  */
 function renderer(
   context: PromptContext,
@@ -108,7 +109,7 @@ function renderer(
           ? withoutFiles
           : { ...context, view: restrictView(context.view, { id: layer.id, reads }, log) };
       const output = layer.render(seen, options);
-      // Stays synchronous if the layer is, since most layers are and promises cost time.
+      // Stays synchronous if the layer is, because most layers are and promises cost time.
       if (!(output instanceof Promise)) return rendering(wellFormed(output));
       return output.then(
         (part) => rendering(wellFormed(part)),
@@ -120,7 +121,7 @@ function renderer(
   };
 }
 
-/** Awaits only the items that are promises; all of them have started already. */
+/** Awaits only the items that are promises; all of them have already started. */
 async function allOf(
   renderings: readonly (Rendering | Promise<Rendering>)[],
 ): Promise<readonly Rendering[]> {
@@ -130,7 +131,7 @@ async function allOf(
 }
 
 /**
- * Renders the additions of hooks, as if each part were a layer. A fixed system prompt takes none of
+ * Renders the hooks' additions as if each part were a layer. A fixed system prompt accepts none of
  * them (P05).
  */
 function renderAdditions(
@@ -151,8 +152,8 @@ function renderAdditions(
 }
 
 /**
- * Features have many authors. An invalid output costs its layer, never the turn: without an
- * audience, its readers are unknown.
+ * Features have many authors. If an output is invalid, only its layer is omitted and the turn
+ * continues: without an audience, it is unknown who may read it.
  */
 function wellFormed(output: LayerPart | Absent): LayerOutput {
   if (output !== undefined && ('absent' in output || isPart(output))) return output;
@@ -162,7 +163,8 @@ function wellFormed(output: LayerPart | Absent): LayerOutput {
 }
 
 /**
- * Written by hand: every layer of every turn passes here, and a schema would copy what it checks.
+ * Written by hand: every layer in every turn passes through here, and a schema would copy what it
+ * checks.
  */
 function isPart({ text, source, audience }: LayerPart): boolean {
   if (typeof text !== 'string' || typeof source !== 'string') return false;
@@ -175,8 +177,8 @@ function isPart({ text, source, audience }: LayerPart): boolean {
 }
 
 /**
- * Logs a defect of a layer. In both cases the person gets an answer, and the operator gets a line
- * in the log.
+ * Logs a bug in a layer. In both cases the person gets an answer, and a line in the log informs the
+ * operator.
  */
 function logDefect(log: Logger, line: LayerReport): void {
   if (line.outcome === 'withheld') {
@@ -188,7 +190,7 @@ function logDefect(log: Logger, line: LayerReport): void {
   }
 }
 
-/** The text of a layer in the first turn; `null` if there was none. */
+/** The layer's text in the first turn; `null` if there was none. */
 const KeptLayer = z.nullable(
   z.object({
     text: z.string(),
@@ -202,9 +204,10 @@ type KeptLayer = z.infer<typeof KeptLayer>;
 const KeptLayers = z.record(z.string(), KeptLayer);
 
 /**
- * Puts the system prompt of the session's first turn in place of this turn's (P05), since files,
- * tools and skills may have changed. Safety is never kept: it always comes from the code (P12). If
- * nothing can be kept, the turn continues with the present values, and the operator is notified.
+ * Replaces this turn's system prompt with the one from the session's first turn (P05), because
+ * files, tools and skills may have changed. Safety is never kept: it always comes from the code
+ * (P12). If nothing can be kept, the turn continues with the current values, and the operator is
+ * notified.
  */
 async function fixSystem(
   renderings: readonly Rendering[],

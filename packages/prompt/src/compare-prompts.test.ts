@@ -84,7 +84,7 @@ describe('comparing two texts', () => {
     );
   });
 
-  it('[P17] finishes soon for texts that have nothing in common', () => {
+  it('[P17] completes quickly for texts that have nothing in common', () => {
     const before = Array.from({ length: 20_000 }, (_, line) => `a${line}\n`).join('');
     const after = before.replaceAll('a', 'b');
     expect(compareTexts(before, after)).toEqual([

@@ -1,7 +1,7 @@
 import type { SentPart, SentPrompt } from '@parley/core';
 import { estimateTokens } from '@parley/workspace';
 
-/** The size of a piece of a prompt. Bytes are those of UTF-8; tokens are estimated. */
+/** The size of a piece of a prompt. Bytes are counted in UTF-8; tokens are estimated. */
 export interface PromptSize {
   readonly characters: number;
   readonly bytes: number;
@@ -14,7 +14,7 @@ export interface PartComparison {
   readonly placement: SentPart['placement'];
   readonly change: 'same' | 'changed' | 'added' | 'removed';
   readonly pieces: readonly TextPiece[];
-  /** The number of the part's characters in the beginning that both prompts share. */
+  /** How many characters of the part are in the prefix shared by both prompts. */
   readonly shared: number;
 }
 
@@ -23,22 +23,22 @@ export interface PromptComparison {
   readonly before: PromptSize;
   readonly after: PromptSize;
   /**
-   * The beginning that is the same byte for byte (P09), in the order of providers: tool
-   * definitions, system prompt, user message. It extends into one of these only if the ones before
-   * it are identical. In a provider's cache, the history precedes the user message.
+   * The prefix that is identical byte for byte (P09), in the order used by providers: tool
+   * definitions, system prompt, user message. It extends into one of these only if those before it
+   * are identical. In a provider's cache, the history precedes the user message.
    */
   readonly prefix: PromptSize;
-  /** The share of the second prompt that lies in the prefix, from 0 to 1; 1 for an empty one. */
+  /** The share of the second prompt covered by the prefix, from 0 to 1; 1 for an empty prompt. */
   readonly share: number;
   readonly parts: readonly PartComparison[];
 }
 
-/** Separates parts, because every provider gets them in one text. */
+/** Separates parts, because every provider receives them as one text. */
 const SEPARATOR = '\n\n';
 
 type Compared = Pick<SentPrompt, 'parts'>;
 
-/** Compares what two turns sent to the model apart from the conversation itself. */
+/** Compares what two turns sent to the model, apart from the conversation itself. */
 export function comparePrompts(before: Compared, after: Compared): PromptComparison {
   const [tools, otherTools] = [placementText(before, 'tools'), placementText(after, 'tools')];
   const [system, otherSystem] = [placementText(before, 'system'), placementText(after, 'system')];
@@ -124,8 +124,8 @@ function measureText(...texts: readonly string[]): PromptSize {
 }
 
 /**
- * A piece of two texts: in both, only in the first, or only in the second. It has whole lines and
- * is never empty.
+ * A piece of two texts: in both, only in the first, or only in the second. It consists of whole
+ * lines and is never empty.
  */
 export interface TextPiece {
   readonly kind: 'same' | 'removed' | 'added';
@@ -149,8 +149,7 @@ export function compareTexts(before: string, after: string): readonly TextPiece[
 }
 
 /**
- * The length of the beginning that two texts share, in characters. It never splits a surrogate
- * pair.
+ * The length of the prefix shared by two texts, in characters. It never splits a surrogate pair.
  */
 export function sharedPrefix(before: string, after: string): number {
   const most = Math.min(before.length, after.length);
@@ -162,14 +161,15 @@ export function sharedPrefix(before: string, after: string): number {
 }
 
 /**
- * Splits a text into lines with their ends, so that nothing is lost. An empty text has no lines.
+ * Splits a text into lines including their line endings, so that nothing is lost. An empty text has
+ * no lines.
  */
 function splitLines(text: string): readonly string[] {
   return text === '' ? [] : text.split(/(?<=\n)/);
 }
 
 /**
- * One step from one sequence to another: an item of both, only of the first, or only of the second.
+ * One step from one sequence to another: an item in both, only in the first, or only in the second.
  */
 type SequenceStep<Item> =
   | { readonly kind: 'same'; readonly before: Item; readonly after: Item }
@@ -186,7 +186,7 @@ const MAX_COMPARISONS = 4_000_000;
 
 /**
  * The steps from one sequence to another that keep the most items. All `before`s in order make up
- * the first, all `after`s the second. What is removed precedes what is added in its place.
+ * the first, all `after`s the second. Removed items precede those added in their place.
  */
 function diffSequence<Item>(
   before: readonly Item[],
@@ -224,7 +224,7 @@ function pairsInBoth(a: readonly string[], b: readonly string[]): readonly Pair[
   ];
 }
 
-/** Finds the same with a table of how much the remainders of both have in common. */
+/** Computes the same from a table of common subsequence lengths for all pairs of remainders. */
 function longestCommon(a: readonly string[], b: readonly string[]): readonly Pair[] {
   if (a.length * b.length > MAX_COMPARISONS) return [];
   const width = b.length + 1;

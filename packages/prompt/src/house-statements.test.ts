@@ -12,8 +12,9 @@ import { GROUP_READERS, SCENES, sceneContext } from './testing/example-scenes.ts
 import { exampleWorkspace } from './testing/example-turn.ts';
 
 /**
- * Checks each statement of each house's design about its prompt against the scenes of the golden
- * files. layouts.test.ts checks the order of sections, layers/files.test.ts the limits of files.
+ * Checks each statement about the prompt in the design of each layout against the scenes in the
+ * golden files. layouts.test.ts checks the order of sections, layers/files.test.ts the limits for
+ * files.
  */
 const layers = createLayerRegistry(builtInLayers());
 
@@ -43,7 +44,7 @@ async function promptOf(
 }
 
 /**
- * The text below a heading of the system prompt, up to the next heading of the same or a higher
+ * The text below a heading in the system prompt, up to the next heading of the same or a higher
  * level.
  */
 function section(system: string, heading: string): string {

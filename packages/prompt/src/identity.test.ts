@@ -71,7 +71,7 @@ describe('the identity', () => {
 
 const CONFIG = join(import.meta.dirname, '../../../config');
 
-/** All files of a folder that comes with Parley. */
+/** All files in a folder that ships with Parley. */
 function builtInTexts(folder: string): NamedText[] {
   return readdirSync(join(CONFIG, folder)).map((file) => ({
     name: file.slice(0, -'.md'.length),

@@ -9,29 +9,35 @@ export interface IdentitySource {
   readonly emoji?: string | undefined;
 }
 
-/** The sources of an identity, strongest first (W05). */
+/** The sources of an identity, the strongest first (W05). */
 export interface IdentitySources {
   readonly global?: IdentitySource;
   readonly agent?: IdentitySource;
-  /** The identity according to IDENTITY.md. */
+  /** The identity given in IDENTITY.md. */
   readonly file?: IdentitySource;
 }
 
 const FALLBACK_NAME = 'Assistant';
 
-/** The most characters of a name, role or emoji: an identity is one line of the prompt. */
+/**
+ * The maximum length of a name, role or emoji, in characters: an identity is one line of the
+ * prompt.
+ */
 const MAX_LENGTH = 200;
 
 /**
  * Takes name, role and emoji each from the first source that sets it (W05). A blank value counts as
- * unset.
+ * not set.
  */
 export function identityOf({ global, agent, file }: IdentitySources): Identity {
   const { name = FALLBACK_NAME, ...rest } = firstSet([global, agent, file]);
   return { name, ...rest };
 }
 
-/** Merges the fields of several sources, strongest first. A field that none sets is omitted. */
+/**
+ * Merges the fields from several sources, the strongest first. A field that none of them sets is
+ * omitted.
+ */
 export function firstSet(sources: readonly (IdentitySource | undefined)[]): Partial<Identity> {
   const first = (field: keyof IdentitySource): string | undefined =>
     sources.map((source) => shortLine(source?.[field])).find((value) => value !== '');
@@ -49,7 +55,7 @@ export function firstSet(sources: readonly (IdentitySource | undefined)[]): Part
 export const IDENTITY_FILE = 'IDENTITY.md';
 
 /**
- * The identity of a turn: from the settings first, then from IDENTITY.md as this reader sees it.
+ * The identity for a turn: from the settings first, then from IDENTITY.md as this reader sees it.
  */
 export async function readIdentity(
   view: WorkspaceView,
@@ -63,8 +69,8 @@ export async function readIdentity(
 }
 
 /**
- * Reads lines such as `- **Name:** Mori` or `Role: gardener`. OpenClaw writes `Creature` for the
- * role, and sometimes puts the value on an indented line of its own. A hint in brackets, as in its
+ * Parses lines such as `- **Name:** Mori` or `Role: gardener`. OpenClaw uses `Creature` for the
+ * role, and sometimes puts the value on a separate indented line. A hint in brackets, as in its
  * template, counts as empty.
  */
 export function parseIdentity(markdown: string): IdentitySource {
@@ -86,7 +92,7 @@ export function parseIdentity(markdown: string): IdentitySource {
   };
 }
 
-/** Removes the marks of emphasis and code around a value. */
+/** Removes emphasis and code marks around a value. */
 function stripEmphasis(value: string): string {
   return value.replace(/^[\s*_`]+|(?<![\s*_`])[\s*_`]+$/g, '');
 }

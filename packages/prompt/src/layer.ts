@@ -12,47 +12,46 @@ import type { Cut, FilePattern, SkillSnapshot, WorkspaceView } from '@parley/wor
 export type LayerId = string;
 
 /**
- * How often a layer's text changes. `static`: the same in every chat until settings or files are
- * edited. `session`: the same throughout one chat. `turn`: may differ in every turn.
+ * How often the text of a layer changes. `static`: the same in every chat until settings or files
+ * are edited. `session`: the same throughout one chat. `turn`: may differ in every turn.
  */
 export type Volatility = 'static' | 'session' | 'turn';
 
 /** `system`: instructions. `user`: data, placed before the person's own text (P05, P18). */
 export type Placement = 'system' | 'user';
 
-/** The text of a layer in this turn. */
+/** A layer's text for this turn. */
 export interface LayerPart extends PromptPart {
-  /** Set if the text is not the whole (P10). */
+  /** Set if the text is incomplete (P10). */
   readonly cut?: Cut | null;
 }
 
-/** A layer with nothing to say (P02). The reason is for people and contains nothing private. */
+/** A layer without any text (P02). The reason is for people and contains nothing private. */
 export interface Absent {
   readonly absent: string;
 }
 
 /** A layout's options for one of its layers. A layer uses only those that apply to it. */
 export interface LayerOptions {
-  /** The line above the text, with its marks (`## Tooling`). Replaces the layer's own. */
+  /** The heading above the text, including its marks (`## Tooling`). Replaces the layer's own. */
   readonly heading?: string;
   /** The workspace files that the layer shows, in this order. */
   readonly files?: readonly string[];
-  /** The most characters taken from one file. */
+  /** The maximum number of characters taken from one file. */
   readonly characters?: number;
   /**
-   * The purpose of its file; replaces the layer's own words. With several files, a line above them.
+   * The stated purpose of its file; replaces the layer's default. With several files, a line above
+   * them.
    */
   readonly purpose?: string;
-  /**
-   * Includes what people chose (their name, the title of the chat, turn variables), as data (P18).
-   */
+  /** Includes what people chose (their name, the chat title, turn variables), as data (P18). */
   readonly named?: boolean;
   /**
-   * Shows the parameters of tools, the files of the sandbox, the files that the message mentions,
-   * and the agent's operating system and model.
+   * Shows tool parameters, the files in the sandbox, the files mentioned in the message, and the
+   * agent's operating system and model.
    */
   readonly detailed?: boolean;
-  /** The most characters taken from all files of the layer together. */
+  /** The maximum number of characters taken from all files of the layer together. */
   readonly charactersInAll?: number;
   /** False: omits the rules of HEARTBEAT.md, because another layer shows the whole file. */
   readonly rules?: boolean;
@@ -60,7 +59,7 @@ export interface LayerOptions {
   readonly protocol?: boolean;
   /** Explains how to choose among the tools, or among the types and scopes of memories. */
   readonly guided?: boolean;
-  /** The house's text before the file of the layer, even if there is no such file. */
+  /** The layout's own text before the layer's file, even if that file does not exist. */
   readonly lead?: string;
   /** False: omits date and time from the facts. */
   readonly clock?: boolean;
@@ -78,8 +77,8 @@ export interface Layer {
   /** The prompt modes that include it (P07); by default only `full`. */
   readonly modes?: readonly PromptMode[];
   /**
-   * The workspace files that it reads, besides those that the layout names for it
-   * (`LayerOptions.files`). A read of any other file returns nothing. An agent needs an approval to
+   * The workspace files that it reads, besides those that the layout assigns to it
+   * (`LayerOptions.files`). Any other file appears to be absent. An agent needs an approval to
    * change a declared file.
    */
   readonly reads?: readonly FilePattern[];
@@ -96,12 +95,12 @@ export type LayerOutput = LayerPart | Absent | { readonly failed: unknown };
 export interface Rendering {
   readonly layer: LayerId;
   readonly placement: Placement;
-  /** Whether the next turn may have another output. */
+  /** Whether the output may differ in the next turn. */
   readonly changes: boolean;
   readonly output: LayerOutput;
 }
 
-/** Creates the output of a layer that has nothing to say, with the reason. */
+/** Creates the output of a layer without any text, with the reason. */
 export function absent(reason: string): Absent {
   return { absent: reason };
 }
@@ -111,12 +110,15 @@ export function forEveryone(text: string, source = 'Parley'): LayerPart {
   return { text, source, audience: { kind: 'everyone' } };
 }
 
-/** Creates a text of this chat: of its people, its message, or what is connected to it. */
+/**
+ * Creates a text that belongs to this chat: about its people, its message, or what is connected to
+ * it.
+ */
 export function forChat({ conversationId }: Reader, text: string, source: string): LayerPart {
   return { text, source, audience: { kind: 'conversation', conversationId } };
 }
 
-/** A message of a group that was not addressed to the agent. All of its text is untrusted. */
+/** A message in a group that was not addressed to the agent. All of its text is untrusted. */
 export interface GroupMessage {
   readonly senderId: string;
   readonly senderName: string;
@@ -131,12 +133,15 @@ export interface OwnMessage {
 
 /**
  * How much of a layout a turn gets (P07). `minimal` is for sub-agents, without memory, identity and
- * messaging. `light` is for heartbeat runs: `minimal` with the agent's voice (H10). `none` has only
- * the identity line and safety.
+ * messaging. `light` is for heartbeat runs: `minimal` with the agent's voice (H10). `none` contains
+ * only the identity line and safety.
  */
 export type PromptMode = 'full' | 'light' | 'minimal' | 'none';
 
-/** Whether something declared for `modes` (by default only `full`) is in a prompt of this mode. */
+/**
+ * Whether something declared for `modes` (by default only `full`) is included in a prompt with this
+ * mode.
+ */
 export function isInMode(
   modes: readonly PromptMode[] = ['full'],
   mode: PromptMode = 'full',
@@ -145,9 +150,10 @@ export function isInMode(
 }
 
 /**
- * Keeps a value for the rest of a session: the first caller decides, and later ones get the kept
- * value. Anything that must not change within a session (P05, P14, S07) goes through this before it
- * is used. The value must survive JSON; `schema` checks the value that comes back.
+ * Keeps a value for the rest of a session: the first caller's value is stored, and later callers
+ * get it back. Anything that must not change within a session (P05, P14, S07) goes through this
+ * before it is used. The value must survive JSON serialization; `schema` validates it when it is
+ * read back.
  */
 export type FixForSession = <Value>(
   key: string,
@@ -155,7 +161,7 @@ export type FixForSession = <Value>(
   schema: { parse(kept: unknown): Value },
 ) => Promise<Value>;
 
-/** The identity of the agent for the people it talks with. */
+/** The agent's identity, as shown to the people it talks to. */
 export interface Identity {
   readonly name: string;
   readonly role?: string;
@@ -164,7 +170,7 @@ export interface Identity {
 
 /** The limits of a turn (G01) that the agent is told. */
 export interface TurnLimitsNote {
-  /** The most model calls. */
+  /** The maximum number of model calls. */
   readonly steps: number;
   readonly minutes: number;
 }
@@ -173,30 +179,30 @@ export interface TurnLimitsNote {
 export interface PromptContext extends PromptFeatures {
   readonly facts: RuntimeFacts;
   readonly reader: Reader;
-  /** The workspace as `reader` sees it; a view for another reader is refused. */
+  /** The workspace as `reader` sees it; a view for a different reader is refused. */
   readonly view: WorkspaceView;
   readonly identity: Identity;
   /** Default: `full`. */
   readonly mode?: PromptMode;
   /** Omits the files that describe the agent and how it works (P04). */
   readonly skipContextFiles?: boolean;
-  /** The messages that this turn answers, oldest first. Chat users wrote their contents. */
+  /** The messages answered in this turn, oldest first. Their content was written by chat users. */
   readonly messages: readonly InboundMessage[];
   /** The clock of the system prompt is rounded down to this many minutes, 1 to 60. */
   readonly clockMinutes: number;
   /** The limits of a turn that answers people. */
   readonly turnLimits?: TurnLimitsNote | undefined;
-  /** Messages of others in the group since the agent's last turn, oldest first. */
+  /** Messages from others in the group since the agent's last turn, oldest first. */
   readonly groupContext?: readonly GroupMessage[];
   /** Messages that Parley sent there on its own since then, oldest first. */
   readonly ownMessages?: readonly OwnMessage[];
-  /** Where in the chat the text is shown; absent if the answer is not shown. */
+  /** Where the text is shown in the chat; absent if the answer is not shown. */
   readonly target?: RenderTarget;
   /** The skills that this session knows; fixed for the session (S07). */
   readonly skills?: SkillSnapshot;
-  /** If absent, nothing is fixed: the prompt belongs to no session. */
+  /** If absent, nothing is kept: the prompt does not belong to any session. */
   readonly fix?: FixForSession;
-  /** The operator's home folder, written `~` in the prompt. */
+  /** The operator's home folder, shown as `~` in the prompt. */
   readonly home?: string;
   /** The operating system of the agent, such as `Linux (x64)`. */
   readonly os?: string;
@@ -204,7 +210,7 @@ export interface PromptContext extends PromptFeatures {
   readonly model?: string | undefined;
 }
 
-/** The facts of a turn for a source. */
+/** What a context source knows about a turn. */
 export interface SourceTurn
   extends Pick<PromptContext, 'facts' | 'reader' | 'view' | 'messages' | 'fix'> {
   readonly conversationId: string;
@@ -213,13 +219,13 @@ export interface SourceTurn
 }
 
 /**
- * Fills in what one feature adds to a turn. It reads files only from `turn.view` and passes on
+ * Provides what one feature adds to a turn. It reads files only from `turn.view` and passes on
  * their audience. A source that throws is omitted and logged; the person still gets an answer.
  */
 export interface ContextSource {
   /** Kebab-case, for logs. */
   readonly id: string;
-  /** The workspace files that it reads; any other file looks absent in `turn.view`. */
+  /** The workspace files that it reads; any other file appears to be absent in `turn.view`. */
   readonly reads?: readonly FilePattern[];
   gather(turn: SourceTurn): Promise<PromptFeatures & Pick<PromptContext, 'skills'>>;
 }
@@ -227,7 +233,7 @@ export interface ContextSource {
 /** The five groups of tools in the prompt (P11). */
 export type ToolTier = 'middleware' | 'filesystem' | 'external-mcp' | 'sandbox' | 'knowledge-base';
 
-/** A tool as the prompt describes it. Its schema reaches the model with the request. */
+/** A tool as described in the prompt. Its schema is sent to the model with the request. */
 export interface ToolNote {
   readonly name: string;
   /** What it does, in one sentence. */
@@ -238,14 +244,13 @@ export interface ToolNote {
   /** The JSON Schema of its parameters. */
   readonly input?: Readonly<Record<string, unknown>>;
   /**
-   * Whether the mode of the conversation excludes it. The note says what would bring it back (G04).
+   * Whether the conversation's mode excludes it. The note says what would make it available (G04).
    */
   readonly placeholder?: boolean;
 }
 
 /**
- * A browser, desktop or MCP server that is connected or was lost (G03). Only connected ones are
- * shown.
+ * A browser, desktop or MCP server that is or was connected (G03). Only connected ones are shown.
  */
 export interface ConnectorNote {
   readonly name: string;
@@ -254,7 +259,7 @@ export interface ConnectorNote {
   readonly text: string;
 }
 
-/** A prompt that an MCP server offers and a person can choose (G03). */
+/** A prompt offered by an MCP server that a person can select (G03). */
 export interface McpPromptNote {
   readonly server: string;
   readonly name: string;
@@ -276,13 +281,13 @@ export interface SandboxNote {
   readonly text: string;
   /**
    * Files that commands left there, newest first; sizes in bytes. `totalFileCharacters` is set if
-   * there are more than are listed.
+   * there are more files than are listed.
    */
   readonly files?: readonly { readonly name: string; readonly size: number }[];
   readonly totalFileCharacters?: number;
 }
 
-/** An attachment of the messages, without its name, since chat users chose that (P18). */
+/** An attachment to the messages, without its name, which chat users chose (P18). */
 export interface AttachmentNote {
   /** Such as `image`, `voice`, `document`. */
   readonly kind: string;
@@ -310,17 +315,17 @@ export interface TodoNote {
 }
 
 /**
- * What Parley's features add to a turn. A `ContextSource` fills in each field. A layer whose field
- * is missing or empty is omitted (P02). Parts carry the audience of their sources.
+ * What Parley's features add to a turn. Each field is provided by a `ContextSource`. A layer whose
+ * field is missing or empty is omitted (P02). Parts carry the audience of their sources.
  */
 export interface PromptFeatures {
   /** The accounts of the owner, such as `telegram:42`. */
   readonly owners?: readonly string[];
-  /** The tools that this turn can call. If empty, the prompt says that there are none. */
+  /** The tools that can be called in this turn. If empty, the prompt says that there are none. */
   readonly tools?: readonly ToolNote[];
   /** What the agent may do in this conversation (G04); default: `agent`. */
   readonly conversationMode?: 'agent' | 'ask' | 'plan';
-  /** The skills that people called by command in this turn's messages, ready to follow (S08). */
+  /** The skills that people invoked by command in this turn's messages, ready to follow (S08). */
   readonly calledSkills?: readonly PromptPart[];
   /** The actions that need an approval first, and the people who give it (G05). */
   readonly approvals?: PromptPart;
@@ -337,7 +342,7 @@ export interface PromptFeatures {
   readonly memories?: readonly PromptPart[];
   /** Notes of `knowledge/` found for this turn, best first. */
   readonly knowledge?: readonly PromptPart[];
-  /** Yesterday's talk, structured (G11). */
+  /** Yesterday's conversation as a structured summary (G11). */
   readonly yesterday?: PromptPart;
   readonly connectors?: readonly ConnectorNote[];
   readonly mcpPrompts?: readonly McpPromptNote[];
@@ -351,13 +356,16 @@ export interface PromptFeatures {
   readonly attachments?: readonly AttachmentNote[];
   readonly heartbeat?: HeartbeatNote;
   readonly todos?: readonly TodoNote[];
-  /** The message that the agent writes, whole, to say nothing, such as `NO_REPLY` (G09). */
+  /**
+   * The message with which the agent stays silent, such as `NO_REPLY` (G09); it must be the whole
+   * answer.
+   */
   readonly silentToken?: string;
-  /** Whether the platform can quote a message and the agent may request it (G10). */
+  /** Whether the platform can quote a message and the agent may request a quotation (G10). */
   readonly replyTags?: boolean;
-  /** Whether the gateway has just started and this turn does what BOOT.md asks (W08). */
+  /** Whether the gateway has just started and this turn carries out BOOT.md (W08). */
   readonly boot?: boolean;
-  /** Whether the workspace is new and BOOTSTRAP.md leads this conversation (W08). */
+  /** Whether the workspace is new and this conversation follows BOOTSTRAP.md (W08). */
   readonly bootstrap?: boolean;
   /** The last layer, never part of the history: from the settings, or a sub-agent's task (P13). */
   readonly ephemeral?: PromptPart;
@@ -365,8 +373,8 @@ export interface PromptFeatures {
 
 /**
  * `layer-*` and `layout-*`: the layers or the layout do not fit together; found when the assembler
- * is created. `format-unreadable`: a note on a channel's format. `prompt-reader`: the view and the
- * turn disagree about who reads, so no prompt is built.
+ * is created. `format-unreadable`: a channel format note cannot be read. `prompt-reader`: the view
+ * and the turn disagree about the reader, so no prompt is built.
  */
 export type PromptErrorCode =
   | 'layer-duplicate'
@@ -378,8 +386,8 @@ export type PromptErrorCode =
   | 'prompt-reader';
 
 /**
- * The error of this package. It always comes from a mistake in settings or code, and does not go
- * away by itself.
+ * The error thrown by this package. It is always caused by a mistake in settings or code, and does
+ * not go away by itself.
  */
 export class PromptError extends ParleyError {
   constructor(code: PromptErrorCode, message: string) {

@@ -26,7 +26,8 @@ export interface LayoutEntry extends LayerOptions {
 }
 
 /**
- * The order of a prompt, as plain data (P01). Safety and the ephemeral prompt are always included.
+ * The structure of a prompt, as plain data (P01). Safety and the ephemeral prompt are always
+ * included.
  */
 export interface Layout {
   readonly name: string;
@@ -39,7 +40,7 @@ export interface Layout {
   readonly userFence?: ContextFence;
 }
 
-/** Lines around everything before the person's own text, and a note on what they mean. */
+/** Marker lines around everything before the person's own text, and a note that explains them. */
 export interface ContextFence {
   readonly open: string;
   readonly note: string;
@@ -47,8 +48,8 @@ export interface ContextFence {
 }
 
 /**
- * Limits of workspace files in the settings; they replace those of the layout. If absent, the
- * layout's apply.
+ * Workspace file limits from the settings, which replace those of the layout. If absent, the
+ * layout's limits apply.
  */
 export interface FileLimits {
   readonly fileCharacters?: number | undefined;
@@ -57,10 +58,10 @@ export interface FileLimits {
   readonly dailyNotes?: number | undefined;
 }
 
-/** Layers whose length limit is not that of a file. */
+/** Layers whose length limit does not apply to a file. */
 const NO_FILES: ReadonlySet<LayerId> = new Set(['group-context', 'own-messages']);
 
-/** Returns the layout with other limits for the workspace files that it shows. */
+/** Returns the layout with different limits for the workspace files that it shows. */
 export function withFileLimits(layout: Layout, limits: FileLimits): Layout {
   const {
     fileCharacters: characters,
@@ -85,7 +86,7 @@ export interface Step {
   readonly reads: readonly FilePattern[] | null;
 }
 
-/** The layers of a layout in their order, with the last one apart. */
+/** The layers of a layout in order, with the last one separate. */
 interface ResolvedSteps {
   readonly steps: readonly Step[];
   /** The ephemeral prompt: after everything else, wherever the layout puts it (P13). */
@@ -110,7 +111,8 @@ export function resolveSteps(layers: LayerRegistry, layout: Layout): ResolvedSte
 }
 
 function resolve(entry: LayoutEntry, layers: LayerRegistry, layout: string): Step {
-  // Never looked up: whatever a registry holds under this name, the built-in safety layer is used.
+  // Never looked up: whatever a registry contains under this name, the built-in safety layer is
+  // used.
   if (entry.layer === safetyLayer.id) return stepOf(safetyLayer, { layer: safetyLayer.id });
   const layer = layers.get(entry.layer);
   if (layer !== undefined) return stepOf(layer, entry);
@@ -143,7 +145,7 @@ export interface LayerRegistry {
   readonly ids: readonly LayerId[];
 }
 
-/** Ids that the assembler gives to additions of hooks and to the fence of a layout. */
+/** Ids that the assembler assigns to the hooks' additions and to a layout's fence. */
 const ASSEMBLERS_OWN = /^(addition-\d+|context-(begin|end))$/;
 
 /**
@@ -172,8 +174,8 @@ export function createLayerRegistry(layers: readonly Layer[]): LayerRegistry {
 }
 
 /**
- * The built-in layers, for `createLayerRegistry`, which itself adds safety and the ephemeral
- * prompt. `channelFormats` comes from `readChannelFormats`.
+ * The built-in layers, for `createLayerRegistry`, which adds safety and the ephemeral prompt
+ * itself. `channelFormats` comes from `readChannelFormats`.
  */
 export function builtInLayers(channelFormats: ChannelFormats = {}): readonly Layer[] {
   return [
@@ -188,12 +190,12 @@ export function builtInLayers(channelFormats: ChannelFormats = {}): readonly Lay
   ];
 }
 
-/** Notes on writing for each dialect, in a few sentences for the model (M07). */
+/** Notes on how to write each dialect, in a few sentences for the model (M07). */
 export type ChannelFormats = Readonly<Partial<Record<Dialect, string>>>;
 
 /**
- * Reads `<dialect>.md` of a folder, once, at startup. A dialect without a file has no note. Throws
- * PromptError `format-unreadable`.
+ * Reads the `<dialect>.md` files in a folder, once, at startup. A dialect without a file has no
+ * note. Throws PromptError `format-unreadable`.
  */
 export async function readChannelFormats(folder: string): Promise<ChannelFormats> {
   const notes = await Promise.all(
@@ -215,14 +217,14 @@ async function readNote(folder: string, dialect: Dialect): Promise<string> {
   }
 }
 
-/** The note for a dialect without one. */
+/** The note for a dialect that has none. */
 const PLAIN_NOTE = 'Write ordinary Markdown; Parley turns it into what this chat can show.';
 
 /** Longer than any answer that a model writes, in characters. */
 const MAX_ANSWER = 50_000;
 
 /**
- * Notes on writing for the screen of this chat, from `config/channel-formats`;
+ * Notes on how to write for the screen of this chat, from `config/channel-formats`;
  * `formats/<dialect>.md` in the workspace replaces them (M07). The renderer enforces what a
  * platform allows (M02); these notes only help the text look good.
  */
@@ -247,7 +249,7 @@ export function formatLayer(notes: ChannelFormats): Layer {
   };
 }
 
-/** States the adapter's declared length, but not one that no answer reaches. */
+/** States the length limit declared by the adapter, unless no answer reaches it. */
 function lengthNote({ maxLength, unit }: RenderTarget): string {
   if (maxLength > MAX_ANSWER) return '';
   const what = unit === 'byte' ? 'bytes' : 'characters';

@@ -27,7 +27,7 @@ const FILES = Object.fromEntries(
     ]),
 );
 
-/** A turn in which every layer has something to say. */
+/** A turn in which no layer is empty. */
 function everything(overrides: Partial<PromptContext> = {}): PromptContext {
   return contextOf({
     facts: { ...FACTS, heartbeat: true },
@@ -55,7 +55,7 @@ const systemOf = (prompt: AssembledPrompt): string =>
 const among = (headings: readonly string[], text: string): readonly string[] =>
   text.split('\n').filter((line) => headings.includes(line));
 
-/** The number of letters that a layout shows of AGENTS.md and SOUL.md, which have 70,000 each. */
+/** How many letters a layout shows of AGENTS.md and SOUL.md, which have 70,000 each. */
 async function lettersShown(name: string, limits: FileLimits): Promise<readonly number[]> {
   const files = { 'AGENTS.md': 'q'.repeat(70_000), 'SOUL.md': 'z'.repeat(70_000) };
   const layout = withFileLimits(layoutNamed(name), limits);
@@ -312,7 +312,7 @@ describe('the order of the house layouts', () => {
   });
 });
 
-/** Layers that have nothing to say in `everything`. */
+/** Layers that are empty in `everything`. */
 const ASIDE = /^(output-format|called-skills|group-|own-messages)/;
 
 describe.each(BUILT_IN_LAYOUTS)('prompt modes in layout $name', ({ name }) => {
@@ -409,7 +409,7 @@ describe.each(BUILT_IN_LAYOUTS)('a layer of layout $name', ({ name }) => {
     const { system, userContext } = await promptOf(name, calm);
     const said = [...system, ...userContext].map(({ text }) => text).join('\n');
     expect(said).not.toMatch(/Task: mail|text of (HEARTBEAT|BOOT)/);
-    // OpenClaw's users expect the explanation in each prompt (P07).
+    // OpenClaw users expect the explanation in each prompt (P07).
     expect(said.includes('HEARTBEAT_OK')).toBe(name === 'openclaw');
     const { system: s, userContext: u } = await promptOf(name, everything());
     const told = [...s, ...u].map(({ text }) => text).join('\n');

@@ -2,13 +2,13 @@ import { PromptError } from './layer.ts';
 import { ZEUS_SOUL } from './layers/zeus.ts';
 import type { Layout, LayoutEntry } from './layout.ts';
 
-/** The most characters that are shown of a workspace file. */
+/** The maximum number of characters shown from a workspace file. */
 const PARLEY_FILE = 20_000;
 
 /**
- * The default: the best of each house, sorted by how rarely a layer changes (P09). Everything that
- * changes from one message to the next is in the user message, so that a provider can reuse the
- * system prompt and the conversation before it.
+ * The default layout: the best parts of each of the others, sorted by how rarely a layer changes
+ * (P09). Everything that changes from one message to the next is in the user message, so that a
+ * provider can reuse the system prompt and the conversation before it.
  */
 const parley: Layout = {
   name: 'parley',
@@ -61,9 +61,9 @@ const parley: Layout = {
 };
 
 /**
- * A fixed skeleton that fills in what is known, then the facts, then three files under strict
- * limits (P04). Layers that are not of this house precede the person's text, so that its order
- * stays.
+ * A fixed skeleton that is filled in with what is known, then the facts, then three files under
+ * strict limits (P04). Layers that do not belong to this layout precede the person's text, so that
+ * its order stays the same.
  */
 const mushroom: Layout = {
   name: 'mushroom',
@@ -77,7 +77,7 @@ const mushroom: Layout = {
     { layer: 'knowledge', heading: '## Knowledge Context' },
     { layer: 'yesterday', heading: '## Conversation Summary' },
     { layer: 'response-format', heading: '## Response Format' },
-    // 2. The facts; those of the message are with the message.
+    // 2. The facts; those about the message are next to the message.
     { layer: 'lasting-facts', heading: '## Runtime Facts' },
     // 3. The files.
     {
@@ -88,7 +88,7 @@ const mushroom: Layout = {
       charactersInAll: 12_000,
       purpose: 'These are the files as they are. Apply what bears on this turn.',
     },
-    // 4. On heartbeat turns.
+    // 4. In heartbeat turns.
     { layer: 'heartbeat' },
     // Before the person's text.
     { layer: 'bootstrap-file', placement: 'user' },
@@ -119,7 +119,7 @@ const IN_DIARY = 'the skill diary reads them when they matter; agent.context.dia
 
 /**
  * Persona, format, skills and tools, fixed for the session. Everything that changes is in the user
- * message, between two marks (P05). Best for providers that cache a prompt only as a whole.
+ * message, between two markers (P05). Best for providers that cache a prompt only as a whole.
  */
 const lab: Layout = {
   name: 'lab',
@@ -167,8 +167,8 @@ const lab: Layout = {
     { layer: 'own-messages' },
     { layer: 'group-context' },
     { layer: 'message-context' },
-    // In the system prompt, an instruction that changes would change all of it; here it is the last
-    // before the closing mark.
+    // In the system prompt, an instruction that changes would change all of it; here it comes last,
+    // before the closing marker.
     { layer: 'ephemeral', placement: 'user' },
   ],
 };
@@ -198,7 +198,7 @@ const zeus: Layout = {
     { layer: 'resources', heading: '# Resources', detailed: true },
     { layer: 'sandbox', heading: '# Sandbox', detailed: true },
     { layer: 'attachments', heading: '# Attachments' },
-    // Layers that are not of this house, in its style.
+    // Layers that do not belong to this layout, in its style.
     { layer: 'persona', heading: '# Persona' },
     { layer: 'output-format', heading: '# Answer Format' },
     { layer: 'format', heading: '# Formatting' },
@@ -224,7 +224,7 @@ const zeus: Layout = {
   ],
 };
 
-/** The layers before the person's text, if a house has no order of its own. */
+/** The layers before the person's text, unless a layout has a different order. */
 const BEFORE_THE_TEXT: readonly LayoutEntry[] = [
   { layer: 'todos', placement: 'user' },
   { layer: 'knowledge', placement: 'user' },
@@ -239,7 +239,7 @@ const BEFORE_THE_TEXT: readonly LayoutEntry[] = [
 ];
 
 /**
- * The order that OpenClaw's users know (P07). The runtime section has no clock: it would precede
+ * The order familiar to OpenClaw users (P07). The runtime section has no clock: it would precede
  * the files, and no provider could reuse what follows it. The clock is in the user message.
  */
 const openclaw: Layout = {
@@ -275,7 +275,7 @@ const openclaw: Layout = {
       ],
       characters: 20_000,
     },
-    // Layers that are not of this house, in its style.
+    // Layers that do not belong to this layout, in its style.
     { layer: 'daily-notes' },
     { layer: 'group-memory' },
     { layer: 'persona' },
@@ -296,14 +296,14 @@ const openclaw: Layout = {
   ],
 };
 
-/** The most characters that this house shows of a file (P08). */
+/** The maximum number of characters that this layout shows from a file (P08). */
 const NEOMAGI_FILE = 65_536;
 
 const EMBODY =
   'the persona that you are. Embody it and its tone: think, judge and speak as this character would, in words of your own instead of the file’s, and never stiffly or by rote. Follow it unless something of higher rank says otherwise.';
 
 /**
- * Safety and tools, then the workspace file by file, and which file takes precedence when two
+ * Safety and tools, then the workspace file by file, and which file takes precedence if two
  * disagree (P08).
  */
 const neomagi: Layout = {
@@ -323,7 +323,7 @@ const neomagi: Layout = {
     { layer: 'bootstrap-file', characters: NEOMAGI_FILE },
     { layer: 'boot-file', characters: NEOMAGI_FILE },
     { layer: 'daily-notes', characters: NEOMAGI_FILE },
-    // Layers that are not of this house, in its style.
+    // Layers that do not belong to this layout, in its style.
     { layer: 'group-memory', characters: NEOMAGI_FILE },
     { layer: 'persona' },
     { layer: 'output-format' },
@@ -352,7 +352,7 @@ const neomagi: Layout = {
 export const BUILT_IN_LAYOUTS: readonly Layout[] = [parley, mushroom, lab, zeus, openclaw, neomagi];
 
 /**
- * Returns the layout with that name. Throws PromptError `layout-unknown`, which names the existing
+ * Returns the layout with that name. Throws PromptError `layout-unknown`, which lists the existing
  * ones.
  */
 export function layoutNamed(name: string): Layout {

@@ -35,7 +35,7 @@ interface Turn {
   readonly tools?: readonly ToolNote[];
 }
 
-/** As many tools as Parley includes, each with a description of some length. */
+/** As many tools as Parley includes, each with a longer description. */
 const SEVENTEEN: readonly ToolNote[] = Array.from({ length: 17 }, (_, n) => ({
   name: `tool_number_${n}`,
   summary: 'Does one thing well and says in a sentence what it did or why it did not.',
@@ -43,7 +43,7 @@ const SEVENTEEN: readonly ToolNote[] = Array.from({ length: 17 }, (_, n) => ({
   tier: 'middleware',
 }));
 
-/** Builds the prompt from the facts the way a turn does. */
+/** Builds the prompt from the facts as a turn does. */
 async function promptOf(from: Workspace, turn: Turn): Promise<AssembledPrompt> {
   const layers = createLayerRegistry(builtInLayers());
   const facts = { ...FACTS, ...turn.facts };

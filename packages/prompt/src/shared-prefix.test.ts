@@ -14,7 +14,7 @@ const FILES = {
   'MEMORY.md': '- The shop is closed on Mondays.\n'.repeat(20),
 };
 
-/** The turn of a scene at 14:00, and the next one at `later` with another message. */
+/** A scene's turn at 14:00, and the next one at `later` with another message. */
 function twoTurns(name: string, later: string): readonly [PromptContext, PromptContext] {
   const scene = SCENES[name];
   if (scene === undefined) throw new Error(`there is no scene "${name}"`);
@@ -41,7 +41,7 @@ async function textsOf(context: PromptContext, layout = 'parley') {
   return { system: texts.join('\n\n'), whole: all.join('\n\n') };
 }
 
-/** How much of the longer text the two have in common from the start, as a share of its bytes. */
+/** The length of the common prefix, as a share of the bytes in the longer text. */
 function sharedPart(one: string, other: string): number {
   const [bytes, others] = [Buffer.from(one), Buffer.from(other)];
   const shared = bytes.findIndex((byte, index) => byte !== others[index]);
@@ -59,7 +59,7 @@ describe('two turns nine minutes apart', () => {
       const [first, second] = await Promise.all(
         twoTurns(scene, '14:09').map((turn) => textsOf(turn, layout)),
       );
-      // So the provider can reuse all of it, and the conversation that follows.
+      // The provider can therefore reuse all of it, and the conversation that follows.
       expect(second?.system).toBe(first?.system);
     },
   );

@@ -14,7 +14,7 @@ const ASSEMBLERS = BUILT_IN_LAYOUTS.map((layout) => ({
   assembler: createAssembler({ layers, layout }),
 }));
 
-/** Everything in a turn that chat users choose. */
+/** Everything in a turn that chat users can choose. */
 interface Words {
   readonly name: string;
   readonly title: string;
@@ -66,8 +66,8 @@ const words: fc.Arbitrary<Words> = fc.record({
 });
 
 /**
- * Builds the prompt of a group's turn in which they wrote these words: the instructions, and what
- * precedes the words.
+ * Builds the prompt for a group turn with this text from users: the instructions, and what precedes
+ * the text.
  */
 async function promptOf(assembler: PromptAssembler, said: Words, chatType: 'group' | 'direct') {
   const sender = { id: '7', name: said.name, username: said.name, isBot: false };
@@ -106,7 +106,7 @@ async function promptOf(assembler: PromptAssembler, said: Words, chatType: 'grou
   return { system: textOf(system), context: textOf(userContext) };
 }
 
-/** Lines that could be taken for a frame, a heading or a fence, whatever counts as a line. */
+/** Lines that could be mistaken for a frame, a heading or a fence, whatever counts as a line. */
 function frameOf(context: string): readonly string[] {
   return context
     .split(/\r\n|[\n\r\u2028\u2029\u0085\v\f]/)

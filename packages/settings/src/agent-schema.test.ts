@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { Heartbeat, Skills } from './agent-schema.ts';
 import { Limits } from './limits-schema.ts';
 
-it('[H01] standing tasks are checked every five minutes at most', () => {
+it('[H01] standing tasks are checked at most every five minutes', () => {
   const isTaken = (everyMinutes: number) => Heartbeat.safeParse({ everyMinutes }).success;
   expect([isTaken(4), isTaken(5)]).toEqual([false, true]);
 });

@@ -2,7 +2,7 @@ import { ContextSwitches, LAYOUT_NAMES, ResponseFormat } from '@parley/core';
 import { z } from 'zod';
 import { choice, flag, numberField, section, wholeNumber } from './fields.ts';
 
-/** The name of a file from an operator, without folder and extension. */
+/** A file name set by an operator, without folder and extension. */
 const Name = z
   .string()
   .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/i, 'letters, digits, _ and -, at most 64');
@@ -17,7 +17,7 @@ function isTimeZone(timeZone: string): boolean {
     new Intl.DateTimeFormat('en', { timeZone });
     return true;
   } catch {
-    return false; // Intl reports an unknown zone only by throwing.
+    return false; // Intl reports an unknown time zone only by throwing.
   }
 }
 
@@ -105,7 +105,7 @@ export const Agent = section('The agent that answers.', {
     .describe('Other agents of `agents` that it may give a task to; it gets their results alone.'),
 });
 
-/** The options of one skill, under the keys that OpenClaw uses. */
+/** The options of one skill, under the same keys as in OpenClaw. */
 const SkillEntry = z.strictObject({
   show: z
     .enum(['outline', 'inline'])
@@ -145,7 +145,7 @@ export const Skills = section(
   },
 );
 
-/** `soul`: proposals for changes of SOUL.md, their evaluation, and who decides (W06). */
+/** `soul`: proposals for changes to SOUL.md, their evaluation, and who decides (W06). */
 export const Soul = section('Who the agent is (SOUL.md), and how that may change.', {
   apply: choice(
     ['after-veto-time', 'ask', 'never'],
@@ -260,7 +260,7 @@ const Speech = z
   })
   .describe('The service that speaks answers; without it they are text alone.');
 
-/** `media`: which files of messages are accepted, and how long they are kept. */
+/** `media`: which files in messages are accepted, and how long they are kept. */
 export const Media = section('Pictures, voice messages and documents that people send.', {
   maxFileMb: numberField(
     { above: 0, max: 100, default: 20 },

@@ -9,7 +9,9 @@ export const Owners = z.array(Person.describe('A person the bot belongs to: chan
 
 type Section = z.ZodPrefault<z.ZodObject>;
 
-/** The keys of a section without defaults, because a missing key has a value elsewhere. */
+/**
+ * The keys of a section without their defaults, because the value of a missing key is inherited.
+ */
 function withoutDefaults(section: Section): Readonly<Record<string, z.ZodType>> {
   const entries = Object.entries(section.unwrap().shape).map(([key, schema]) => {
     const { description } = z.globalRegistry.get(schema) ?? {};
@@ -25,7 +27,7 @@ const inherited = (section: Section, description: string) =>
 
 const { id: _, ...ownKeys } = withoutDefaults(Agent);
 
-/** One of several agents. No key has a default: `deriveAgents` determines what is inherited. */
+/** One additional agent. No key has a default: `deriveAgents` determines what is inherited. */
 const OtherAgent = z
   .strictObject({
     ...ownKeys,
@@ -33,7 +35,7 @@ const OtherAgent = z
       .shape.delegates.unwrap()
       .optional()
       .describe('Other agents that it may give a task to; it gets their results alone.'),
-    /** Validated with the schema of the models. */
+    /** Validated against the schema of the models. */
     model: z.union([z.string().min(1), z.record(z.string(), z.unknown())]).optional(),
     tools: inherited(Tools, 'Its tools; keys that are left out as in `tools`.'),
     skills: inherited(Skills, 'Its skills; keys that are left out as in `skills`.'),
@@ -47,7 +49,7 @@ const OtherAgent = z
     'An agent; what is left out is inherited, but for what makes the default agent itself.',
   );
 
-/** `agents`: additional agents by name, besides the one of `agent` (F14). */
+/** `agents`: additional agents by name, besides the default one in `agent` (F14). */
 export const Agents = z
   .record(AgentName, OtherAgent)
   .default({})

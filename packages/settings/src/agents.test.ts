@@ -47,7 +47,7 @@ function agentB(yaml: string, env = {}) {
 const NAMED = 'model: { provider: named, apiKey: key-of-all, model: large, choices: [small] }';
 
 describe('several agents', () => {
-  it('[F14] inherit the sections of the file, but nothing that defines the default agent itself', () => {
+  it("[F14] inherit the file's sections, but nothing that defines the default agent itself", () => {
     const { b, settings } = agentB(`
 identity: { emoji: X }
 agent: { id: a, name: Ada, role: r, emoji: E, timeZone: Europe/Berlin, clockMinutes: 3, workspace: w, layout: lab,
@@ -156,7 +156,7 @@ agents: { b: { owners: [telegram:2], profile: coder, persona: owl, workspace: ~/
   });
 });
 
-describe('settings of agents that do not fit', () => {
+describe('conflicting settings of agents', () => {
   it.each([
     ['agents: { Bo b: {} }', 'agents["Bo b"]', 'another key: lower-case letters, digits'],
     ['agents: { main: {} }', 'agents.main', 'another name: "main" is the agent of the section'],

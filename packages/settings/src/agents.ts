@@ -15,7 +15,7 @@ import {
   toSettingsProblem,
 } from './source.ts';
 
-/** The forms that the section `model` of an agent may have. */
+/** The possible forms of an agent's `model` section. */
 export interface ModelForms<Model> {
   readonly modelSchema: z.ZodType<Model>;
   /** The models that agents can use by name, each as a complete `model` section. */
@@ -75,7 +75,7 @@ function withoutPlugins(at: SettingsPath, source: SettingsSource): SettingsProbl
 }
 
 /**
- * The model of an agent: its own (a block or a word), one of `model.choices` by its name, or that
+ * The model of an agent: its own (a block or a word), one from `model.choices` by its name, or that
  * of the profile.
  */
 function readModel<Model>(
@@ -167,13 +167,13 @@ function doubledRoutes(routes: readonly Route[], source: SettingsSource): Findin
 interface DeriveFrom<Model> {
   /** The settings of the default agent. */
   readonly main: Settings<Model>;
-  /** The file without its profile, before defaults were filled in. */
+  /** The file without its profile, before defaults were applied. */
   readonly written: Block;
   readonly read: AgentsRead<Model>;
 }
 
 /**
- * Derives the complete settings of each agent of `agents` (F14). Its own keys override its profile,
+ * Derives the complete settings of each agent in `agents` (F14). Its own keys override its profile,
  * which overrides the file. What defines the default agent itself (name, persona, workspace, …) is
  * not inherited; `spend` contains only the caps of this agent.
  */
@@ -209,13 +209,13 @@ const over = (...blocks: readonly unknown[]): Block =>
 
 /**
  * Turns off the default cap for strangers. The installation has one even if the settings name none,
- * but an agent limits only what its settings name.
+ * but an agent is limited only by what its settings name.
  */
 function noStrangerCap(spend: Block | undefined): Block {
   return spend?.perPersonDaily === undefined ? { perStrangerDaily: 'off' } : {};
 }
 
-/** Finds agents that would see each other's files. */
+/** Finds agents that could access each other's files. */
 export function sharedWorkspaces(all: ReadonlyMap<string, Settings>): Finding[] {
   const agents = [...all.values()].map(({ agent }) => agent);
   return agents.flatMap(({ id, workspace }, nth) => {

@@ -3,8 +3,7 @@ import { AgentName } from './agent-schema.ts';
 import { choice, flag, numberField, section } from './fields.ts';
 
 /**
- * The form of a client's name, which is part of its person id (`api:laptop`) and of the ids of its
- * chats.
+ * The format of a client's name, which is part of its person id (`api:laptop`) and of its chat ids.
  */
 const CLIENT_NAME = /^[a-z0-9][a-z0-9_-]{0,31}$/;
 

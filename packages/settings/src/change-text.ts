@@ -28,8 +28,8 @@ export type SettingsValue =
   | { readonly [key: string]: SettingsValue };
 
 /**
- * One change of the file. `set` and `remove` change the key at a path, `add` and `take` one entry
- * of the list there. `comment` is written after a new value and says what it stands for, such as a
+ * One change to the file. `set` and `remove` change the key at a path, `add` and `take` one entry
+ * of the list there. `comment` is written after a new value and explains it, for example with a
  * group's title.
  */
 export type SettingsChange =
@@ -44,7 +44,7 @@ export type SettingsChange =
 
 const MAX_COMMENT = 80;
 
-/** The changed text, or `problems` that name the impossible changes with the reasons. */
+/** The changed text, or `problems` that list the impossible changes with the reasons. */
 export type ChangedText =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'refused'; readonly problems: readonly SettingsProblem[] };
@@ -60,8 +60,8 @@ export function changeText(text: string, changes: readonly SettingsChange[]): Ch
     if (upgrade.kind === 'newer') {
       return refuseChange(['version'], 'a version that this Parley knows');
     }
-    // A file with names of an older version is printed anew with those of this version; other files
-    // keep their lines.
+    // A file with names from an older version is reprinted with the current names; other files keep
+    // their lines.
     if (upgrade.kind === 'upgraded' && upgrade.renamed.length > 0) now = printYaml(document, now);
     else document = parseForWriting(now);
     const printed = printYaml(document, now);
@@ -80,7 +80,7 @@ function refuseChange(path: SettingsPath, expected: string): ChangedText {
   };
 }
 
-/** Changes the nodes. When the change is impossible, returns what would have to be there. */
+/** Applies a change to the nodes. When it is impossible, returns what would have to be there. */
 function applyChange(document: Document, change: SettingsChange): string | undefined {
   const { kind, path } = change;
   const alias = path.find((_, index) => isAlias(document.getIn(path.slice(0, index + 1), true)));
@@ -114,7 +114,7 @@ function applyChange(document: Document, change: SettingsChange): string | undef
 }
 
 /**
- * Removes a key and keeps the comments around it, because they may describe what follows or be
+ * Removes a key and keeps the comments around it, because they may describe what follows or contain
  * settings that are commented out.
  */
 function removeNode(document: Document, path: SettingsPath): void {
@@ -134,7 +134,7 @@ function removeNode(document: Document, path: SettingsPath): void {
   else block.comment = joined(block.comment);
 }
 
-/** The comments below the last entry of a block. */
+/** The comments below the last entry in a block. */
 function commentsAtEnd(node: unknown): (string | null | undefined)[] {
   if (!isMap(node) && !isSeq(node)) return [];
   const last = node.items.at(-1);
@@ -148,7 +148,8 @@ function setValue(
   const known = document.getIn(change.path, true);
   if (isScalar(known) && typeof change.value !== 'object') {
     if (known.value === change.value) return undefined;
-    // The new value may need different quotes, so it is set as a value; the comment after it stays.
+    // The new value may need different quotes, so it is set as a value; the comment after it is
+    // kept.
     document.setIn(change.path, change.value);
     return undefined;
   }
@@ -158,7 +159,7 @@ function setValue(
   return writeNode(document, change.path, nodeOf(document, change));
 }
 
-/** Writes a node at a path, and creates the blocks above it. */
+/** Writes a node at a path, creating missing parent blocks. */
 function writeNode(document: Document, path: SettingsPath, node: Node): string | undefined {
   for (let depth = 1; depth < path.length; depth++) {
     const above = document.getIn(path.slice(0, depth), true);
@@ -189,12 +190,12 @@ function nodeOf(
   return node;
 }
 
-/** A key without a value counts as absent. */
+/** A key without a value is treated as absent. */
 function isEmptyNode(node: unknown): boolean {
   return node === null || (isScalar(node) && node.value === null);
 }
 
-/** Compares values as texts, because an id may be written as a number or as a text. */
+/** Compares values as text, because an id may be written as a number or as a text. */
 function isSameValue(entry: unknown, value: SettingsValue): boolean {
   if (isScalar(entry)) return typeof value !== 'object' && String(entry.value) === String(value);
   return isMap(entry) && isDeepStrictEqual(entry.toJSON(), value);
@@ -212,9 +213,10 @@ function printYaml(document: Document, like: string): string {
 }
 
 /**
- * Merges a change into the original text, so that unchanged lines keep their form. `printed` is the
- * original file as the writer prints it, with different spacing. When its lines cannot be matched
- * to those of the file, or the result would have another meaning, `after` is returned as printed.
+ * Merges a change into the original text, so that unchanged lines keep their formatting. `printed`
+ * is the original file as the writer prints it, with different spacing. When its lines cannot be
+ * matched to those of the file, or the result would have a different meaning, `after` is returned
+ * as printed.
  */
 function withLinesOf(text: string, printed: string, after: string): string {
   const [file, old, young] = [splitLines(text), splitLines(printed), splitLines(after)];
@@ -240,7 +242,7 @@ function splitLines(text: string): string[] {
   return text.replace(/\n$/, '').split(/\r?\n/);
 }
 
-/** The line of the file for each printed line. Blank lines are ignored in the comparison. */
+/** Maps each printed line to a line of the file. Blank lines are ignored in the comparison. */
 function matchLines(printed: readonly string[], file: readonly string[]): number[] | undefined {
   const places: number[] = [];
   let at = 0;

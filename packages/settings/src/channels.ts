@@ -11,7 +11,7 @@ import {
   toSettingsProblem,
 } from './source.ts';
 
-/** YAML reads an unquoted platform id as a number; everything else treats it as text. */
+/** YAML parses an unquoted platform id as a number; everything else treats it as text. */
 const PlatformId = z.union([z.string().min(1), z.int()]).transform(String);
 
 /**
@@ -53,7 +53,7 @@ export type AccessSettings = z.infer<typeof AccessSettings>;
 export const Activation = z.enum(['mention', 'always', 'never']);
 export type Activation = z.infer<typeof Activation>;
 
-/** How answers look on one account, as far as an operator can decide. */
+/** How answers are displayed on one account, as far as an operator can decide. */
 export const AnswerSettings = z.strictObject({
   mentions: choice(
     ['dead', 'live'],
@@ -87,7 +87,7 @@ export const CommonAccountSettings = z.strictObject({
   ),
 });
 
-/** The form of an account's name, which is part of URLs, keys and logs. */
+/** The format of an account's name, which is part of URLs, keys and logs. */
 export const ACCOUNT_NAME = /^[a-z0-9][a-z0-9_-]{0,31}$/;
 
 /**
@@ -131,7 +131,7 @@ interface Account {
 
 const BLOCK = 'a block of `key: value` lines';
 
-/** Checks each account separately. A channel without a schema is an unknown key. */
+/** Checks each account separately. A channel without a schema is treated as an unknown key. */
 export function checkChannels(
   channels: Readonly<Record<string, unknown>>,
   schemas: Readonly<Record<string, z.ZodType>>,
@@ -214,7 +214,8 @@ function findMisplaced({ account, path }: Account, section: unknown): Finding[] 
     findings.push({ kind: 'value', path, expected });
   }
   if (path.length > 2 && isBlock(section)) {
-    // Silently ignoring `access: …` here would open or close an account against its owner's will.
+    // Silently ignoring `access: …` here would open or close an account against the owner's
+    // intention.
     for (const key of Object.keys(section).filter((key) => key !== 'accounts')) {
       const expected = `this inside each account, not beside \`accounts\``;
       findings.push({ kind: 'value', path: [...path.slice(0, 2), key], expected });

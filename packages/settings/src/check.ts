@@ -14,7 +14,7 @@ export type Checked<T> =
   | {
       readonly kind: 'ok';
       readonly value: T;
-      /** The input without its unknown keys, before defaults were filled in. */
+      /** The input without its unknown keys, before defaults were applied. */
       readonly cleaned: unknown;
       readonly warnings: readonly SettingsProblem[];
     }
@@ -25,8 +25,8 @@ export type Checked<T> =
     };
 
 /**
- * The most rounds of removing unknown keys. Each goes one level deeper; real settings need one or
- * two.
+ * The maximum number of rounds of removing unknown keys. Each goes one level deeper; real settings
+ * need one or two.
  */
 const MAX_ROUNDS = 10;
 
@@ -90,7 +90,7 @@ export function unknownKey(path: SettingsPath, source: SettingsSource): Settings
 }
 
 /**
- * Converts text from the environment, which has no other type: `PORT=8080` is a number where a
+ * Converts text from the environment, where everything is text: `PORT=8080` is a number where a
  * number is expected.
  */
 function convertText(
@@ -132,7 +132,7 @@ function toProblem(
   );
 }
 
-/** The problem of a missing key when an unknown key beside it is almost the same word. */
+/** The problem of a missing key when an unknown key at the same level is almost the same word. */
 function misspeltKey(
   { path }: LeafIssue,
   input: unknown,
@@ -156,12 +156,12 @@ type Issue = z.core.$ZodIssue;
 interface LeafIssue {
   readonly path: SettingsPath;
   readonly issue: Issue;
-  /** The expected value, over all alternatives that failed at this path. */
+  /** The expected value, combined from all alternatives that failed at this path. */
   readonly expected: string;
 }
 
 /**
- * Flattens issues. For a value of several possible kinds, only the kind it resembles most is
+ * Flattens issues. For a value that may be of several kinds, only the kind it resembles most is
  * explained: why an object is not the word `auto` would not help.
  */
 function leafIssues(issues: readonly Issue[], at: SettingsPath): LeafIssue[] {
@@ -221,7 +221,7 @@ function expectedText(issue: Issue): string {
     .replace(/^must /, 'a value that must ');
 }
 
-/** The limit that a value exceeds. */
+/** Describes the limit that a value exceeds. */
 function sizeBound(issue: Issue): string {
   if (issue.code !== 'too_small' && issue.code !== 'too_big') return issue.message;
   const isSmall = issue.code === 'too_small';
@@ -257,8 +257,8 @@ export function oneOf(values: readonly string[]): string {
 }
 
 /**
- * The candidate that a person most likely meant; undefined when none is close. Case, `-` and `_`
- * are ignored, and at most a third of the letters may differ.
+ * The candidate that was most likely intended; undefined when none is close. Case, `-` and `_` are
+ * ignored, and at most a third of the letters may differ.
  */
 export function nearestWord(written: string, candidates: Iterable<string>): string | undefined {
   const wanted = simplify(written).slice(0, 64);
@@ -277,7 +277,7 @@ function simplify(text: string): string {
   return text.toLowerCase().replaceAll(/[-_\s]/g, '');
 }
 
-/** Levenshtein distance in which two swapped neighbors count as a single typo. */
+/** Levenshtein distance in which two swapped adjacent characters count as a single typo. */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);

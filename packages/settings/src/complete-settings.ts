@@ -6,14 +6,14 @@ import type { CoreSettings } from './core-schema.ts';
 export interface Settings<Model = unknown> extends CoreSettings {
   readonly agent: CoreSettings['agent'] & {
     readonly timeZone: string;
-    /** Set when the time zone is the machine's, because the settings name none. */
+    /** Set when the time zone is that of the machine, because the settings name none. */
     readonly isMachinesTimeZone?: true;
     readonly workspace: string;
   };
   readonly model: Model;
 }
 
-/** The folders to which paths of the settings are relative. */
+/** The folders to which paths in the settings are relative. */
 export interface SettingsLocation {
   /** The YAML file, which need not exist. */
   readonly file: string;
@@ -21,7 +21,7 @@ export interface SettingsLocation {
   readonly dataFolder: string;
 }
 
-/** Fills in the absolute path of the workspace and the time zone of this machine. */
+/** Fills in the absolute workspace path and the time zone of this machine. */
 export function completeSettings(
   core: CoreSettings,
   workspaceName: string,

@@ -8,7 +8,7 @@ import { Hooks } from './hooks-schema.ts';
 import { Limits, Spend } from './limits-schema.ts';
 import { Approvals, Exec, Mcp, Tools, Web } from './tools-schema.ts';
 
-/** `lanes`: what happens to messages that arrive faster than answers (D03). */
+/** `lanes`: what happens to messages that arrive faster than they can be answered (D03). */
 const Lanes = section('What happens when messages arrive faster than answers.', {
   busy: BusyPolicy.default('collect').describe(
     'Messages during a turn. collect: answered together afterwards; followup: one by one; steer: join the running turn at its next step; interrupt: end it and are answered with what it was about. Or one of these per kind of chat: { direct: steer, group: collect }, and per channel: { channels: { telegram: steer } }.',
@@ -23,7 +23,7 @@ const Lanes = section('What happens when messages arrive faster than answers.', 
   ),
 });
 
-/** `host:port` of one of several servers; the port may be omitted. */
+/** The `host:port` of one of several servers; the port may be omitted. */
 const Node = z
   .string({ error: 'host:port, such as redis-2.internal:6379' })
   .refine(isNode, 'host:port, such as redis-2.internal:6379');
@@ -95,7 +95,7 @@ const Otlp = z
   })
   .describe('Where traces go; without it there are none.');
 
-/** `telemetry`: traces for OpenTelemetry. */
+/** `telemetry`: OpenTelemetry traces. */
 const Telemetry = section(
   'Traces for OpenTelemetry: from a platform’s message to its receipt of the answer.',
   {
@@ -114,15 +114,15 @@ const Telemetry = section(
 );
 
 /**
- * The shortest retention, in days. A platform may deliver a recent message again, and until then
- * the message must be known.
+ * The minimum retention, in days. A platform may deliver a recent message again, and until then the
+ * message must be remembered.
  */
 const MIN_DAYS = 3;
 
 const days = (standard: number) =>
   z.union([z.number().min(MIN_DAYS), z.literal('forever')]).default(standard);
 
-/** `retention`: how long things are kept in the database (D15). */
+/** `retention`: how long data is kept in the database (D15). */
 const Retention = section('How long things are kept. Recorded prompts have inspector.keepDays.', {
   messageDays: days(90).describe(
     'Messages, answers, turns, approvals and runs: what /why, the page and "parley why" show. What is not answered, sent or settled yet stays. A number of days, or forever.',
@@ -229,7 +229,7 @@ const Store = section('Where messages are kept.', {
   ),
 });
 
-/** Every setting that belongs neither to a model nor to a channel. All have defaults. */
+/** All settings that belong neither to a model nor to a channel. All have defaults. */
 export const CoreSettings = z.strictObject({
   version: wholeNumber(
     { min: 1, default: 1 },

@@ -40,8 +40,8 @@ import {
 } from './source.ts';
 
 /**
- * The version of a file, compared with this Parley's. `writtenBy` is the Parley that wrote it, if
- * the file says so.
+ * The version of a file, compared with that of this Parley. `writtenBy` is the Parley version that
+ * wrote it, if the file says so.
  */
 type VersionCheck =
   | { readonly kind: 'current' }
@@ -57,14 +57,14 @@ type VersionCheck =
     }
   | { readonly kind: 'newer'; readonly version: number; readonly writtenBy: string | null };
 
-/** The line that states the version of a file and the Parley that wrote it. */
+/** The line that states the version of a file and the Parley version that wrote it. */
 export function versionLine(version: number): string {
   return `version: ${version} # Parley ${manifest.version}`;
 }
 
 /**
  * Upgrades a document in memory, on its YAML nodes, which keep their comments and positions. A file
- * without a version has version 1; a version that is not a whole number is left to the schema.
+ * without a version is version 1; a version that is not a whole number is left to the schema.
  */
 export function upgradeDocument(document: Document, steps: readonly SettingsStep[]): VersionCheck {
   const written = document.getIn(['version'], true);
@@ -104,7 +104,7 @@ function applyEdit(document: Document, edit: SettingsEdit): readonly string[] {
   });
 }
 
-/** The paths of a document that match a path in which `*` stands for any key. */
+/** The paths in a document that match a path in which `*` stands for any key. */
 function pathsOf(document: Document, path: SettingsPath): readonly SettingsPath[] {
   const star = path.indexOf('*');
   if (star === -1) return document.hasIn(path) ? [path] : [];
@@ -178,8 +178,8 @@ type SettingsUpgrade =
 
 /**
  * Rewrites an older settings file for this version of Parley, with its comments, and keeps the old
- * one beside it. Throws `SettingsError` when the file cannot be read or written; a broken one is
- * not changed.
+ * one next to it. Throws `SettingsError` when the file cannot be read or written; an invalid file
+ * is not changed.
  */
 export function upgradeSettings(
   file: string,
@@ -198,7 +198,7 @@ export function upgradeSettings(
 }
 
 /**
- * The old names in a settings file with their current ones; empty when the file is missing, broken
+ * The old names in a settings file with their current ones; empty when the file is missing, invalid
  * or current.
  */
 export function oldNamesIn(file: string): readonly string[] {
@@ -220,8 +220,8 @@ export interface SettingsDocument {
    */
   locate(path: SettingsPath, part: 'key' | 'value'): Position | undefined;
   /**
-   * A number as it is written, because `007` and `+49` are ids to people; undefined when there is
-   * no number at that path.
+   * A number as written, because `007` and `+49` are ids to people; undefined when there is no
+   * number at that path.
    */
   literal(path: SettingsPath): string | undefined;
 }
@@ -286,7 +286,7 @@ function brokenDocument(expected: string): BrokenDocument {
   return { kind: 'broken', problems: [{ kind: 'syntax', path: '', expected }] };
 }
 
-/** Nothing else in the file is checked, because a newer Parley may have other keys. */
+/** Nothing else in the file is checked, because a newer version of Parley may have other keys. */
 function ofNewer(
   { version, writtenBy }: Extract<VersionCheck, { kind: 'newer' }>,
   document: Document,
@@ -328,7 +328,10 @@ function locate(
   return { line, column: col };
 }
 
-/** The position of a value. A block is best shown by its key, a single value by itself. */
+/**
+ * The offset to report for a value: that of the key for a block, that of the value itself for a
+ * single value.
+ */
 function valueOffset(node: unknown): number | undefined {
   return isScalar(node) && node.value !== null ? nodeStart(node) : undefined;
 }
@@ -352,7 +355,7 @@ function syntaxProblem(error: YAMLError, text: string, lines: LineCounter): Sett
 }
 
 /**
- * The previous line, the line itself, and a caret. Long lines are cut around the column, and
+ * The previous line, the line itself, and a caret. Long lines are truncated around the column, and
  * secrets are replaced by dots.
  */
 function lineExcerpt(text: string, line: number, column: number): string {

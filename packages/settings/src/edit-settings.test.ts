@@ -50,7 +50,7 @@ function changed(text: string, ...changes: SettingsChange[]): string {
   return result.text;
 }
 
-/** Lines that only one of two texts has. */
+/** The lines that only one of two texts contains. */
 function difference(before: string, after: string): string[] {
   const [old, young] = [before.split('\n'), after.split('\n')];
   return [
@@ -64,7 +64,7 @@ beforeEach(() => {
 });
 
 describe('changing the settings file', () => {
-  it('[U03] [D12] can be undone with the copy it left, and restored by undoing twice', () => {
+  it('[U03] [D12] can be undone from the copy it created, and restored by undoing twice', () => {
     const file = path('parley.yaml');
     const undo = (now: Date) => undoSettings({ file, check: (one) => loadFile(one, ENV), now });
     writeFileSync(file, FILE);
@@ -103,7 +103,7 @@ describe('changing the settings file', () => {
     });
   });
 
-  it('[D12] does nothing when the file already says so, even as a number', () => {
+  it('[D12] does nothing when the file already contains the value, even as a number', () => {
     load('channels:\n  web:\n    access:\n      allowGroups: [ 17,   -5 ]\n');
     const groups = ['channels', 'web', 'access', 'allowGroups'];
     const { edited } = edit([
@@ -159,7 +159,7 @@ describe('changing the settings file', () => {
     }
   });
 
-  it('[D12] writes into the file of a first start and keeps all its explanations', () => {
+  it('[D12] edits the template of a first start and keeps all its explanations', () => {
     const text = changed(
       settingsTemplate(),
       { kind: 'add', path: GROUPS, value: '-5', comment: 'Family' },

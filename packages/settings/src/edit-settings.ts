@@ -22,9 +22,9 @@ export type { SettingsChange, SettingsValue } from './change-text.ts';
 export interface EditSettingsOptions {
   /** The settings file. A missing one is created from the template of a first start. */
   readonly file: string;
-  /** Checks a file like a start does: `loadSettings` with the options of this installation. */
+  /** Checks a file as a start does: `loadSettings` with the options of this installation. */
   readonly check: (file: string) => SettingsResult;
-  /** The time that names the copy of the old file. */
+  /** The timestamp used in the name of the old file's copy. */
   readonly now: Date;
 }
 
@@ -72,10 +72,10 @@ export function editSettings(
   return whole.kind === 'refused' ? whole : writeSettings(whole.text, { file, check, now });
 }
 
-/** The settings file as it is written; the template of a first start when there is no file. */
+/** The settings file as written; the template of a first start when there is no file. */
 export interface WrittenSettings {
   readonly text: string;
-  /** A fingerprint, which differs for another text. */
+  /** A fingerprint of the text, which changes with it. */
   readonly print: string;
   /** The values with references unresolved; null when the text is not valid YAML. */
   readonly values: object | null;
@@ -94,8 +94,8 @@ export function readWritten(file: string): WrittenSettings {
 }
 
 /**
- * Replaces the whole file by a text, with the same checks as `editSettings`. Where the text shows a
- * secret as hidden by `hide`, the secret that the file has there stays.
+ * Replaces the whole file with a text, with the same checks as `editSettings`. Where the text shows
+ * a secret as hidden by `hide`, the secret at that place in the file is kept.
  */
 export function replaceSettings(
   text: string,
@@ -106,14 +106,14 @@ export function replaceSettings(
   return whole.kind === 'refused' ? whole : writeSettings(whole.text, options);
 }
 
-/** A copy of the file that a change left. */
+/** A copy of the file created by a change. */
 interface SettingsCopy {
   readonly path: string;
   /** The time of that change. */
   readonly keptAt: string;
 }
 
-/** The newest copy; undefined when nothing was changed yet. */
+/** The newest copy; undefined when nothing has been changed yet. */
 export function lastCopy(file: string): SettingsCopy | undefined {
   const name = copyNames(file).at(-1);
   if (name === undefined) return undefined;
@@ -123,7 +123,7 @@ export function lastCopy(file: string): SettingsCopy | undefined {
 }
 
 /**
- * Replaces the file by the newest copy, with the same checks as `editSettings`. The replaced file
+ * Replaces the file with the newest copy, with the same checks as `editSettings`. The replaced file
  * becomes a copy, so that undoing twice restores it. Without a copy nothing changes.
  */
 export function undoSettings(options: EditSettingsOptions): SettingsEdited {
@@ -150,7 +150,7 @@ function writeSettings(text: string, { file, check, now }: EditSettingsOptions):
   }
 }
 
-/** The path of an account's settings. A channel with one account may have them without a name. */
+/** The path to an account's settings. A channel with one account may have them without a name. */
 export function accountPath(
   file: string,
   { channel, account }: { readonly channel: string; readonly account: string },
@@ -162,7 +162,7 @@ export function accountPath(
   return isNamed || account !== 'default' ? [...path, 'accounts', account] : path;
 }
 
-/** The problems that a change introduces; all of them when Parley would not start. */
+/** The problems that a change introduces; all problems when Parley would not start. */
 export function newProblems(
   before: SettingsResult,
   after: SettingsResult,
@@ -182,7 +182,7 @@ function problemsOf(result: SettingsResult): readonly SettingsProblem[] {
   return [...accounts, ...result.warnings];
 }
 
-/** Identifies a problem without its position, which a change above it moves. */
+/** Identifies a problem without its position, which changes when lines above it do. */
 function problemKey({ kind, path, expected, file }: SettingsProblem): string {
   return JSON.stringify([kind, path, expected, file]);
 }
@@ -200,7 +200,7 @@ function dropOldCopies(file: string): void {
   }
 }
 
-/** The names of the copies, the newest last. */
+/** The names of the copies, newest last. */
 function copyNames(file: string): readonly string[] {
   let names: readonly string[];
   try {
@@ -218,7 +218,7 @@ function copyNames(file: string): readonly string[] {
 type Path = (string | number)[];
 
 /**
- * Restores the secrets that a text shows as hidden: those that are at the same path of `before` and
+ * Restores the secrets that a text shows as hidden: those that are at the same path in `before` and
  * are hidden in the same way. A secret that has moved must be entered again. Pure.
  */
 export function withSecrets(
@@ -228,7 +228,7 @@ export function withSecrets(
 ):
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'refused'; readonly problems: readonly SettingsProblem[] } {
-  // YAML would read a pair of brackets as a list.
+  // YAML would parse a pair of brackets as a list.
   const readable = text.replaceAll(HIDDEN, STAND_IN);
   const [young, old] = [parseDocument(readable), parseDocument(before)];
   const problems: SettingsProblem[] = [];

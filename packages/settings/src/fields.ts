@@ -29,7 +29,7 @@ export const numberField = (bounds: Bounds, description: string) =>
 export const flag = (standard: boolean, description: string) =>
   z.boolean().default(standard).describe(description);
 
-/** One of these values; the first is the default. */
+/** One of the given values; the first is the default. */
 export function choice<const T extends readonly [string, ...string[]]>(
   values: T,
   description: string,
@@ -46,6 +46,6 @@ export const Person = z
 export function section<T extends z.core.$ZodShape>(description: string, shape: T) {
   return z
     .strictObject(shape)
-    .prefault({} as never) // The type does not know that every key has a default.
+    .prefault({} as never) // The type does not express that every key has a default.
     .describe(description);
 }

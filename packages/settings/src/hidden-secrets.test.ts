@@ -13,7 +13,7 @@ mcp:
 `;
 
 describe('a text with hidden secrets', () => {
-  it('[G18] gets back the secrets that are still in the same place, and keeps everything else', () => {
+  it('[G18] gets back the secrets that are still in the same place, and keeps everything else unchanged', () => {
     expect(withSecrets(hide(BEFORE), BEFORE, hide)).toEqual({ kind: 'text', text: BEFORE });
     const changed = `agent: { name: Polly }\n${hide(BEFORE).replace('my bot', 'ours')}`;
     expect(withSecrets(changed, BEFORE, hide)).toEqual({

@@ -7,20 +7,21 @@ export type IdForms = Readonly<Record<string, ChannelIds | undefined>>;
 
 interface Place {
   readonly path: SettingsPath;
-  /** The text as it is written, even if YAML reads another number from it. */
+  /** The text as written, even if YAML parses it as a different number. */
   readonly text: string;
 }
 
 interface IdFacts {
   readonly forms: IdForms;
   /**
-   * The digits of a number as they are in the file; undefined when the value there is not a number.
+   * The digits of a number as they appear in the file; undefined when the value there is not a
+   * number.
    */
   readonly literal: (path: SettingsPath) => string | undefined;
 }
 
 /**
- * Settings with their ids in the form of the platforms' messages, and findings for ids that can
+ * Settings with their ids in the form that platform messages contain, and findings for ids that can
  * never match.
  */
 export interface NormalizedIds {
@@ -80,7 +81,8 @@ export function normalizeIds(written: Block, facts: IdFacts): NormalizedIds {
 }
 
 /**
- * Asks for quotes: YAML reads `1.2e18` and `0x1F` as numbers, which do not preserve an id's digits.
+ * Asks for quotes: YAML parses `1.2e18` and `0x1F` as numbers, which do not preserve an id's
+ * digits.
  */
 function inQuotes(finding: Finding, found: string | number, text: string): Finding {
   if (typeof found === 'string' || /^[-+]?\d+$/.test(text)) return finding;
@@ -100,7 +102,7 @@ function noEffect(path: SettingsPath, expected: string, meant?: string): Reading
 }
 
 /**
- * Splits `channel:id` and lowercases the channel; null when the text has another form, which the
+ * Splits `channel:id` and lowercases the channel; null when the text has another format, which the
  * schemas report.
  */
 function splitPlace(text: string): { readonly channel: string; readonly id: string } | null {
@@ -133,7 +135,7 @@ function noSuchChannel(path: SettingsPath, channel: string, forms: IdForms): Rea
   return noEffect(path, `a channel there is: ${oneOf(names)}`, nearestWord(channel, names));
 }
 
-/** Reads the id of a person. Clients of the API are people too: `api:laptop`. */
+/** Parses a person's id. Clients of the API count as people: `api:laptop`. */
 function readPerson(place: Place, value: Block, forms: IdForms): Reading {
   const split = splitPlace(place.text);
   if (split?.channel !== 'api') return ofChannel(place, forms, ({ person }) => [person]);
@@ -160,13 +162,13 @@ function readChannel({ path, text }: Place, forms: IdForms): Reading {
   return channel === text ? AS_IT_IS : { kind: 'id', id: channel };
 }
 
-/** Reads `telegram/helpdesk`, an account that the settings define. */
+/** Parses `telegram/helpdesk`, an account that the settings define. */
 function readAccount({ path, text }: Place, value: Block, forms: IdForms): Reading {
   const [channel = '', account = ''] = text.trim().split('/');
   if (channel === 'api') return AS_IT_IS;
   if (!Object.hasOwn(forms, channel)) return noSuchChannel(path, channel, forms);
   const names = accountNames(value, channel);
-  // A channel that is not set up yet may be later.
+  // A channel that is not set up yet may be set up later.
   if (names.length === 0 || names.includes(account)) return AS_IT_IS;
   const expected = oneOf(names.map((name) => `${channel}/${name}`));
   const meant = nearestWord(account, names);
@@ -181,7 +183,7 @@ function accountNames(value: Block, channel: string): readonly string[] {
   return isBlock(accounts) ? Object.keys(accounts) : ['default'];
 }
 
-/** Reads a target: `last`, a name of tools.message.chats, an owner, or a chat. */
+/** Parses a target: `last`, a name in tools.message.chats, an owner, or a chat. */
 function readTarget(place: Place, value: Block, forms: IdForms): Reading {
   const chats = valueAt(value, ['tools', 'message', 'chats']);
   const names = ['last', ...(isBlock(chats) ? Object.keys(chats) : [])];
@@ -230,7 +232,7 @@ function readOne(path: SettingsPath, text: string, form: IdForm | null, key: str
   return read.kind === 'id' ? read : noEffect(path, read.expected, read.nearest);
 }
 
-/** Normalizes channel, account, chat and thread of each entry in `tools.message.chats`. */
+/** Normalizes channel, account, chat and thread in each entry of `tools.message.chats`. */
 function visitNamedChats(
   chats: readonly SettingsPath[],
   { value, findings, facts, visit }: Around & { readonly findings: Finding[] },
@@ -259,7 +261,7 @@ function visitNamedChats(
   }
 }
 
-/** The paths that match a pattern, in which `*` is any key or any position of a list. */
+/** The paths that match a pattern, in which `*` is any key or any index of a list. */
 function pathsOf(root: Block, pattern: readonly (string | number)[]): readonly SettingsPath[] {
   return pattern.reduce<readonly SettingsPath[]>(
     (paths, step) =>

@@ -7,7 +7,7 @@ import type { Allowed, SettingsPath } from './source.ts';
 /** A JSON Schema of draft 7, which every YAML editor supports. */
 export type JsonSchema = z.core.JSONSchema.JSONSchema;
 
-/** The schemas defined elsewhere: each channel's by its id, and the models'. */
+/** The schemas defined elsewhere: one for each channel by its id, and that of the models. */
 export interface ForeignSchemas {
   /**
    * The settings of one account without the common keys. These must be strict objects, or unknown
@@ -42,7 +42,7 @@ export function composeJsonSchema({ channelSchemas, modelSchema }: ForeignSchema
   };
 }
 
-/** Adds the name of each setting in plain words as its title, unless the schema has its own. */
+/** Adds the plain-language name of each setting as its title, unless the schema has its own. */
 function withLabels(schema: JsonSchema, path: SettingsPath = []): JsonSchema {
   return mapInnerSchemas(schema, (inner, step) => {
     if (typeof inner === 'boolean') return inner;
@@ -65,7 +65,7 @@ function withModel(agents: Schema | undefined, model: JsonSchema): JsonSchema {
   return { ...record, additionalProperties: { ...one, properties } };
 }
 
-/** The JSON Schema of a profile file, for suggestions. */
+/** The JSON Schema of a profile file, used for suggestions. */
 export function profileJsonSchema(profileSchema: z.ZodType, modelSchema: z.ZodType): JsonSchema {
   const profile = toJson(profileSchema);
   return { ...profile, properties: { ...profile.properties, model: toJson(modelSchema) } };
@@ -125,7 +125,7 @@ const REFERENCE: JsonSchema = {
 };
 
 /**
- * The schema for editors, for completion and explanations without false alarms. Beyond the plain
+ * The schema for editors, for completion and explanations without false positives. Beyond the plain
  * schema it allows references in place of values, and sections whose lines are commented out.
  */
 export function settingsJsonSchema(schemas: ForeignSchemas): JsonSchema {
@@ -186,7 +186,7 @@ function withReference({ title, description, default: fallback, ...rest }: JsonS
   };
 }
 
-/** Removes the limits of JavaScript's integers, which zod adds and which explain nothing. */
+/** Removes JavaScript's integer limits, which zod adds and which explain nothing. */
 function withoutIntegerLimits({ minimum, maximum, ...rest }: JsonSchema): JsonSchema {
   return {
     ...rest,
@@ -196,7 +196,7 @@ function withoutIntegerLimits({ minimum, maximum, ...rest }: JsonSchema): JsonSc
 }
 
 /**
- * The keys and fixed values that are allowed at `path`, over all possible alternatives of a schema.
+ * The keys and fixed values that are allowed at `path`, over all possible alternatives in a schema.
  */
 export function allowedAt(root: JsonSchema, path: SettingsPath): Allowed {
   let schemas = alternatives(root);

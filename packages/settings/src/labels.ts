@@ -1,9 +1,9 @@
 import type { SettingsPath } from './source.ts';
 
 /**
- * The names of the settings in plain words, by their paths. `*` stands for a name that people
- * choose, or for any entry of a list. The schemas of channels and models have their own, as the
- * title in their metadata.
+ * Plain-language names of the settings, by their paths. `*` stands for a name that people choose,
+ * or for any entry in a list. The schemas of channels and models have their own names, as the title
+ * in their metadata.
  */
 const LABELS: Readonly<Record<string, string>> = {
   version: 'Version of this file',
@@ -333,7 +333,7 @@ const LABELS: Readonly<Record<string, string>> = {
   'channels.*.accounts': 'Several accounts',
 };
 
-/** Kinds of chats, wherever they are keys of `lanes.busy`. */
+/** Kinds of chats, wherever they are keys in `lanes.busy`. */
 const CHAT_KINDS: Readonly<Record<string, string>> = {
   direct: 'Direct chats',
   group: 'Group chats',
@@ -342,7 +342,7 @@ const CHAT_KINDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The name of a setting in plain words; undefined for a setting of a channel, a model or a plugin.
+ * The plain-language name of a setting; undefined for a setting of a channel, a model or a plugin.
  */
 export function labelOfSetting(path: SettingsPath): string | undefined {
   const [section, first, ...rest] = path.map(String);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { flag, numberField, section, wholeNumber } from './fields.ts';
 
-/** `limits`: what is accepted, what may wait and what a turn may use (D07, G01). */
+/** `limits`: what is accepted, what may be pending and what a turn may use (D07, G01). */
 export const Limits = section('Bounds; what exceeds them is refused with a notice.', {
   messageCharacters: wholeNumber(
     { min: 1, max: 1_000_000, default: 32_000 },
@@ -87,7 +87,7 @@ const Cap = z.strictObject({
     .describe('US dollars; holds only for models whose price is known.'),
 });
 
-/** `spend`: the daily use of the models (G17). */
+/** `spend`: the daily usage of the models (G17). */
 export const Spend = section(
   'Bounds on tokens and money; a day ends at midnight in the time zone of the agent.',
   {
@@ -106,13 +106,13 @@ export const Spend = section(
 export type Spend = z.infer<typeof Spend>;
 
 /**
- * The daily cap of a stranger unless the settings name one: more than a hundred short messages if
+ * The daily cap for a stranger unless the settings name one: more than a hundred short messages if
  * the provider reports no cached input, and a dollar if prices are known. See docs/costs.md for the
  * figures.
  */
 const DEFAULT_STRANGER_CAP = { tokens: 1_500_000, usd: 1 } as const;
 
-/** The cap of strangers besides `perPersonDaily`, and whether the settings name it. */
+/** The cap for strangers besides `perPersonDaily`, and whether the settings name it. */
 export function strangerCap({
   perStrangerDaily,
   perPersonDaily,

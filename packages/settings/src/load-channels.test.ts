@@ -40,7 +40,7 @@ describe('loadSettings with channels', () => {
     });
   });
 
-  it('[D12] isolates a broken channel while the others run', () => {
+  it('[D12] isolates a broken channel while the other channels run', () => {
     const result = load('channels:\n  telegram:\n    token: 5\n  web: {}\n');
     expect(broken(result, 'telegram/default')).toEqual([
       {
@@ -54,7 +54,7 @@ describe('loadSettings with channels', () => {
     expect(okay(result).channels['web/default']?.kind).toBe('ok');
   });
 
-  it('[D12] isolates a broken account while the others of the same channel run', () => {
+  it("[D12] isolates a broken account while the channel's other accounts run", () => {
     const yaml = `channels:
   telegram:
     accounts:
@@ -97,7 +97,7 @@ describe('loadSettings with channels', () => {
     expect(found[0]?.expected).toContain(expected);
   });
 
-  it('[F05] refuses access rules beside accounts instead of ignoring them', () => {
+  it('[F05] refuses access rules next to accounts instead of ignoring them', () => {
     const yaml =
       'channels: { telegram: { access: { direct: disabled }, accounts: { a: { token: "1234567890" } } } }';
     expect(broken(load(yaml), 'telegram/a')).toEqual([
@@ -113,7 +113,7 @@ describe('loadSettings with channels', () => {
     });
   });
 
-  it('resolves the workspace from the settings file and from the home folder', () => {
+  it('resolves the workspace path relative to the settings file and to the home folder', () => {
     const workspace = (written: string) =>
       okay(load(`agent: { workspace: '${written}' }`)).settings.agent.workspace;
     expect(workspace('notes')).toBe(path('notes'));

@@ -6,7 +6,7 @@ import { broken, okay, problems, settingsFolder } from './testing/settings-folde
 const { load, path } = settingsFolder();
 
 describe('loadSettings with references', () => {
-  it('[D12] replaces variables, alone or within a text, and keeps ${ when it is escaped', () => {
+  it('[D12] replaces variables, alone or within a text, and keeps an escaped ${', () => {
     const yaml = 'agent: { name: "${A}-${B:-two}", role: "$${A}", emoji: "${C:-x}" }\n';
     const { settings } = okay(load(yaml, { A: 'one', C: '' }));
     expect(settings.agent).toMatchObject({ name: 'one-two', role: '${A}', emoji: 'x' });
@@ -24,7 +24,7 @@ channels: { telegram: { enabled: "\${ON}", token: "\${T}", pollSeconds: "\${S:-7
     });
   });
 
-  it('[D12] reports a missing variable at its position, with the one that was probably meant', () => {
+  it('[D12] reports a missing variable at its position, with the one that was probably intended', () => {
     const result = load('http:\n  host: "${HOSTT}"\n', { HOST: 'x' });
     expect(problems(result)).toEqual([
       {
@@ -58,7 +58,7 @@ channels: { telegram: { enabled: "\${ON}", token: "\${T}", pollSeconds: "\${S:-7
     expect(broken(load(yaml), 'telegram/default')[0]?.found).toBe('…${NOT_SET}…');
   });
 
-  it('[D12] reads secret files beside the settings, trimmed', () => {
+  it('[D12] reads secret files next to the settings, trimmed', () => {
     writeFileSync(path('token.txt'), '123456:from-a-file\n');
     const result = okay(load('channels: { telegram: { token: "${file:token.txt}" } }'));
     expect(result.channels['telegram/default']).toMatchObject({
@@ -67,7 +67,7 @@ channels: { telegram: { enabled: "\${ON}", token: "\${T}", pollSeconds: "\${S:-7
     expect(result.secrets).toEqual(['123456:from-a-file']);
   });
 
-  it('[D10] lists as secret what is named like one, looks like one and comes from outside, and passwords in URLs', () => {
+  it('[D10] lists as secrets values that are named like one, look like one and come from outside, and passwords in URLs', () => {
     const yaml = `
 agent: { name: "\${NAME}" }
 queue: { url: "redis://user:red%40pass@localhost", password: own-pass, sentinel: { nodes: [a], password: asked } }

@@ -32,7 +32,7 @@ describe('loadSettings with nothing to read', () => {
     expect(Object.keys(channels)).toEqual(['web/default']);
   });
 
-  it('[D12] uses all defaults for a missing file, and says so', () => {
+  it('[D12] uses all defaults for a missing file, and reports that', () => {
     const result = okay(loadFile(path('none.yaml')));
     expect(result.origin).toBe('defaults');
     expect(result.settings).toEqual(okay(load('')).settings);
@@ -49,7 +49,7 @@ describe('loadSettings with a file that cannot be read', () => {
     return 'no SettingsError';
   };
 
-  it('[D12] says that a directory is not a file', () => {
+  it('[D12] reports that a directory is not a file', () => {
     mkdirSync(path('directory.yaml'));
     expect(code(path('directory.yaml'))).toEqual([
       'settings-is-directory',
@@ -57,7 +57,7 @@ describe('loadSettings with a file that cannot be read', () => {
     ]);
   });
 
-  it('[D12] does not read 5 MB', () => {
+  it('[D12] does not read a file of 5 MB', () => {
     writeFileSync(path('large.yaml'), 'a'.repeat(5_000_000));
     expect(code(path('large.yaml'))).toEqual([
       'settings-too-large',

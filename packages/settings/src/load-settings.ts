@@ -48,11 +48,12 @@ export interface LoadSettingsOptions<Model>
     Pick<ForeignSchemas, 'channelSchemas'>,
     ModelForms<Model> {
   readonly env: Environment;
-  /**
-   * For readers of settings other than secrets: returns a stand-in for a secret file that is missing.
-   */
+  /** For callers that do not need secrets: returns a stand-in for a secret file that is missing. */
   readonly missingSecret?: MissingSecret | undefined;
-  /** Profiles that come with Parley; those in `profiles/` of the data folder take precedence. */
+  /**
+   * The folder of profiles included with Parley; those in `profiles/` of the data folder take
+   * precedence.
+   */
   readonly houseProfiles?: string;
   /** The available channels with the forms of their ids; without it ids are used as written. */
   readonly channelIds?: IdForms;
@@ -67,7 +68,7 @@ export type SettingsResult<Model = unknown> =
       /** The settings of the whole installation and of its default agent. */
       readonly settings: Settings<Model>;
       /**
-       * The complete settings of each agent of `agents` by its name (F14). Their `spend` contains
+       * The complete settings of each agent in `agents` by its name (F14). Their `spend` contains
        * only the caps of that agent; those of `settings` apply as well.
        */
       readonly agents: ReadonlyMap<string, Settings<Model>>;
@@ -186,8 +187,8 @@ function wholeSettings<Model>(
 }
 
 /**
- * Explains problems of ids in the platform's words, even if a schema refuses the id too. Problems
- * that no schema refuses keep nothing from starting, because such ids had no effect in earlier
+ * Explains problems with ids in the platform's terms, even if a schema refuses the id as well.
+ * Problems that no schema refuses do not prevent a start, because such ids had no effect in earlier
  * versions either.
  */
 function explainIds(
@@ -279,7 +280,7 @@ function blockOrProblem(written: unknown, path: SettingsPath, source: SettingsSo
 }
 
 /**
- * Sorts problems in the order of the file. A failed reference leaves text that also fails the
+ * Sorts problems by their position in the file. A failed reference leaves text that also fails the
  * schema, so only one report is kept.
  */
 function sortAndDeduplicate(problems: readonly SettingsProblem[]): SettingsProblem[] {
@@ -290,14 +291,14 @@ function sortAndDeduplicate(problems: readonly SettingsProblem[]): SettingsProbl
 }
 
 const TEMPLATE = configPath('parley.example.yaml');
-/** The profiles that come with Parley. */
+/** The profiles included with Parley. */
 const HOUSE_PROFILES = configPath('profiles/');
 
 const SCHEMA = configPath('parley.schema.json');
 
 /**
- * The settings file of a first start. Everything but its version is explained and commented out, so
- * that defaults apply.
+ * The settings file for a first start. Everything but its version is explained and commented out,
+ * so that defaults apply.
  */
 export function settingsTemplate(): string {
   const line = versionLine(newestVersion(SETTINGS_STEPS));
@@ -306,7 +307,7 @@ export function settingsTemplate(): string {
 
 /**
  * Writes the template to `file`, readable only by its owner because it may contain secrets later,
- * and beside it the schema that its first line names for editors. Throws `SettingsError`, even if
+ * and next to it the schema that its first line names for editors. Throws `SettingsError`, even if
  * `file` exists.
  */
 export function writeSettingsTemplate(file: string): void {

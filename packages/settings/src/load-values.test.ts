@@ -90,7 +90,7 @@ describe('loadSettings with wrong values', () => {
     expect(result.secrets).toEqual(expect.arrayContaining(['sk-very-secret', 'sk-env-secret']));
   });
 
-  it('[D12] reports broken channels even if the core is invalid, so that all can be fixed at once', () => {
+  it('[D12] reports broken channels even if the core is invalid, so that all problems can be fixed together', () => {
     const paths = problems(load('log: 1\nchannels: { telegram: {} }')).map((p) => p.path);
     expect(paths).toEqual(['log', 'channels.telegram.token']);
   });
@@ -127,7 +127,7 @@ describe('loadSettings with unknown keys', () => {
     ]);
   });
 
-  it('[D12] warns without a suggestion when nothing is near, and never resolves a reference there', () => {
+  it('[D12] warns without a suggestion when nothing is close, and never resolves a reference there', () => {
     const { warnings } = okay(load('zebra: "${NOT_SET}"\n'));
     expect(warnings).toEqual([
       expect.objectContaining({ path: 'zebra', position: { line: 1, column: 1 } }),
@@ -135,7 +135,7 @@ describe('loadSettings with unknown keys', () => {
     expect(warnings[0]).not.toHaveProperty('nearest');
   });
 
-  it('[D12] is not confused by keys that JavaScript knows', () => {
+  it('[D12] is not confused by keys that have a meaning in JavaScript', () => {
     const yaml =
       '__proto__: { port: 1 }\nconstructor: 1\nchannels: { toString: {}, __proto__: {} }\n';
     const { warnings } = okay(load(yaml));

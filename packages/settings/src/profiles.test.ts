@@ -138,7 +138,7 @@ ephemeral: Answer in one sentence.
   it('[D13] [D12] keeps Parley from starting when a check by its response format could take forever', () => {
     for (const { what, schema } of HOSTILE_SCHEMAS) {
       const found = problems(load(JSON.stringify({ responseFormat: schema })));
-      // Deep nesting is refused in part or for the whole file, depending on the stack of this
+      // Deep nesting is refused in part or for the whole file, depending on the stack size of this
       // thread.
       const isRefused = found.some(({ path }) => path === '' || path.startsWith('responseFormat'));
       expect([what, isRefused]).toEqual([what, true]);
@@ -165,7 +165,7 @@ ephemeral: Answer in one sentence.
     expect(loaded.secrets).toContain('sk-very-secret');
   });
 
-  it('[P15] is not looked for when none is named', () => {
+  it('[P15] is not looked up when none is named', () => {
     expect(okay(load('layout: [', 'agent: {}')).settings.agent.layout).toBeUndefined();
     expect(problems(load('', 'agent: { profile: ../own }'))).toEqual([
       expect.objectContaining({ path: 'agent.profile' }),

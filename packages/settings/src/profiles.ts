@@ -30,7 +30,7 @@ export interface ProfiledSettings {
   readonly problems: readonly SettingsProblem[];
   readonly warnings: readonly SettingsProblem[];
   readonly secrets: readonly string[];
-  /** Files with values that the profile refers to. */
+  /** Files containing values that the profile refers to. */
   readonly files: readonly string[];
 }
 
@@ -47,8 +47,8 @@ export function chooseProfile(source: SettingsSource, place: ProfileScope): Prof
 }
 
 /**
- * The profile that is named at `path`, read like in `chooseProfile`; absent when there is none, or
- * an invalid one.
+ * The profile that is named at `path`, read as in `chooseProfile`; absent when there is none, or an
+ * invalid one.
  */
 export function profileAt(
   path: SettingsPath,
@@ -73,7 +73,7 @@ function homelessModel({ modelName }: Profile, source: SettingsSource): Settings
   return [toSettingsProblem({ kind: 'missing', path: ['model'], expected }, source)];
 }
 
-/** The folders of profiles and the check of a profile. */
+/** The profile folders and the check of a profile. */
 export interface ProfileScope {
   /** The first folder that contains the file is used. */
   readonly folders: readonly string[];
@@ -104,7 +104,7 @@ function loadProfile(name: string, place: ProfileScope): LoadedProfile {
   return { kind: 'missing' };
 }
 
-/** The names that can be chosen, sorted. A missing folder contains none. */
+/** The names that can be chosen, sorted. A missing folder contributes none. */
 function profileNames(folders: readonly string[]): readonly string[] {
   const names = folders.flatMap((folder) => {
     try {
@@ -153,8 +153,8 @@ function checkProfile(file: string, text: string, place: ProfileScope): LoadedPr
 }
 
 /**
- * Validates the model of a profile; undefined when there is none, or when it is a word that only
- * names a model.
+ * Validates a profile's model; undefined when there is none, or when it is a word that only names a
+ * model.
  */
 function checkModel(
   written: unknown,
@@ -175,7 +175,7 @@ function inFile(loaded: LoadedProfile, file: string): LoadedProfile {
   return { ...loaded, warnings, problems: loaded.problems.map(name) };
 }
 
-/** A checked profile; `modelName` is separate because it fills one key of the section `model`. */
+/** A validated profile; `modelName` is separate because it fills one key of the section `model`. */
 export interface Profile extends Omit<ProfileSettings, 'model'> {
   readonly model?: unknown;
   readonly modelName?: string;
@@ -183,8 +183,8 @@ export interface Profile extends Omit<ProfileSettings, 'model'> {
 
 /**
  * The settings as if their author had also written the content of the profile (P15). The file
- * itself wins, key by key. A list in the file replaces the profile's list, and a model in the file
- * replaces the profile's model. Defaults are filled in later and so come last.
+ * itself takes precedence, key by key. A list in the file replaces the profile's list, and a model
+ * in the file replaces the profile's model. Defaults are applied later, so they rank last.
  */
 export function withProfile(written: Block, profile: Profile): Block {
   const { skills, tools, plugins, model, modelName, ...agent } = profile;
@@ -211,7 +211,7 @@ function mergeUnder(written: unknown, profile: Block | undefined): unknown {
   return { ...profile, ...written, ...Object.fromEntries(both) };
 }
 
-/** The effective model: a written one wins, and a bare name fills its key `model`. */
+/** The effective model: a written one takes precedence, and a bare name fills its key `model`. */
 export function modelOf(written: unknown, model: unknown, modelName: string | undefined): unknown {
   if (written === undefined) return model;
   if (modelName === undefined || !isBlock(written)) return written;
@@ -228,8 +228,8 @@ const { layout, persona, format, responseFormat, memory, skipContextFiles, conte
 const Names = z.array(z.string().min(1));
 
 /**
- * One profile file (P15), which defines an agent in one place. Each key means what the key of the
- * same name means in the settings. Nothing has a default here, so that missing keys stay open.
+ * One profile file (P15), which defines an agent in one place. Each key means the same as the key
+ * of that name in the settings. Nothing has a default here, so that missing keys stay undefined.
  */
 const ProfileSettings = z.strictObject({
   layout,

@@ -15,11 +15,11 @@ import {
   secretsWithin,
 } from './source.ts';
 
-/** The largest secret file, in bytes; a secret is a line or a PEM block. */
+/** The maximum size of a secret file, in bytes; a secret is a line or a PEM block. */
 const LARGEST_SECRET_BYTES = 65_536;
 /**
- * The deepest nesting that is followed, more than any real settings. It ends the walk through an
- * alias that contains itself.
+ * The maximum nesting depth that is followed, more than in any real settings. It stops at an alias
+ * that contains itself.
  */
 const DEEPEST = 32;
 
@@ -50,7 +50,8 @@ interface OutsidePiece {
 export interface Resolved {
   readonly value: Block;
   /**
-   * Values that came from outside the file: their path (`formatPath`), and how the file wrote them.
+   * Values that came from outside the file: their path (`formatPath`), and how they are written in
+   * the file.
    */
   readonly outside: ReadonlyMap<string, string>;
   /** The pieces that came from outside, by path, for the list of secrets. */
@@ -62,7 +63,7 @@ export interface Resolved {
 
 /**
  * Replaces `${NAME}`, `${NAME:-default}` and `${file:/path}` (relative to the settings file) in
- * every text; `$${` is a literal `${`. A key without a value, as remains of a section whose lines
+ * every text; `$${` is a literal `${`. A key without a value, such as that of a section whose lines
  * are commented out, is left out; a channel or agent without a value means its defaults.
  */
 export function resolveReferences(
@@ -212,7 +213,7 @@ export function collectSecrets(resolved: Resolved): string[] {
     if (isSecretPath(path) || isFile) add(secretsIn(text));
     else if (!isPublic(path) && !path.includes('access') && looksSecret(text)) add([text]);
   }
-  // An unresolved reference stays as it was written and is not a secret.
+  // An unresolved reference stays as written and is not a secret.
   const unresolved = new Set(resolved.problems.map((problem) => formatPath(problem.path)));
   walk(resolved.value, []);
   return [...secrets];
@@ -240,8 +241,8 @@ export function collectSecrets(resolved: Resolved): string[] {
 const MIN_SECRET_LENGTH = 8;
 
 /**
- * Where secrets are written in plain text in a settings file, such as `model.apiKey (line 7)`;
- * never the secrets themselves.
+ * The places where secrets are written in plain text in a settings file, such as `model.apiKey
+ * (line 7)`; never the secrets themselves.
  */
 export function clearSecretsIn(file: string): readonly string[] {
   const read = readTextFile(file, LARGEST_SETTINGS_BYTES);
@@ -274,7 +275,7 @@ function isSecretBlock(path: SettingsPath, value: string): boolean {
   return SECRET_BLOCKS.has(path.at(-2)) && !HARMLESS_HEADER.test(name) && looksSecret(value);
 }
 
-/** Whether a key such as `tokens: 200000` is an amount of text. */
+/** Whether a key such as `tokens: 200000` specifies an amount. */
 function isCount(path: SettingsPath): boolean {
   return /tokens$/i.test(String(path.at(-1)));
 }

@@ -13,18 +13,18 @@ import { decodeText, ParleyError, reasonOf } from '@parley/core';
 import { type Document, parseDocument, visit } from 'yaml';
 
 /**
- * The largest settings file, in bytes. Settings written by people stay far below this; a larger
- * file is the wrong one, and parsing it would stall.
+ * The maximum size of a settings file, in bytes. Settings written by people stay far below this; a
+ * larger file is the wrong one, and parsing it would stall.
  */
 export const LARGEST_SETTINGS_BYTES = 1_000_000;
 
-/** The text at a path. A missing file is not an error, because everything has a default. */
+/** The text of a file. A missing file is not an error, because everything has a default. */
 type TextFile = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'missing' };
 
 /**
  * Reads a text file in UTF-8, UTF-16 or UTF-32 of at most `largestBytes`. Pipes and devices work
- * too, and are never read further than that. Throws `SettingsError` for a directory, denied access,
- * a larger file, or another encoding.
+ * too, and are never read beyond that. Throws `SettingsError` for a directory, denied access, a
+ * larger file, or another encoding.
  */
 export function readTextFile(file: string, largestBytes: number): TextFile {
   const bytes = readBounded(file, largestBytes + 1);
@@ -150,7 +150,7 @@ export function draftPath(file: string): string {
 }
 
 /**
- * Writes a draft beside the settings file, with the mode of that file, because it may contain
+ * Writes a draft next to the settings file, with the mode of that file, because it may contain
  * secrets.
  */
 export function writeDraft(file: string, text: string): void {
@@ -162,13 +162,13 @@ export function writeDraft(file: string, text: string): void {
 }
 
 /**
- * Replaces the file by the draft in one step, and copies the old file, if there was one, to `kept`.
- * Throws `SettingsError` when that is not possible; the file is then unchanged.
+ * Replaces the file with the draft atomically, after copying the old file, if there was one, to
+ * `kept`. Throws `SettingsError` when that is not possible; the file is then unchanged.
  */
 export function useDraft(file: string, kept: string | null): void {
   unlessUnwritable(file, () => {
     if (kept !== null) copyFileSync(file, kept);
-    // A symbolic link stays one.
+    // A symbolic link is preserved.
     renameSync(draftPath(file), kept === null ? file : realpathSync(file));
   });
 }

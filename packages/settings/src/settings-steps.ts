@@ -1,7 +1,7 @@
 import type { SettingsPath } from './source.ts';
 
 /**
- * One change of a settings file; `*` in a path stands for any key. `move` gives a key another name
+ * One change to a settings file; `*` in a path stands for any key. `move` gives a key another name
  * or section, with its comments; `change` writes another value. Neither changes anything when the
  * source is missing or the target already exists.
  */
@@ -25,7 +25,7 @@ function rename(path: string, name: string): SettingsEdit {
   return { kind: 'move', from, to: from.with(-1, name) };
 }
 
-/** Renames a key of a section that an agent of `agents` may also have. */
+/** Renames a key in a section that an agent in `agents` may also have. */
 function renameAlsoOfAgents(path: string, name: string): readonly SettingsEdit[] {
   return [rename(path, name), rename(`agents.*.${path}`, name)];
 }
@@ -38,7 +38,7 @@ function notifyInsteadOfTell(path: string): SettingsEdit {
   };
 }
 
-/** All steps that ever existed, in order, from version 1 on. */
+/** All upgrade steps that ever existed, in order, starting at version 1. */
 export const SETTINGS_STEPS: readonly SettingsStep[] = [
   {
     to: 2,
@@ -61,13 +61,13 @@ export const SETTINGS_STEPS: readonly SettingsStep[] = [
   },
 ];
 
-/** The version of settings that this Parley writes. */
+/** The settings version that this version of Parley writes. */
 export function newestVersion(steps: readonly SettingsStep[]): number {
   return steps.at(-1)?.to ?? 1;
 }
 
 /**
- * The target of a `move` for a path that matches its `from`. Each `*` of `to` is replaced by the
+ * The target of a `move` for a path that matches its `from`. Each `*` in `to` is replaced by the
  * path's key.
  */
 export function movedPath(

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { describeProblem } from './source.ts';
 
 describe('describeProblem', () => {
-  it('[D12] reports position, value, expectation and the likely meaning in plain lines', () => {
+  it('[D12] reports position, value, expectation and the likely intention in plain lines', () => {
     const text = describeProblem({
       kind: 'value',
       path: 'log.level',
@@ -43,7 +43,7 @@ describe('describeProblem', () => {
     );
   });
 
-  it('[D12] leaves out what is not known', () => {
+  it('[D12] omits details that are unknown', () => {
     expect(
       describeProblem({ kind: 'reference', path: 'model', found: '${K}', expected: 'K to be set' }),
     ).toBe(

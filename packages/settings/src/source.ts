@@ -2,7 +2,7 @@
 export interface SettingsSource {
   /** The settings after references were replaced. */
   readonly value: Block;
-  /** Paths of values that came from outside the file, and how the file wrote them. */
+  /** Paths of values that came from outside the file, and how they are written in the file. */
   readonly outside: ReadonlyMap<string, string>;
   readonly secrets: readonly string[];
   locate(path: SettingsPath, part: 'key' | 'value'): Position | undefined;
@@ -24,7 +24,7 @@ export interface Finding {
   readonly nearest?: string | undefined;
 }
 
-/** Turns a finding into a problem: adds its position and its value, and hides every secret. */
+/** Converts a finding into a problem: adds its position and its value, and hides every secret. */
 export function toSettingsProblem(finding: Finding, source: SettingsSource): SettingsProblem {
   const { kind, path, nearest } = finding;
   const position = source.locate(path, kind === 'unknown-key' ? 'key' : 'value');
@@ -102,13 +102,16 @@ export interface SettingsProblem {
   readonly found?: string;
   /** The expected value, as a phrase: `one of pretty, json`. */
   readonly expected: string;
-  /** The valid key or value that was probably meant. */
+  /** The valid key or value that was probably intended. */
   readonly nearest?: string;
   /** The lines around a syntax error with a caret below the position. */
   readonly excerpt?: string;
 }
 
-/** A problem in plain lines for a terminal: position, what was found, what is expected, a hint. */
+/**
+ * Formats a problem in plain lines for a terminal: position, what was found, what is expected, a
+ * hint.
+ */
 export function describeProblem(problem: SettingsProblem): string {
   const lines = [problemHeadline(problem)];
   if (problem.excerpt !== undefined) lines.push('', indent(problem.excerpt), '');
@@ -143,7 +146,10 @@ function indent(text: string): string {
 /** The path to a value from the top of the settings: keys and list positions. */
 export type SettingsPath = readonly (string | number)[];
 
-/** The path as people write it: `channels.telegram.token`, `owners[0]`; unusual keys are quoted. */
+/**
+ * Formats a path as people write it: `channels.telegram.token`, `owners[0]`; unusual keys are
+ * quoted.
+ */
 export function formatPath(path: SettingsPath): string {
   return path.map((step, index) => formatStep(step, index === 0)).join('');
 }
@@ -187,14 +193,12 @@ export function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name);
 }
 
-/** Whether any key of the path says that what follows is secret. */
+/** Whether any key in the path indicates that what follows is secret. */
 export function isSecretPath(path: SettingsPath): boolean {
   return path.some((step) => typeof step === 'string' && isSecretName(step));
 }
 
-/**
- * A line of YAML that is safe to show: a secret's value becomes as many dots as it had characters.
- */
+/** A line of YAML that is safe to show: each character of a secret value is replaced by a dot. */
 export function maskLine(line: string): string {
   const [, before = '', name = '', colon = '', value = ''] = SECRET_LINE.exec(line) ?? [];
   if (name === '' || !isSecretName(name) || value.startsWith('${')) return line;

@@ -19,7 +19,7 @@ describe('the settings template', () => {
     expect(settingsTemplate()).toMatch(/^version: 2 # Parley \d+\.\d+\.\d+$/m);
   });
 
-  it('is readable only by its owner, and written with the schema that its first line names', () => {
+  it('is readable only by its owner, and written together with the schema that its first line names', () => {
     const file = join(folder, 'parley.yaml');
     writeSettingsTemplate(file);
     const [first = ''] = readFileSync(file, 'utf8').split('\n');

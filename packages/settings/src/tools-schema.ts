@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { choice, flag, numberField, Person, section, wholeNumber } from './fields.ts';
 
-/** YAML reads `-5` as a number; everything else treats it as text. */
+/** YAML parses `-5` as a number; everything else treats it as text. */
 const PlatformId = z.union([z.string().min(1), z.int()]).transform(String);
 
 const NamedChat = z.strictObject({
@@ -27,7 +27,7 @@ const Message = section(
   },
 );
 
-/** `tools`: which tools the agent has, and the limits of one call (G02). */
+/** `tools`: which tools the agent has, and the limits for one call (G02). */
 export const Tools = section('What the agent can do besides answering.', {
   allow: z.array(z.string().min(1)).optional().describe('Only these; without it all.'),
   block: z.array(z.string().min(1)).default([]).describe('Never these, even if allowed.'),

@@ -34,8 +34,8 @@ port: 7000 # do not change
 owners: [telegram:1]
 `;
 
-describe('the version of the settings', () => {
-  it('[D12] of a file that names none is upgraded to the newest', () => {
+describe('the settings version', () => {
+  it('[D12] of a file that names none is upgraded to the current one', () => {
     expect(okay(load('log:\n  level: warn\n')).settings.version).toBe(NEWEST);
   });
 
@@ -84,7 +84,7 @@ describe('the version of the settings', () => {
 });
 
 describe('upgrading the settings file', () => {
-  it('[D12] writes what was read in memory, with all comments, and keeps the old file beside it', () => {
+  it('[D12] writes what was upgraded in memory, with all comments, and keeps the old file next to it', () => {
     const file = path('old.yaml');
     writeFileSync(file, OLD, { mode: 0o600 });
     const upgraded = upgradeSettings(file, STEPS);
@@ -119,7 +119,7 @@ describe('upgrading the settings file', () => {
   });
 });
 
-/** Names of version 1, with values that are not defaults, and their current paths. */
+/** Names from version 1, with values that are not defaults, and their current paths. */
 const VERSION_1 = `agent: { prompt: { filesInAll: 11000 } }
 agents:
   support: { workspace: w, heartbeat: { tell: "telegram:1", upkeepNotes: 3 }, prompt: { filesInAll: 12000 } }
@@ -136,7 +136,7 @@ limits: { waitingInAll: 99, subAgents: { atOnce: 2 }, answer: { thoughtCharacter
 media: { pictureSide: 800 }
 `;
 
-describe('names of version 1', () => {
+describe('names from version 1', () => {
   it('[D12] are read under the names of version 2, including those of each agent, hook and account', () => {
     const document = parseSettings(VERSION_1);
     if (document.kind === 'broken') throw new Error('broken');
@@ -180,13 +180,13 @@ describe('names of version 1', () => {
     ]);
   });
 
-  it('[D12] are kept when the new name is beside them', () => {
+  it('[D12] are kept when the new name is next to them', () => {
     const { settings, warnings } = okay(load('heartbeat: { tell: last, notify: "telegram:1" }\n'));
     expect(settings.heartbeat.notify).toBe('telegram:1');
     expect(warnings).toMatchObject([{ path: 'heartbeat.tell', nearest: 'notify' }]);
   });
 
-  it('[D12] are written as those of version 2 when the page changes something in the file', () => {
+  it('[D12] are written under the names of version 2 when the page changes something in the file', () => {
     const text = '# Mine.\nheartbeat:\n  tell: last # for now\n  steps: 5\n';
     const changed = changeText(text, [
       { kind: 'set', path: ['heartbeat', 'notify'], value: 'telegram:1' },

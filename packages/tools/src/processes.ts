@@ -19,7 +19,7 @@ export function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void
   try {
     process.kill(process.platform === 'win32' ? pid : -pid, signal);
   } catch {
-    // The group has no processes left.
+    // The process group is already empty.
   }
 }
 
@@ -44,7 +44,7 @@ function processIds(): readonly number[] {
   try {
     return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
   } catch {
-    return []; // This is not Linux.
+    return []; // This machine does not run Linux.
   }
 }
 

@@ -148,7 +148,7 @@ async function call(method: string, body: object) {
 }
 
 /**
- * Continues from the file, and polls until the process ends. `wake` runs `serve` for a chat with
+ * Resumes from the file, and polls until the process ends. `wake` runs `serve` for a chat with
  * work.
  */
 export async function runBot(wake: (chat: number) => void): Promise<never> {

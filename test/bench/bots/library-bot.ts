@@ -5,8 +5,8 @@ import type { TOOLS } from './ask-model.ts';
 import { type Ask, runBot, serve } from './durable-core.ts';
 
 // The smallest durable bot with the two libraries that Parley is built on: a BullMQ job says that a
-// chat has work, and a provider of the AI SDK asks the model. The difference to Parley is Parley's
-// own cost.
+// chat has work, and a provider of the AI SDK asks the model. The difference from Parley is the
+// cost of Parley's own code.
 
 const provider = createOpenAICompatible({
   name: 'double',

@@ -23,8 +23,8 @@ const count = (scene: Scene, place: Place, words: string) =>
   scene.answers(place).filter(({ text }) => text.includes(words)).length;
 
 /**
- * Waits until the words have been said once more than before, and then for the next answer, to show
- * that they were not repeated.
+ * Waits until the text has occurred once more than before, and then for the next answer, to show
+ * that it was not repeated.
  */
 async function onceMore(scene: Scene, place: Place, words: string, act: () => unknown) {
   const before = count(scene, place, words);
@@ -55,7 +55,7 @@ async function chooses(scene: Scene, place: Place): Promise<void> {
   expect(told).toContain('They chose: green');
 }
 
-/** The question shown in a chat, identified by words that only it contains. */
+/** The question shown in a chat, identified by text that only it contains. */
 async function questionIn(scene: Scene, place: Place): Promise<string> {
   const [question] = await scene.until(place, 'Which colour?');
   return question?.id ?? '';

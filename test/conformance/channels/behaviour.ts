@@ -7,7 +7,10 @@ export interface Behaviour {
   readonly title: string;
   /** Abilities without which the row does not apply to a platform. */
   readonly needs?: readonly Trait[];
-  /** The channel only transports the words, so on a change it suffices to test one channel. */
+  /**
+   * Set if the channel only transports the text, so that on a change it suffices to test one
+   * channel.
+   */
   readonly isSameEverywhere?: boolean;
   run(scene: Scene): Promise<void>;
 }

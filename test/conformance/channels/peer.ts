@@ -41,7 +41,7 @@ export interface Seen {
   readonly buttons?: readonly string[];
 }
 
-/** The trouble with the next thing the bot sends to a place. */
+/** The fault of the next thing that the bot sends to a place. */
 export type Trouble =
   | 'rate-limited'
   | 'server-error'

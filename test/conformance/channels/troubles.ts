@@ -16,8 +16,7 @@ const passing = (
       const place = scene.peer.direct();
       scene.peer.trouble(place, trouble);
       await scene.ask(place, `despite ${trouble}`);
-      // When nobody can know whether it arrived, that is reported instead, and nothing is
-      // duplicated.
+      // If nobody can know whether it arrived, that is reported instead, and nothing is duplicated.
       if (trouble !== 'rate-limited' && !scene.peer.traits.has('idempotent')) {
         await scene.until(place, 'cannot tell whether', 40_000);
         expect(scene.answers(place)).toHaveLength(1);

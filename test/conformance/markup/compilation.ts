@@ -10,7 +10,7 @@ export interface Compilation {
   readonly all: (content: readonly Expected[], place: Place, to: Compilation) => void;
 }
 
-/** Content that may be left out when there is hardly any room for text. */
+/** Content that may be left out if there is hardly any space for text. */
 export function unlessTight({ manner, writer }: Compilation, content: () => void): void {
   if (manner.roomy) content();
   else writer.optional(content);

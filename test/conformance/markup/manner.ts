@@ -1,13 +1,13 @@
 import type { Formats } from './expected.ts';
 import type { FormatRule } from './program.ts';
 
-/** The visible conventions of a dialect, and how much room there is. */
+/** The visible conventions of a dialect, and how much space is available. */
 export interface Manner {
   /** The formats with which text of the source may be seen; undefined for any. */
   readonly formats: (formats: Formats) => FormatRule | undefined;
   /**
    * Whether an address is the target of its text; otherwise it is written out. `optional` means
-   * written out if there is room.
+   * written out if it fits.
    */
   readonly addresses: ((url: string) => boolean) | 'optional';
   /**
@@ -21,13 +21,13 @@ export interface Manner {
   readonly bullets: readonly string[];
   /** In `native` tables, cells keep their formats. */
   readonly tables: 'native' | 'grid';
-  /** Written between the cells of a row. */
+  /** The separator between the cells of a row. */
   readonly cellSeparator?: string;
   /**
-   * With enough room, bullets, numbers and repeated table headers are never left out, and grapheme
-   * clusters are never cut.
+   * With enough space, bullets, numbers and repeated table headers are never left out, and grapheme
+   * clusters are never split.
    */
   readonly roomy: boolean;
-  /** Whether something of this length must not be cut. */
+  /** Whether something of this length must not be split. */
   readonly keepsWhole: (length: number) => boolean;
 }

@@ -38,7 +38,7 @@ export function readWhatsApp(text: string, plain: string): Stretch[] {
   );
 }
 
-/** The bars of a spoiler that is cut appear at the end of one part and at the start of the next. */
+/** The bars of a split spoiler appear at the end of one part and at the start of the next. */
 function markBars(stretches: readonly Stretch[]): Stretch[] {
   const seen = stretches.filter(({ text }) => hasSeen(text));
   return stretches.flatMap((stretch) => {

@@ -33,7 +33,7 @@ const codeLines = linesOfCode(1, 6);
 const fenced: Text = fc
   .tuple(
     fc.constantFrom('', 'js', 'c++', 'odd "name', 'ts title="x.ts"'),
-    // Long enough to be cut even when a part has room.
+    // Long enough to be split even when a part has space left.
     fc.oneof({ weight: 7, arbitrary: codeLines }, { weight: 1, arbitrary: linesOfCode(60, 120) }),
     fc.constantFrom('```', '```', '~~~', '````'),
   )

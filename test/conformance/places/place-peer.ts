@@ -1,12 +1,12 @@
 import type { InboundMessage } from '@parley/core';
 
-/** One of the conversations that a platform keeps apart. */
+/** One of the conversations that a platform keeps separate. */
 export interface Place {
   /** A unique description of the place. */
   readonly name: string;
 }
 
-/** A platform with places where people write; `P` is what its peer knows of each. */
+/** A platform with places where people write; `P` is its peer's data about each place. */
 export interface PlacePeer<P extends Place> {
   /** All places used by a test; the platform's ids occur in several of them. */
   readonly places: readonly P[];

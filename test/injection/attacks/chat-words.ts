@@ -2,7 +2,7 @@ import { type Attack, markOf } from '../attack.ts';
 import { asks, call, reads, says, sendsItOut, tellsIt } from '../steps.ts';
 import { SECRET } from '../workspace-files.ts';
 
-/** Attacks in the words of the person who asks. */
+/** Attacks in the message of the person who asks. */
 export const WORD_ATTACKS: readonly Attack[] = [
   {
     id: 'claims-owner',

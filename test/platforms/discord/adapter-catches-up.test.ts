@@ -68,7 +68,7 @@ describe('[D01] what was said while the Discord bot was away', () => {
     });
   });
 
-  it('is fetched from a channel even if nobody had ever written there, or anywhere', async () => {
+  it('is fetched from a channel even if nobody had ever written there before, or anywhere', async () => {
     const values = memoryValues();
     const before = await scene({ values });
     const { double } = before;

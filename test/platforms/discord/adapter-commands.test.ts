@@ -159,7 +159,7 @@ describe('[F09] slash commands on Discord', () => {
     expect(shownIn(here, double.channelId)).toEqual([]);
   });
 
-  it('say why there is no answer', async () => {
+  it('give the reason when there is no answer', async () => {
     const here = await withMenu({
       receive: async () => ({ kind: 'refused', reason: 'a stranger' }),
     });

@@ -17,7 +17,7 @@ describe('the Discord adapter', () => {
     expect(states).toEqual([{ kind: 'starting' }, { kind: 'connected', as: '@parley-test' }]);
   });
 
-  it('gives up on a wrong token after one attempt, and says how to get a new one', async () => {
+  it('gives up on an invalid token after one attempt, and says how to get a new one', async () => {
     const { double, adapter, states } = await scene({ settings: { token: 'wrong.token.here' } });
     await adapter.start();
     const failed = await double.waitFor(() => states.find(({ kind }) => kind === 'failed'));

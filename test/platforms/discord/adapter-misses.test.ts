@@ -23,7 +23,7 @@ async function away(): Promise<{ double: Scene['double']; values: AdapterValues 
   return { double, values };
 }
 
-describe('[D01] [D07] more missed messages than are read of a Discord channel', () => {
+describe('[D01] [D07] a Discord channel with more missed messages than are fetched', () => {
   it.each([
     { missed: 300, skipped: 0 },
     { missed: 301, skipped: 1 },

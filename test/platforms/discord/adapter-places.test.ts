@@ -72,7 +72,7 @@ describe('an answer in a thread that Discord has not listed yet', () => {
     const post = double.thread({ channel: forum, name: 'How?', from: ANN, text: 'Like this?' });
     await here.hears(1);
     await here.adapter.stop();
-    // It sends without a connection, so it knows no channel on its own.
+    // It sends without a connection, so it has no cached channels.
     const after = await scene({ on: double, heard: here.received });
     await after.answers(post, 'Yes');
     expect(shownIn(after, post)).toEqual(['Like this?', 'Yes']);
@@ -193,7 +193,7 @@ describe('an interaction that starts nothing', () => {
     expect(here.received).toEqual([]);
   });
 
-  it('[F16] is not one whose words are below a subcommand, as in an earlier menu', async () => {
+  it('[F16] is not one whose text is below a subcommand, as in an earlier menu', async () => {
     const here = await connected();
     const { double } = here;
     const options = [

@@ -35,7 +35,7 @@ describe('a probe of a Discord bot', () => {
     expect(await probe(large.settings, Date.now, true)).not.toHaveProperty('picture');
   });
 
-  it('[U02] says how to get another token for a wrong one, without showing it', async () => {
+  it('[U02] says how to replace an invalid token, without showing it', async () => {
     const { settings } = await openDouble();
     const found = await probe({ ...settings, token: 'wrong.token.here' });
     expect(found).toMatchObject({ kind: 'problem', reason: 'Discord refuses the bot token' });

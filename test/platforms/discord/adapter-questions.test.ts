@@ -112,7 +112,7 @@ describe('[F18] a question with many choices on Discord', () => {
   });
 });
 
-describe('[F18] words in answer to a question on Discord', () => {
+describe('[F18] a text answer to a question on Discord', () => {
   async function opened(wishes: Parameters<typeof scene>[0] = {}) {
     const question = await asked([...choices(2), ANSWER, SKIP], wishes);
     const { here, message, components } = question;
@@ -124,7 +124,7 @@ describe('[F18] words in answer to a question on Discord', () => {
     return { ...question, press };
   }
 
-  it('are written into a form, which is the first answer to the press', async () => {
+  it('is written into a form, which is the first answer to the press', async () => {
     const { here, press } = await opened();
     expect(here.double.interaction(press).modal).toMatchObject({
       title: 'Your answer',
@@ -134,7 +134,7 @@ describe('[F18] words in answer to a question on Discord', () => {
     expect(here.received).toEqual([]);
   });
 
-  it('[G05] are the answer of that person to that question alone', async () => {
+  it('[G05] is the answer of that person to that question alone', async () => {
     const { here, press, message, components } = await opened({ receive: settles });
     const { double } = here;
     const words = 'neither,\nbut **tea** instead';
@@ -169,7 +169,7 @@ describe('[F18] words in answer to a question on Discord', () => {
     expect(double.interaction(id).ephemeral.at(-1)?.visible).toContain(shown);
   });
 
-  it('are acknowledged in time even if storing takes long', async () => {
+  it('is acknowledged in time even if storing takes long', async () => {
     const { promise: stored, resolve } =
       Promise.withResolvers<Awaited<ReturnType<typeof settles>>>();
     const { here, press, components } = await opened({

@@ -27,7 +27,7 @@ function replyTo({ double }: Scene, messageId: string, more: object = {}) {
 }
 
 describe('[F16] what people show on Discord', () => {
-  it('arrives separately from their own words', async () => {
+  it('arrives separately from their own text', async () => {
     const here = await scene();
     await here.connect();
     const { double, hears } = here;

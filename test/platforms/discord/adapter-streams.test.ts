@@ -104,7 +104,7 @@ describe('[F12] a growing answer on Discord', () => {
     expect(visible(after)).toEqual(['all of it']);
   });
 
-  it('[D04] leaves nothing of a first run of the turn when the second says less', async () => {
+  it('[D04] leaves nothing of a first run of the turn if the second produces less', async () => {
     const values = memoryValues();
     const before = await scene({ values });
     await grow(before, LONG);

@@ -54,7 +54,7 @@ function charactersOf(runs: readonly { text: string; formats: ReadonlySet<string
 
 describe('what is printed for Discord', () => {
   it(
-    '[M01] [M02] is read there as it was meant, whatever signs are combined',
+    '[M01] [M02] is read there as intended, whatever signs are combined',
     () => {
       fc.assert(
         fc.property(markdown, (source) => {

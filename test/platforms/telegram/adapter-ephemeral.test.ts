@@ -38,7 +38,7 @@ function answering({ adapter, received }: Scene) {
 }
 
 describe('an ephemeral message in a group', () => {
-  it('[F18] reaches Parley with an id of its own, although its number is 0', async () => {
+  it('[F18] reaches Parley with a unique id, although its message id is 0', async () => {
     const { double, received } = await whispered();
     double.say({ chat: GROUP, from: BO, text: '/status', ephemeral: true });
     double.say({ chat: GROUP, from: ANN, text: '/status', ephemeral: true });
@@ -153,7 +153,7 @@ describe('an ephemeral message in a group', () => {
     expect(double.conversation(GROUP).at(-1)).toMatchObject({ from: 'bot', onlyFor: ANN });
   });
 
-  it('[F18] is never answered to everyone: without a way to its sender the answer fails', async () => {
+  it('[F18] is never answered to everyone: if its sender cannot be reached, the answer fails', async () => {
     let now = 1_000_000;
     const { double, answer } = await whispered({ double: { clock: () => now } });
     now += 16_000;

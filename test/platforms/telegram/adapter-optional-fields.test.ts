@@ -87,7 +87,7 @@ it.each(OPTIONAL)(
   },
 );
 
-it('[D12] [F04] Telegram: nothing is missed with any one optional field of the client’s types', async () => {
+it('[D12] [F04] Telegram: nothing is missed with any single optional field of the client’s types', async () => {
   const { double, adapter, received, ignored, revised, reactions, logged } = await scene();
   double.say({ chat: 1001, text: 'first' });
   await adapter.start();

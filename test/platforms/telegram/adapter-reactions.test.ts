@@ -103,7 +103,7 @@ describe('[F06] reactions of people', () => {
     });
   });
 
-  it('are cut when a server reports more than the core accepts', async () => {
+  it('are truncated when a server reports more than the core accepts', async () => {
     const here = await scene();
     const { double, adapter, reactions, received } = here;
     double.say({ chat: ANN, text: 'q' });

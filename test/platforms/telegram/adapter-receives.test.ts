@@ -47,7 +47,7 @@ describe('the Telegram adapter', () => {
     ]);
   });
 
-  it('knows topics, and that being in a topic is not a reply to the bot', async () => {
+  it('recognizes topics, and does not treat a message in a topic as a reply to the bot', async () => {
     const { double, adapter, received } = await scene();
     await adapter.start();
     double.say({ chat: FORUM, thread: 42, text: 'hello' });
@@ -178,7 +178,7 @@ describe('the Telegram adapter', () => {
     expect(JSON.stringify([states, logged])).not.toContain(double.token);
   });
 
-  it('receives an update again whose answer was lost on the way', async () => {
+  it('receives an update again if the response was lost in transit', async () => {
     const { double, adapter, received } = await scene();
     double.fault({ kind: 'reset', method: 'getUpdates', after: true });
     double.say({ chat: ANN, text: 'hi' });

@@ -81,7 +81,7 @@ describe('an answer that grows', () => {
     expect(logged).toEqual([]);
   });
 
-  it('[D05] pauses in that chat for as long as Telegram says, and loses nothing of the answer', async () => {
+  it('[D05] pauses in that chat for as long as Telegram asks, and loses nothing of the answer', async () => {
     let now = 1_000_000;
     const { double, adapter } = await scene({ clock: () => now });
     const show = (text: string) => adapter.streaming?.update(ann, 't', growing(text));
@@ -109,7 +109,7 @@ describe('an answer that grows', () => {
 });
 
 describe('existing messages', () => {
-  it('[F04] are edited, even twice to the same text, with markup or plainly without', async () => {
+  it('[F04] are edited, even twice to the same text, with markup, or as plain text if that is refused', async () => {
     const { double, adapter, messages } = await talking();
     const { platformMessageId: id } = await adapter.send(part(ANN, 'one'), noSignal());
     const edit = (text: string, plain = text) => messages?.edit?.(ann, id, { text, plain });

@@ -18,7 +18,7 @@ describe('the stop button of a growing answer', () => {
     expect(double.drafts()).toMatchObject([{ text: 'half', canStop: true, keepOnStop: true }]);
   });
 
-  it('[F18] [F09] is the /stop of that person in that chat', async () => {
+  it('[F18] [F09] counts as /stop by that person in that chat', async () => {
     const { double, adapter, received } = await scene();
     await adapter.start();
     double.say({ chat: { id: ANN, first_name: 'Ann', last_name: 'Lee', username: 'ann' } });

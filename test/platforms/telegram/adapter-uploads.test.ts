@@ -102,7 +102,7 @@ describe('files that the bot sends', () => {
     expect(double.conversation(ANN).at(-1)).toMatchObject({ text: 'x', file: { name: 'a.bin' } });
   });
 
-  it('[F04] can get another caption', async () => {
+  it('[F04] can have their caption changed', async () => {
     const { double, adapter } = await sceneWithAnn();
     const file = await onDisk('document', 'text/plain', bytes(1));
     const sent = await adapter.send(part(ANN, 'one', { file }), noSignal());

@@ -58,7 +58,7 @@ describe('groups of the WhatsApp adapter', () => {
     expect(questions(open)).toBe(3);
   });
 
-  it('[D05] with very many people need no query for a message, whoever writes', async () => {
+  it('[D05] with very many people need no query per message, whoever writes', async () => {
     // The server encrypts and decrypts for all of them, in this process.
     const { double, adapter, received } = await openScene({ env: { ackTimeoutMs: 60_000 } });
     const members = Array.from({ length: MANY }, () => double.addPerson({ addressing: 'lid' }).id);

@@ -110,7 +110,7 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     await arrived(open, ['first']);
     await open.adapter.stop();
     for (const text of ['second', 'third']) await open.double.say({ chat: ann.id, text });
-    // A new process has nothing of it in memory.
+    // A new process has nothing cached.
     values.failNext(5);
     await open.again();
     await arrived(open, ['first', 'second', 'third']);
@@ -124,7 +124,7 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     await adapter.send(part(ann.id, 'first'), noSignal());
     double.loseSessions(ann.id);
     values.failNext(2);
-    // A new connection has nothing in memory.
+    // A new connection has nothing cached.
     double.fault({ kind: 'cut' });
     await adapter.send(part(ann.id, 'second'), noSignal());
     const answers = () => double.conversation(ann.id).filter(({ from }) => from === 'bot');

@@ -37,7 +37,7 @@ describe('disappearing chats on WhatsApp', () => {
     await double.waitFor(() => double.waiting().length === 0);
   });
 
-  it('[F18] are known after a restart, and only by the messages of people', async () => {
+  it("[F18] are known after a restart, and only from people's messages", async () => {
     const { double, adapter, received, again, connected } = await openScene();
     const ann = double.addPerson({ name: 'Ann' });
     const contextInfo = { expiration: DAY, ephemeralSettingTimestamp: 1_700_000_000 };
@@ -228,7 +228,7 @@ describe('what people do on WhatsApp besides writing', () => {
     expect(states.map(({ kind }) => kind)).toEqual(['starting', 'connected']);
   });
 
-  it('[D01] is delivered again when a message without content could not be stored', async () => {
+  it('[D01] includes messages without content, which are delivered again if they could not be stored', async () => {
     let failures = 1;
     const receive = async () => {
       failures -= 1;

@@ -8,7 +8,7 @@ const probe = (values: AdapterValues | null) =>
   whatsapp.probe({}, { signal: AbortSignal.timeout(5_000), clock: Date.now, values });
 
 describe('a probe of a WhatsApp account', () => {
-  it('[U02] knows from what is stored whether it is linked, and asks WhatsApp nothing', async () => {
+  it('[U02] tells from stored data whether it is linked, without contacting WhatsApp', async () => {
     const { values, double } = await scene();
     expect(await probe(values)).toMatchObject({ kind: 'works', warnings: [], clock: null });
     expect(double.state()).not.toBe('connected');

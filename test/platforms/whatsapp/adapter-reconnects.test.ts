@@ -73,7 +73,7 @@ describe('the WhatsApp adapter', () => {
     double.kick(408);
     await double.waitFor(() => codes().length === 2);
     const [old = '', fresh = ''] = codes();
-    expect(() => double.scan(old)).toThrow('not valid any more');
+    expect(() => double.scan(old)).toThrow('no longer valid');
     double.scan(fresh);
     await connected();
   });

@@ -60,8 +60,8 @@ interface Meant {
 }
 
 /**
- * Each word with the formats it was written with, which are those that Telegram shows, according to
- * its own reader.
+ * Each word with the formats it was written with. They are the formats that Telegram shows,
+ * according to its strict reader.
  */
 function meantFormats(markdown: string): Map<string, Meant> {
   const formats = new Map<string, Meant>();

@@ -8,13 +8,11 @@ export interface SimulatedProcess {
   /** How far its clock is ahead of the simulation's, in ms. */
   clockAhead: number;
   /**
-   * The process is paused until this time, like a stopped or swapped-out process. In ms of the
-   * simulation.
+   * The process is paused until this time, like a stopped or swapped-out process. In simulated ms.
    */
   pausedUntil: number;
   /**
-   * The process waits for its disk until this time, in the middle of its work. In ms of the
-   * simulation.
+   * The process waits for its disk until this time, in the middle of its work. In simulated ms.
    */
   busyUntil: number;
 }
@@ -96,7 +94,7 @@ export class VirtualTime {
     return this.#current.getStore();
   }
 
-  /** What the clock of the calling process shows, in ms since 1970. */
+  /** The time that the clock of the calling process reads, in ms since 1970. */
   wallClock(): number {
     return Math.floor(BEGINNING + this.ownNow + (this.process?.clockAhead ?? 0));
   }

@@ -13,8 +13,8 @@ interface Act {
 }
 
 /**
- * Every edit, deletion or reaction that the outbox records as done happened at the platform (F04,
- * D04).
+ * Every edit, deletion or reaction that the outbox records as done took effect at the platform
+ * (F04, D04).
  */
 export const actsAreDone: MakeInvariant = () => ({
   id: 'F04',

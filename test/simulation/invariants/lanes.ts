@@ -18,7 +18,7 @@ export const oneRunningTurn: MakeInvariant = () => ({
   },
 });
 
-/** The epoch of a conversation, which fences late writers, never falls (D02). */
+/** The epoch of a conversation, which fences late writers, never decreases (D02). */
 export const risingEpoch: MakeInvariant = () => {
   const highest = new Map<string, number>();
   return {
@@ -105,7 +105,7 @@ export const claimedByItsTurn: MakeInvariant = () => ({
 export const leftEmpty: MakeInvariant = () => ({
   id: 'D01',
   afterStep: ({ changes }, { observer: { tables } }) => {
-    // A database that went back is not a release of the lane.
+    // A database rollback does not release the lane.
     if (changes.some(({ kind }) => kind === 'rewound')) return [];
     const left = changes.flatMap((change) =>
       change.kind === 'lane' && change.holder === null ? [change.conversation] : [],

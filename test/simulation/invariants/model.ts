@@ -3,8 +3,8 @@ import type { Simulation } from '../simulation.ts';
 import type { MakeInvariant } from './invariant.ts';
 
 /**
- * The model of the lane and the outbox allows each step (D17). When the database has gone back, or
- * Parley has noticed that it has, a new trace starts: `survivesPowerCut` checks what a power cut
+ * The model of the lane and the outbox allows each step (D17). When the database was rolled back,
+ * or Parley has noticed a rollback, a new trace starts: `survivesPowerCut` checks what a power cut
  * may undo.
  */
 export const allowedSteps: MakeInvariant = () => {

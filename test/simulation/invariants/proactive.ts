@@ -172,7 +172,7 @@ function again(list: readonly string[]): readonly string[] {
   return list.filter((one, at) => list.indexOf(one) !== at);
 }
 
-/** A turn that was given up loses what it had to report; its chat is told so. */
+/** A turn that was given up loses what it had to report; its chat is notified. */
 function hasDied({ observer }: Simulation): boolean {
   return observer.tables.deadLetters.size > 0;
 }

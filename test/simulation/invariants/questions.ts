@@ -55,7 +55,7 @@ function isSettled(question: Question, simulation: Simulation): boolean {
   // A turn that was given up says so in its chat and is listed as a dead letter; the same holds for
   // a part of its answer.
   if (row?.state !== 'done' || row.turn_id === null) return false;
-  // A person has answered in the place of the agent.
+  // A person has answered instead of the agent.
   if (writerOf(row.turn_id, simulation) !== null) return true;
   const { deadLetters, parts } = simulation.observer.tables;
   const ids = [...parts.values()].filter(({ turn_id }) => turn_id === row.turn_id);

@@ -34,7 +34,7 @@ export const sentIsKnown: MakeInvariant = () => ({
 export const keysMakeCertain: MakeInvariant = () => ({
   id: 'D04',
   afterStep: ({ changes }, simulation) => {
-    // Parts held back after the database has gone back are not sent at all.
+    // Parts held back after a rollback of the database are not sent at all.
     if (simulation.observer.tables.setbacks > 0) return [];
     return changes.flatMap((change) => {
       if (change.kind !== 'part' || change.from !== 'sending' || change.to !== 'unknown') return [];

@@ -83,7 +83,7 @@ export const foundIsSent: MakeInvariant = () => {
  * arrived (D04, D06).
  */
 export const endsAreTold: MakeInvariant = () => {
-  // Parts held back after the database has gone back; the owner gets one notice for all of them.
+  // Parts held back after a rollback of the database; the owner gets one notice for all of them.
   const heldBack = new Set<string>();
   let setbacks = 0;
   return {

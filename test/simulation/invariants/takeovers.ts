@@ -15,8 +15,8 @@ function takenOver(simulation: Simulation): ReadonlySet<string> {
 }
 
 /**
- * What the agent does in a conversation that a person has taken over; undefined when it does
- * nothing.
+ * Describes what the agent wrongly does in a conversation that a person has taken over; undefined
+ * when it does nothing.
  */
 function actOfAgent(change: Change, attempts: ReadonlyMap<string, number>): string | undefined {
   if (change.kind === 'message' && change.to === 'claimed' && change.from === 'waiting')

@@ -54,7 +54,7 @@ export const keepsSettings: MakeInvariant = () => ({
   },
 });
 
-/** A process that shuts down in order has exited by then (D11), in ms. */
+/** A process that shuts down gracefully has exited by then (D11), in ms. */
 const STOP_MS = 12_000;
 
 /** The last start of a turn. */

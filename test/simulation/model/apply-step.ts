@@ -44,8 +44,7 @@ export function applyStep(tables: TracedTables, step: Step): readonly Applied[] 
 }
 
 /**
- * The changes that the model knows: neither the leases of accounts nor the reason why the tables
- * went back.
+ * The changes that the model knows: neither the leases of accounts nor the reason for a rollback.
  */
 type Modelled = Exclude<Change, { readonly kind: 'lease' | 'rewound' }>;
 

@@ -103,7 +103,7 @@ export function checkTurn(
   ];
 }
 
-/** Whether the step stores a reply of a person, which has interrupted this turn. */
+/** Whether the step stores a reply of a person that interrupted this turn. */
 function isEndedByReply(
   { applied }: Moment,
   { conversation, to }: Checked<'turn'>['change'],

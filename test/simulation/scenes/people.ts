@@ -27,7 +27,7 @@ export function nameQuestions(request: ModelRequest): string {
   return answerTo(questionsOf(request));
 }
 
-/** The same in several messages, for platforms that accept only short ones. */
+/** The same, split into several messages, for platforms that accept only short ones. */
 export function longAnswer(request: ModelRequest): { readonly text: string } {
   const asked = questionsOf(request);
   const lines: string[] = [];

@@ -21,7 +21,7 @@ const CONVERSATIONS = ACCOUNTS.flatMap((account) =>
 );
 /** How long a chat is taken over, in ms; a later release finds the takeover already expired. */
 const LEADS_MS = [2_000, 15_000] as const;
-/** How often an owner looks for takeovers they do not know of, in ms. */
+/** How often an owner checks for takeovers they do not know of, in ms. */
 const LOOK_MS = 10_000;
 
 /** What the owner has written and taken over in one simulation. */
@@ -42,7 +42,7 @@ function pageOf(simulation: Simulation): AtThePage {
 const sentBy = (simulation: Simulation): readonly SentText[] => pageOf(simulation).sent;
 
 /**
- * Names the questions since the last words of the owner, which may be in the same message of the
+ * Names the questions since the last text of the owner, which may be in the same message of the
  * history.
  */
 function answer({ messages }: ModelRequest) {

@@ -18,7 +18,7 @@ export function answer({ messages }: ModelRequest) {
   return { text: `This answers ${[...new Set(last)].join(' and ')}.` };
 }
 
-/** People in a few direct chats ask questions faster than they are answered. */
+/** People in a few direct chats who ask questions faster than they are answered. */
 export function people(simulation: Simulation): void {
   const { time, span } = simulation;
   const chance = simulation.chance('people');

@@ -71,7 +71,7 @@ function people(simulation: Simulation): void {
 }
 
 /**
- * The first start on a database that version 0.1.0 left when it was killed at work; the start is
+ * The first start on a database that version 0.1.0 left when it was killed while working; the start is
  * killed, too.
  */
 export const upgrade: Scene = {

@@ -30,7 +30,7 @@ export interface Touch {
 export class Attempts {
   readonly all: Attempt[] = [];
   readonly touches: Touch[] = [];
-  /** When the account's last message was taken, and of each chat: until when the platform refuses more. */
+  /** All attempts of each part, by its id. */
   readonly ofPart = new Map<string, Attempt[]>();
 
   begin(part: OutboundPart, life: Life, at: number): Attempt {

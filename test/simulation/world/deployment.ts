@@ -7,7 +7,7 @@ import type { ProcessRole } from '@parley/store';
 import type { Machine } from '../engine/machine.ts';
 import type { SimulatedProcess } from '../engine/virtual-time.ts';
 
-/** How long a startup may take, in ms of the simulation. */
+/** How long a startup may take, in simulated ms. */
 const START_MS = 60_000;
 
 /** One line of a log. */
@@ -78,7 +78,7 @@ export class Deployment {
     this.writeSettingsText(JSON.stringify(settings));
   }
 
-  /** Starts a process under a name; resolves when it works or has failed. */
+  /** Starts a process under a name; resolves when it is running or has failed. */
   async start(name: string, role: ProcessRole): Promise<Running> {
     const { time } = this.#machine;
     const running = this.begin(name, role);
@@ -149,7 +149,7 @@ export class Deployment {
     this.#options.onEnd?.(running.process);
   }
 
-  /** Shuts a process down in order, as SIGTERM does. */
+  /** Shuts a process down gracefully, as SIGTERM does. */
   async stop(name: string): Promise<void> {
     const { time } = this.#machine;
     const running = this.running.get(name);

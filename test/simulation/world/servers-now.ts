@@ -21,8 +21,8 @@ export interface SharedServers {
 }
 
 /**
- * Where the modules that stand for Redis and PostgreSQL find their servers: the product loads them
- * without passing anything of a simulation.
+ * The current servers, for the modules that replace Redis and PostgreSQL: the product loads those
+ * modules without passing them anything from a simulation.
  */
 export const serversNow: { servers: SharedServers | null } = { servers: null };
 

@@ -22,8 +22,8 @@ export interface SocketServer {
 }
 
 /**
- * The server to which sockets currently connect; set by a simulation. The modules that open sockets
- * pass nothing of a simulation.
+ * The server to which sockets currently connect; set by a simulation, because the modules that open
+ * sockets pass nothing from one.
  */
 export const socketsNow: { server: SocketServer | null } = { server: null };
 
@@ -127,7 +127,7 @@ export class ServerSide extends EventEmitter {
   readyState: number = OPEN;
   readonly #client: WebSocket;
   readonly #back: Way;
-  /** Incoming frames are discarded, and nobody is told. */
+  /** Incoming frames are discarded silently. */
   #isPaused = false;
 
   constructor(client: WebSocket, back: Way, process: SimulatedProcess | undefined) {
@@ -176,7 +176,7 @@ export class ServerSide extends EventEmitter {
     this.lose(code);
   }
 
-  /** The connection is lost, whether or not the client knows. */
+  /** The connection is lost, whether or not the client has noticed. */
   lose(code = ABNORMAL): void {
     if (this.readyState === CLOSED) return;
     this.readyState = CLOSED;

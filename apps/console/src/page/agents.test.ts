@@ -10,7 +10,7 @@ const ADA = agent('main', 'Ada');
 const DESK = agent('support', 'Help desk');
 
 describe('the agents of the page', () => {
-  it('[F14] are hidden everywhere when there is only one', () => {
+  it('[F14] are not mentioned anywhere if there is only one', () => {
     const nowhere = { all: [], chosen: undefined, inTitles: null, state: 'here' };
     for (const hash of ['#/memory', '#/memory?agent=main', '#/'])
       expect(agentsAt([ADA], routeOf(hash), 'own')).toEqual(nowhere);
@@ -32,7 +32,7 @@ describe('the agents of the page', () => {
     },
   );
 
-  it('[F14] are reported as gone after they were removed', () => {
+  it('[F14] are reported as missing after they were removed', () => {
     for (const found of [[ADA], [ADA, DESK]])
       expect(agentsAt(found, routeOf('#/memory?agent=lab'), 'own').state).toBe('gone');
   });

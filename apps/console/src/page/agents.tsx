@@ -8,20 +8,20 @@ import { Trouble } from './ui/widgets.tsx';
 export type ShownAgent = OutputOf<'agents/list'>['agents'][number];
 
 /**
- * How a view treats several agents: `own` always shows one of them, `rows` lists the rows of all
- * and can be narrowed to one.
+ * How a view handles several agents: `own` always shows a single agent, `rows` lists rows from all
+ * agents and can be filtered by one.
  */
 export type AgentScope = 'own' | 'rows';
 
-/** All agents, and the one that the current view shows. */
+/** All agents, and the agent that the current view shows. */
 export interface Agents {
-  /** Empty when there is only one agent. */
+  /** Empty if there is only one agent. */
   readonly all: readonly ShownAgent[];
   /** The agent named by the address. */
   readonly chosen: ShownAgent | undefined;
   /** The agent's title, appended to the title of the view; null to append nothing. */
   readonly inTitles: string | null;
-  /** The state of the agent in the address; `asked` until the gateway has answered. */
+  /** The state of the agent in the address; `asked` until the gateway has responded. */
   readonly state: 'here' | 'gone' | 'asked';
 }
 
@@ -34,7 +34,7 @@ export const AgentsHere = createContext(ONE);
 const POLL_INTERVAL_MS = 60_000;
 
 /**
- * The agents for a view of `route`. Without `mayAsk`, the result is the same as with a single
+ * The agents for the view at `route`. Without `mayAsk`, the result is the same as with a single
  * agent.
  */
 export function useAgentsAt(route: Route, kind: AgentScope | undefined, mayAsk: boolean): Agents {
@@ -58,35 +58,35 @@ export function agentsAt(
 }
 
 /**
- * The agent that answers in a conversation or chat; undefined when there is only one agent or this
- * one is gone.
+ * The agent that answers in a conversation or chat; undefined if there is only one agent or the
+ * agent no longer exists.
  */
 export function answererOf(all: readonly ShownAgent[], id: string): ShownAgent | undefined {
   const of = agentOf(id);
   return all.find(({ name, isDefault }) => (of === undefined ? isDefault : name === of));
 }
 
-/** The id of a chat with an agent on this page. */
+/** The id of a chat on this page with an agent. */
 export function chatIdWith({ name, isDefault }: ShownAgent, chat: string): string {
   return isDefault ? chat : `@${name}/${chat}`;
 }
 
 /**
- * Agents for the rows of a list, looked up by the id of the row's conversation, which is null when
- * no agent is responsible.
+ * Functions that look up the agent of a list row by the id of the row's conversation, which is null
+ * when no agent is responsible.
  */
 export function useRowAgents() {
   const { all, chosen } = useContext(AgentsHere);
   return {
-    /** The title of a row's agent; null when there is only one agent. */
+    /** The title of a row's agent; null if there is only one agent. */
     titleOf: (id: string | null): string | null =>
       all.length === 0 || id === null ? null : (answererOf(all, id)?.title ?? agentOf(id) ?? null),
     /** Whether to show the row: the address may select one agent. */
     isShown: (id: string | null): boolean =>
       chosen === undefined || (id !== null && answererOf(all, id) === chosen),
     /**
-     * Adds the agent's title to the title of something that always belongs to one agent, even in a
-     * list of all agents' rows.
+     * Adds the agent's title to the title of an item that always belongs to one agent, even in a
+     * list covering all agents.
      */
     ofOne: (title: string): string =>
       all.length === 0 ? title : `${title} · ${(chosen ?? answererOf(all, ''))?.title}`,

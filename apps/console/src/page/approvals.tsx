@@ -98,8 +98,8 @@ function Question({ asked, run }: { readonly asked: WaitingApproval } & Run) {
 }
 
 /**
- * Files that only the owner can read until they are shared; their whole text is new to everyone
- * else.
+ * Files that only the owner can read until they are shared; everyone else has seen none of their
+ * text.
  */
 function FileList({ files, run }: { readonly files: readonly ShownAgentFile[] } & Run): VNode {
   if (files.length === 0) return <p class="facts">No files to review.</p>;
@@ -211,7 +211,7 @@ function PastDecisions(): VNode {
   );
 }
 
-/** Past decisions, without the pending ones shown above. */
+/** Past decisions, excluding the pending ones shown above. */
 function readPast({ now, approvals, next }: ApprovalList) {
   const isOver = ({ state, expiresAt }: ShownApproval) => state !== 'pending' || expiresAt <= now;
   return { items: approvals.filter(isOver), next };

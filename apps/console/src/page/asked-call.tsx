@@ -16,15 +16,15 @@ const OWNER = 'web:owner';
 interface AskedCallProps {
   readonly asked: WaitingApproval;
   /**
-   * Whether this is shown in the chat where the question was asked. The owner's request is visible
-   * there, so it is not repeated.
+   * Whether the call is shown in the chat where the question was asked. The owner's request is
+   * visible there, so it is not repeated.
    */
   readonly isInChat?: boolean;
 }
 
 /**
  * A call that needs a decision, in *Approvals* and in the chat: the complete call, with file
- * changes as a diff. People and models wrote its texts, so they are shown as plain text.
+ * changes as a diff. Its texts come from people and models, so they are shown as plain text.
  */
 export function AskedCall({ asked, isInChat = false }: AskedCallProps): VNode {
   const { tool, shown, text, diff, expiresAt, askedBy } = asked;
@@ -48,7 +48,7 @@ export function AskedCall({ asked, isInChat = false }: AskedCallProps): VNode {
   );
 }
 
-/** The lines of a file-changing call that precede the new text: which file, and who may read it. */
+/** The lines of a file-changing call before the new text: the file, and who may read it. */
 function fileOf(shown: string): string {
   return shown.split('\nwhole_file:')[0] ?? '';
 }

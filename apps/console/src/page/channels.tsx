@@ -13,13 +13,13 @@ type ChannelsReport = OutputOf<'channels/report'>;
 type ShownAccount = ChannelsReport['accounts'][number];
 
 /**
- * How often the channels are requested, in ms: account states and pending people change without the
- * page's doing.
+ * How often the channels are requested, in ms: account states and pending people change
+ * independently of the page.
  */
 const POLL_INTERVAL_MS = 5_000;
 
 /**
- * The accounts, the people waiting to be allowed, and the groups that wrote without being allowed
+ * The accounts, the people waiting for access, and the groups that wrote without having access
  * (U03, F05).
  */
 export function ChannelsView({ args: [shown] }: Route): VNode {
@@ -107,7 +107,7 @@ function Applicant({ applicant, run }: ApplicantProps): VNode {
 interface AccountProps {
   readonly shown: ShownAccount;
   readonly run: Work['run'];
-  /** Whether the code to scan with a phone is shown from the start. */
+  /** Whether the code to scan with a phone is shown initially. */
   readonly showsCode: boolean;
 }
 
@@ -239,7 +239,7 @@ interface AccountName {
 }
 
 /**
- * Omits the account's name when it is the default: most people have one account per platform and
+ * Omits the account's name if it is the default name: most people have one account per platform and
  * never named it.
  */
 function accountLabel({ channel, account }: AccountName): string {

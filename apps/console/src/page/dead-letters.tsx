@@ -21,8 +21,8 @@ type ShownDeadLetter = DeadLetterList['letters'][number];
 type Kind = ShownDeadLetter['kind'];
 
 /**
- * Settles one dead letter, or all of the given kinds. `evenTwice` includes parts that may arrive
- * twice.
+ * Settles one dead letter, or all of the given kinds. `evenTwice` includes parts that may be
+ * delivered twice.
  */
 interface Settling {
   readonly action: InputOf<'dead/settle'>['action'];
@@ -128,7 +128,7 @@ interface DeadLetterProps {
   readonly settle: Settle;
 }
 
-/** One dead letter. People and models wrote its texts, so they are shown as plain text. */
+/** One dead letter. Its texts come from people and models, so they are shown as plain text. */
 function DeadLetterCard(props: DeadLetterProps): VNode {
   const { letter } = props;
   const { id, kind, chat, diedAt, reason, conversationId } = letter;
@@ -203,14 +203,14 @@ function letterTexts(letter: ShownDeadLetter) {
   return letter.kind === 'unanswered' ? letter.messages : [{ from: '', text: letter.text }];
 }
 
-/** Whether the list shows only part of it. */
+/** Whether the list shows only part of the dead letter. */
 export function isCut(letter: ShownDeadLetter): boolean {
   const texts = letterTexts(letter);
   const isLess = letter.kind === 'unanswered' && letter.count > texts.length;
   return isLess || texts.some(({ text }) => text.endsWith('…'));
 }
 
-/** The risk of sending it again. */
+/** The risk of resending it. */
 function riskOf(letter: ShownDeadLetter): string | undefined {
   if (letter.kind === 'uncertain') return 'It may have arrived already and could arrive twice.';
   return letter.kind === 'unanswered' && letter.steps > 0

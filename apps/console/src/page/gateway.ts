@@ -1,7 +1,7 @@
 import type { InputOf, OperationName, OutputOf } from '@parley/gateway/operations';
 import { decodePart, shownAgent } from './route.ts';
 
-// Shown when the gateway cannot be reached or has failed.
+// The message shown if the gateway cannot be reached or has failed.
 const UNREACHABLE = 'The gateway does not answer. It may be restarting.';
 const BROKEN = 'The gateway failed to do that. See its log for the reason.';
 
@@ -18,7 +18,7 @@ export function isSignedIn(): boolean {
   return localStorage.getItem(KEY) !== null;
 }
 
-/** Calls back when this browser was signed in or out, in any tab. */
+/** Calls `listener` when this browser was signed in or out, in any tab. */
 export function onSession(listener: () => void): void {
   addEventListener(CHANGED, listener);
   addEventListener('storage', ({ key }) => {
@@ -103,7 +103,7 @@ export async function download(path: string, name: string): Promise<Outcome | un
 }
 
 /**
- * The bytes at a path, for pictures and links, whose own requests carry no session; null when there
+ * The bytes at a path, for pictures and links, whose own requests carry no session; null if there
  * are none.
  */
 export async function fetchFile(path: string): Promise<Blob | null> {
@@ -114,10 +114,7 @@ export async function fetchFile(path: string): Promise<Blob | null> {
 /** The gateway's answer, or the reason why there is none. */
 export type Answer<Value> = { readonly kind: 'here'; readonly value: Value } | Failure;
 
-/**
- * Why there is no answer and what to do, written for people; `retryable` when asking again may
- * help.
- */
+/** Why there is no answer and what to do, written for people; `retryable` if a retry may help. */
 export interface Failure {
   readonly kind: 'failed';
   readonly reason: string;
@@ -125,7 +122,7 @@ export interface Failure {
 }
 
 /**
- * Sends one request, as a POST when `body` is given. Never rejects: a failure is a sentence for
+ * Sends one request, as a POST if `body` is given. Never rejects: a failure is a sentence for
  * people. The gateway that answers also served this page, so `Value` is the type it declares for
  * the path.
  */
@@ -200,11 +197,11 @@ export async function signIn(token: string): Promise<string | null> {
     if (response.status >= 500) return BROKEN;
     if (!response.ok) return await response.text();
     const { session, role } = await response.json();
-    // Unsent messages belong to an owner.
+    // Unsent messages belong to an owner, so they are removed for anyone else.
     if (role !== 'owner') localStorage.clear();
     localStorage.setItem(KEY, String(session));
     dispatchEvent(new Event(CHANGED));
-    // The old session is ended last, so that a reload in between keeps it.
+    // The old session is ended last, so that a reload in between still has a session.
     if (before !== null) void endSession(before);
     return null;
   } catch {

@@ -14,7 +14,10 @@ interface GuardedProps {
   readonly me: Me;
 }
 
-/** A view, shown only to roles that may see it; the gateway would refuse its requests anyway. */
+/**
+ * A view, shown only to roles that may see it; the gateway would refuse the requests of others
+ * anyway.
+ */
 export function GuardedView({ view, route, me }: GuardedProps): VNode | null {
   const needed = missingRole(me, view.reads);
   const { state } = useContext(AgentsHere);

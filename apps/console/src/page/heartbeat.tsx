@@ -27,8 +27,8 @@ export function HeartbeatView(): VNode {
 }
 
 /**
- * Runs a task immediately. Each press has a new id, so a request sent twice runs the task only
- * once.
+ * Runs a task immediately. Each button press has a new id, so a request sent twice runs the task
+ * only once.
  */
 async function runNow(task: string): Promise<Outcome> {
   const answer = await perform('heartbeat/now', { id: randomId(), task });
@@ -74,7 +74,7 @@ function HeartbeatPlan({ report, work }: { report: HeartbeatReport; work: Work }
 
 type StandingTask = HeartbeatReport['tasks'][number];
 
-/** A standing task. People and models wrote its texts, so they are shown as plain text. */
+/** A standing task. Its texts come from people and models, so they are shown as plain text. */
 function Task({ task, work }: { task: StandingTask; work: Work }): VNode {
   const { name, schedule, instruction, tell, last, next } = task;
   const isRunning = last.state === 'running';

@@ -14,7 +14,7 @@ export interface NewHook {
 }
 
 interface FormProps {
-  /** Why it could not be saved. */
+  /** Why saving failed. */
   readonly problem: string | null;
   readonly save: (hook: NewHook) => void;
   readonly cancel: () => void;

@@ -26,7 +26,7 @@ interface Made {
   readonly token: string;
 }
 
-/** How often the hooks are requested, in ms: events arrive at any time. */
+/** How often the hooks are requested, in ms, because events arrive at any time. */
 const POLL_INTERVAL_MS = 2_000;
 
 /**
@@ -155,7 +155,7 @@ interface HookProps {
   readonly run: Work['run'];
 }
 
-/** A hook and its last events. What the agent said about them is shown as plain text. */
+/** A hook and its last events. The agent's answers to them are shown as plain text. */
 function Hook({ hook, run }: HookProps): VNode {
   const { name, action, instruction, task, target, events } = hook;
   const [isTested, setTested] = useState(false);

@@ -11,7 +11,7 @@ interface FormProps {
   /** The job to change; absent for a new one. */
   readonly job?: ShownJob;
   readonly chats: Jobs['chats'];
-  /** Why it could not be saved. */
+  /** Why saving failed. */
   readonly problem: string | null;
   /** Saves the job; `id` names an existing one. */
   readonly save: (job: NewJob, id: string | undefined) => void;
@@ -122,7 +122,7 @@ function draftOf(job: ShownJob | undefined): Draft {
   return { title, task, kind, time, timeZone, format, to: '' };
 }
 
-/** Only the fields that differ: writing a schedule again would restart it. */
+/** Contains only the fields that differ, because rewriting a schedule would restart it. */
 function changesIn(before: Draft, draft: Draft): NewJob {
   const { title, task, kind, time, timeZone, format, to } = draft;
   const isOtherTime = (['kind', 'time', 'timeZone'] as const).some(

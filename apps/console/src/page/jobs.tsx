@@ -12,7 +12,7 @@ import { ActionButton, ConfirmButton, List, OutcomeNote, Said, Show } from './ui
 type ShownJob = OutputOf<'cron/list'>['jobs'][number];
 type Action = 'pause' | 'resume' | 'remove' | 'run';
 
-/** How often the jobs are requested, in ms: they run on their own. */
+/** How often the jobs are requested, in ms, because they run on their own. */
 const POLL_INTERVAL_MS = 15_000;
 
 /** Scheduled jobs: their tasks, next and last runs, and a form to create and change them (H08). */

@@ -170,7 +170,7 @@ interface LineProps {
   readonly onForget?: () => void;
 }
 
-/** One line of a file. People or the agent wrote it, so it is shown as plain text. */
+/** One line of a file. It comes from people or the agent, so it is shown as plain text. */
 function Line({ text, file, facts, onForget }: LineProps): VNode {
   return (
     <>

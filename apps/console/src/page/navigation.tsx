@@ -33,12 +33,12 @@ interface NavigationProps {
   readonly waiting: Waiting;
 }
 
-/** The views of a place that a person may open and that have a link. */
+/** The views in a place that have a link and that a person may open. */
 function viewsFor(me: Me, { views }: Place): readonly View[] {
   return views.filter(({ label, reads }) => label !== null && missingRole(me, reads) === null);
 }
 
-/** The four places: a rail beside the page, on a phone a bar below it. */
+/** The four places: a rail beside the page, or on a phone a bar below it. */
 export function Rail({ me, place, chat, waiting }: NavigationProps): VNode {
   return (
     <nav class="rail" aria-label="Main">
@@ -71,10 +71,13 @@ interface ViewLinksProps extends Omit<NavigationProps, 'chat' | 'place'> {
   readonly shown: string;
 }
 
-/** The views of one place: a list beside the view, or a row of tabs above it in a narrow window. */
+/**
+ * Links to the views of one place: a list beside the view, or a row of tabs above it in a narrow
+ * window.
+ */
 export function ViewLinks({ me, place, shown, waiting }: ViewLinksProps): VNode {
   const box = useRef<HTMLElement>(null);
-  // In a narrow window the row scrolls, so the link of the current view may be out of sight.
+  // In a narrow window the row scrolls, so the link to the current view may be out of sight.
   useEffect(() => {
     const link = box.current?.querySelector('[aria-current]');
     link?.scrollIntoView({ block: 'nearest', inline: 'center' });
@@ -107,7 +110,7 @@ interface BadgeProps {
   readonly what: readonly [one: string, several: string];
 }
 
-/** A badge with the number of pending items; nothing at zero. */
+/** A badge with the number of pending items; hidden at zero. */
 function Badge({ count, what }: BadgeProps): VNode | null {
   if (count === 0) return null;
   return (

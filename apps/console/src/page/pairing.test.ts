@@ -10,7 +10,7 @@ const account = (state: Account['state']): Account => ({
 });
 
 describe('accounts waiting for a phone', () => {
-  it('[U03] are those in the state pairing', () => {
+  it('[U03] are those whose state is pairing', () => {
     const linked = account({ kind: 'connected', as: 'x' });
     expect(pairingOf([linked, account({ kind: 'pairing', code: 'secret', how: 'scan' })])).toEqual({
       unlinked: [{ id: 'whatsapp/default', channel: 'whatsapp', code: 'secret', how: 'scan' }],

@@ -70,8 +70,8 @@ function Picture({ id, code, name }: PictureProps): VNode {
 }
 
 /**
- * An object URL for a picture that only requests with a session can load; each `version` has its
- * own.
+ * An object URL for a picture that can be loaded only by requests with a session; each `version`
+ * has its own URL.
  */
 function usePicture(path: string, version: string): string {
   const [address, setAddress] = useState('');

@@ -214,13 +214,13 @@ function Session({ session, onEnd }: { session: ShownSession; onEnd: () => void 
 }
 
 /**
- * Listed by priority, because most browsers also name others for compatibility. An empty value
- * means that the key is the name.
+ * Listed by priority, because the user agents of most browsers also name other browsers for
+ * compatibility. An empty value means that the key is the name.
  */
 const BROWSERS = { Edg: 'Edge', OPR: 'Opera', Firefox: '', Chrome: '', Safari: '' };
 const SYSTEMS = { Android: '', iPhone: '', iPad: '', 'Mac OS': 'macOS', Windows: '', Linux: '' };
 
-/** A name such as `Firefox on Linux`; an unknown browser is shown as it was sent. */
+/** A name such as `Firefox on Linux`; an unknown browser is shown as the raw user agent. */
 export function browserName(userAgent: string): string {
   const named = (names: Readonly<Record<string, string>>): string | undefined => {
     const [mark, name] = Object.entries(names).find(([mark]) => userAgent.includes(mark)) ?? [];

@@ -74,7 +74,7 @@ function QueueLists(report: QueueReport): VNode {
           since: now - oldestAt,
         }))}
       />
-      {/* A single process is not listed. */}
+      {/* The list is omitted if there is only one process. */}
       {processes.length > 0 && (
         <QueueList
           name="Processes"

@@ -18,7 +18,7 @@ describe('the address of the current view', () => {
     expect(routeOf(hash)).toEqual(route);
   });
 
-  it('[U03] is read back from the link made for it, whatever an id contains', () => {
+  it('[U03] is parsed from the link created for it, whatever characters an id contains', () => {
     for (const id of ['turn_x', 'a/b', 'ä %20#?', '..', 'web/default:a/b'])
       expect(routeOf(hrefOf('prompt', id, 'c/d'))).toEqual({ view: 'prompt', args: [id, 'c/d'] });
     expect(routeOf(hrefOf('chat'))).toEqual({ view: 'chat', args: [] });
@@ -29,7 +29,7 @@ describe('the agent that the page shows', () => {
   afterEach(() => vi.unstubAllGlobals());
   const at = (hash: string) => vi.stubGlobal('location', { hash });
 
-  it('[F14] is kept from link to link, except by chats, which name their own', () => {
+  it('[F14] is preserved by links, except links to chats, which name their own', () => {
     at('#/memory?agent=support');
     expect(hrefOf('files', 'a b.md')).toBe('#/files/a%20b.md?agent=support');
     expect(hrefOf('settings')).toBe('#/settings?agent=support');

@@ -1,6 +1,6 @@
 /**
- * The current view of the page. It is part of the address, after `#`, so that the browser can go
- * back to it.
+ * The current view of the page. It is part of the address, after `#`, so that the browser can
+ * navigate back to it.
  */
 export interface Route {
   /** The id of a view, such as `prompt`. */
@@ -11,8 +11,8 @@ export interface Route {
    */
   readonly args: readonly string[];
   /**
-   * The selected agent (F14): `?agent=` at the end of the address, or that of a chat. When absent,
-   * lists show all agents and other views the default one.
+   * The selected agent (F14), from `?agent=` at the end of the address or from the id of a chat.
+   * Without it, lists show all agents, and other views show the default agent.
    */
   readonly agent?: string | undefined;
 }
@@ -41,7 +41,7 @@ export function hashOfRoute({ view, args, agent }: Route): string {
   return view === 'chat' || !agent ? path : `${path}?agent=${encodeURIComponent(agent)}`;
 }
 
-/** The address of a chat of the page. */
+/** The address of a chat on the page. */
 export function hrefOfChat(chat: string): string {
   return hashOfRoute({ view: 'chat', args: chat === 'main' ? [] : [chat] });
 }
@@ -51,7 +51,9 @@ export function shownAgent(): string | undefined {
   return routeOf(globalThis.location?.hash ?? '').agent;
 }
 
-/** The name of the agent of a conversation or chat of the page; undefined for the default agent. */
+/**
+ * The name of the agent to which a conversation or chat belongs; undefined for the default agent.
+ */
 export function agentOf(id = ''): string | undefined {
   return /^@([^/]+)\//.exec(id)?.[1];
 }

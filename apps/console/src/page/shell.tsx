@@ -35,11 +35,11 @@ const conversationPanel = async () => (await import('./inbox/panel.tsx')).Conver
 interface ShellProps {
   readonly client: ChatClient;
   readonly route: ReadonlySignal<Route>;
-  /** Why the opened address did not sign in. */
+  /** Why opening the address did not sign in. */
   readonly trouble: ReadonlySignal<string | null>;
 }
 
-/** Used until the gateway has answered. */
+/** Placeholder data until the gateway has answered. */
 const SOME_AGENT: AgentInfo = { name: 'Parley', model: '', offline: false };
 
 /**
@@ -49,9 +49,7 @@ const SOME_AGENT: AgentInfo = { name: 'Parley', model: '', offline: false };
 const SOON_MS = 3_000;
 const LATER_MS = 60_000;
 
-/**
- * The frame of the console: the agent, the state of the connection, the navigation and the view.
- */
+/** The frame of the console, with the agent, the connection state, the navigation and the view. */
 export function Shell({ client, route, trouble }: ShellProps): VNode {
   const link = useComputed(() => client.conversation.value.link).value;
   const isOnline = link === 'online';
@@ -81,7 +79,7 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
     <Who.Provider value={me}>
       <AgentsHere.Provider value={agents}>
         <div class={`shell ${isInbox ? 'is-inbox' : ''} ${isList ? 'shows-list' : ''}`}>
-          {/* Without a session nothing else is shown. */}
+          {/* Without a session, only the sign-in form is shown. */}
           {isOut ? (
             <SignInView trouble={trouble.value} />
           ) : (
@@ -270,7 +268,7 @@ function infoOf(name: string, model: string): AgentInfo {
   return { name, model, offline: model.startsWith('offline') };
 }
 
-/** `usual` describes the default agent, about which the status knows more. */
+/** `usual` describes the default agent, about which the status contains more. */
 function infoOfAgent(agent: ShownAgent | undefined, usual: AgentInfo): AgentInfo {
   return agent === undefined || agent.isDefault ? usual : infoOf(agent.title, agent.model);
 }
@@ -281,7 +279,7 @@ function firstChatWith(agent: ShownAgent | undefined): string {
   return isUsual ? hrefOf('chat') : hrefOf('chat', chatIdWith(agent, 'main'));
 }
 
-/** Whether nothing is configured yet. */
+/** Whether nothing has been configured yet. */
 function isUntouched({ model, channels }: GatewayStatus): boolean {
   const own = channels.filter(({ channel }) => channel !== 'web' && channel !== 'terminal');
   return model.startsWith('offline') && own.length === 0;

@@ -27,7 +27,7 @@ const STATES: Readonly<Record<string, string>> = {
   refused: 'Refused',
 };
 
-/** All skills found: where they come from, whether they are used, and why not (S09). */
+/** All skills found: their sources, whether they are used, and why not (S09). */
 export function SkillsView(): VNode {
   const { outcome, run } = useWork();
   const everyMs = outcome === undefined ? POLL_INTERVAL_MS : LOOK_SOON_MS;
@@ -140,7 +140,7 @@ function skillFacts({
     .join('; ');
 }
 
-/** The text of a skill, loaded when it is opened. */
+/** The text of a skill, loaded when the skill is opened. */
 function SkillText({ name }: { readonly name: string }): VNode {
   const [isOpen, setOpen] = useState(false);
   const data = useOperation('skills/show', isOpen ? { name } : null);

@@ -22,7 +22,7 @@ const HEALTH: Readonly<Record<GatewayStatus['health']['status'], string>> = {
   down: 'Messages are not being answered.',
 };
 
-/** Whether everything works, and the figures of a day, without any content or names (D10). */
+/** Shows whether everything works, with figures for a day, but no content or names (D10). */
 export function StatusView({ args }: Route): VNode {
   const status = useOperation('status/report', {}, POLL_INTERVAL_MS);
   const usage = useOperation('usage/report', { by: 'channel', days: 1 }, SLOW_POLL_MS).value;
@@ -55,7 +55,7 @@ export function StatusView({ args }: Route): VNode {
   );
 }
 
-/** Whether everything works, and the process that answers. */
+/** Shows whether everything works, and the process that answered. */
 function Health({ health, trouble, self }: GatewayStatus): VNode {
   const isReady = health.status === 'ready';
   return (
@@ -108,7 +108,7 @@ function Figures({ report, usage }: FiguresProps): VNode {
 
 interface FigureProps {
   readonly name: string;
-  /** Absent when the database cannot be read. */
+  /** Absent if the database cannot be read. */
   readonly value: string | undefined;
   readonly children: string | undefined;
 }

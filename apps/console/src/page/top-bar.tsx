@@ -23,10 +23,10 @@ interface TopBarProps {
   readonly choice: VNode;
   readonly link: Link;
   readonly me: Me | null;
-  /** The state of the inbox; null when another place is shown. */
+  /** The state of the inbox; null if another place is shown. */
   readonly inbox: {
     readonly state: InboxState;
-    /** Whether a chat of this page is shown, rather than a conversation of another channel. */
+    /** Whether a chat of this page is shown, rather than a conversation on another channel. */
     readonly isChat: boolean;
     readonly clearContext: () => void;
     /** Shows the chat of the page without the deleted messages. */

@@ -10,7 +10,7 @@ export interface View {
   readonly id: string;
   readonly icon: IconName;
   /**
-   * Its label in the navigation. Null when the view is reached from `within`, which the navigation
+   * Its label in the navigation. Null if the view is reached from `within`, which the navigation
    * then highlights.
    */
   readonly label: string | null;
@@ -20,7 +20,7 @@ export interface View {
    * only owners can.
    */
   readonly reads?: OperationName;
-  /** Absent when the view concerns no agent. */
+  /** Absent if the view concerns no agent. */
   readonly agent?: AgentScope;
   readonly load: () => Promise<ComponentType<Route>>;
 }
@@ -46,7 +46,7 @@ const settings = async () => (await import('./settings/settings-view.tsx')).Sett
 const people = async () => (await import('./people.tsx')).PeopleView;
 const status = async () => (await import('./status.tsx')).StatusView;
 
-/** One of the four places of the navigation, with its views. */
+/** One of the four places in the navigation, with its views. */
 export interface Place {
   readonly id: 'inbox' | 'agent' | 'operate' | 'settings';
   readonly name: string;

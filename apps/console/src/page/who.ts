@@ -8,7 +8,7 @@ export type Me = OutputOf<'sessions/me'>;
 export const Who = createContext<Me | null>(null);
 
 /**
- * The role required by a read, or an owner's when no read is given; null when the person's own role
+ * The role required by a read, or an owner's when no read is given; null if the person's own role
  * suffices.
  */
 export function missingRole({ role, routes }: Me, read?: OperationName): Me['role'] | null {

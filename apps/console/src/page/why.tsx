@@ -92,7 +92,7 @@ function MessageList(props: {
   );
 }
 
-/** The author and text of a message. People wrote them, so they are shown as plain text. */
+/** The author and text of a message. Both come from people, so they are shown as plain text. */
 function messageSummary({ from, text }: RecentMessage): string {
   if (text === '') return from ?? 'A message that was not accepted';
   return `${from ?? 'Parley'}: ${text}`;

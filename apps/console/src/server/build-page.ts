@@ -12,7 +12,7 @@ const MARK = '<!-- built files -->';
 const UNBUNDLED = { page: 'index.html', simulate: 'simulate/index.html', icon: 'icon.svg' };
 
 /**
- * The built page: each file by its path at the gateway; `/` is the HTML of the page,
+ * The built page: each file by its path at the gateway; `/` is the HTML of the page, and
  * `/simulate.html` that of `parley simulate`.
  */
 export type BuiltPage = ReadonlyMap<string, Uint8Array>;
@@ -68,7 +68,7 @@ export async function buildPage(): Promise<PageBuild> {
 
 /**
  * Tags for the style sheet, the script and its imports. Preloading an import saves one round trip
- * for each link of the import chain.
+ * per link in the import chain.
  */
 function tagsOf({ outputs }: Metafile, folder: string): string {
   const files = Object.entries(outputs);

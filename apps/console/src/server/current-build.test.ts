@@ -6,7 +6,7 @@ import { keepCurrent } from './current-build.ts';
 
 let folder: string;
 let inputs: string[];
-/** Runs in the middle of each build. */
+/** Runs during each build. */
 let during: () => void;
 let builds: number;
 beforeEach(() => {
@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** Writes a file with a modification time this many seconds ago. */
+/** Writes a file whose modification time is this many seconds ago. */
 function write(file: string, text: string, secondsAgo: number): void {
   writeFileSync(file, text);
   const at = Date.now() / 1_000 - secondsAgo;
@@ -34,7 +34,7 @@ const open = () =>
 const numberOf = async (page: ReturnType<typeof open>) => (await page()).get('/')?.[0];
 
 describe('a page built from its sources', () => {
-  it('[U03] is built once as long as no source changes', async () => {
+  it('[U03] is built only once as long as no source changes', async () => {
     const page = open();
     for (let load = 0; load < 3; load += 1) expect(await numberOf(page)).toBe(1);
   });
@@ -60,7 +60,7 @@ describe('a page built from its sources', () => {
     expect(await numberOf(page)).toBe(2);
   });
 
-  it('[U03] is rebuilt after a failed build, whose error the caller receives', async () => {
+  it('[U03] is rebuilt after a failed build, whose error is thrown to the caller', async () => {
     const page = open();
     during = () => {
       throw new Error('main.tsx:1: what is that?');

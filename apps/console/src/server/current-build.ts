@@ -39,7 +39,7 @@ export function keepCurrent(
   };
 }
 
-/** The state of a file; null when it is gone or has changed since `before`, in ms since 1970. */
+/** The state of a file; null if it is gone or has changed since `before`, in ms since 1970. */
 async function stateOf(path: string, before = Number.POSITIVE_INFINITY): Promise<string | null> {
   const found = await stat(path).catch(() => null);
   return found === null || found.mtimeMs >= before ? null : `${found.size} ${found.mtimeMs}`;

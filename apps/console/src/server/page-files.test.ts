@@ -7,7 +7,7 @@ import { createConsole } from './page-files.ts';
 const page = createConsole();
 let built: BuiltPage;
 let html = '';
-/** The files named by the page, which a browser loads before it shows the chat. */
+/** The files referenced in the HTML, which a browser loads before it shows the chat. */
 let named: string[] = [];
 beforeAll(async () => {
   built = (await buildPage()).page;
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 const textOf = async (path: string) => (await page.request(path)).text();
 
-/** The size limit of the chat for slow connections, in bytes after gzip, as it is served. */
+/** The size limit of the chat for slow connections, in bytes after gzip, as served. */
 const FIRST_LOAD = 150_000;
 
 describe('the files of the page', () => {
@@ -32,7 +32,7 @@ describe('the files of the page', () => {
     expect(html).not.toMatch(/<style|\sstyle=|\son\w+=|https?:/);
   });
 
-  it('[U03] include everything that the page names and everything these files import', async () => {
+  it('[U03] include everything that the HTML references and everything these files import', async () => {
     expect(named.length).toBeGreaterThan(3);
     for (const path of named)
       expect([path, (await page.request(path)).status]).toEqual([path, 200]);
@@ -45,7 +45,7 @@ describe('the files of the page', () => {
     }
   });
 
-  it('[U03] load the chat with at most 150 kB, all of it named in the page', async () => {
+  it('[U03] load the chat with at most 150 kB, all of it referenced in the HTML', async () => {
     const sizes = await Promise.all(
       ['/', ...named].map(async (path) => gzipSync(await textOf(path)).length),
     );
@@ -83,7 +83,7 @@ describe('the files of the page', () => {
     },
   );
 
-  it('can be cached forever, because changed content gets a new name', async () => {
+  it('can be cached permanently, because changed content gets a new name', async () => {
     const script = named.find((path) => path.includes('main-')) ?? '';
     const served = await page.request(script, { headers: { 'accept-encoding': 'gzip, br' } });
     // The gateway compresses it after scanning it for secrets.
@@ -91,7 +91,7 @@ describe('the files of the page', () => {
     expect(served.headers.get('cache-control')).toContain('immutable');
   });
 
-  it('are answered with "unchanged" when the browser already has them', async () => {
+  it('are answered with status 304 if the browser already has them', async () => {
     const first = await page.request('/', { headers: { 'accept-encoding': 'gzip' } });
     expect(first.headers.get('cache-control')).toBe('no-cache');
     const again = { headers: { 'if-none-match': first.headers.get('etag') ?? '' } };

@@ -7,8 +7,8 @@ import type { BuiltPage } from './build-page.ts';
 import { keepCurrent } from './current-build.ts';
 
 /**
- * The same as in `@parley/core/installation`. It is declared again so that the bundler sees a
- * constant in this file and leaves out `build-page.ts`, and with it esbuild.
+ * Also declared in `@parley/core/installation`. It is repeated here so that the bundler sees a
+ * constant in this file and omits `build-page.ts`, and with it esbuild.
  */
 declare const PARLEY_BUNDLE: true | undefined;
 
@@ -57,7 +57,7 @@ export function createConsole(
 }
 
 function openPage(): () => Promise<BuiltPage> {
-  // The bundler drops the import only inside such a condition.
+  // The bundler removes the import only inside such a condition.
   if (typeof PARLEY_BUNDLE === 'undefined') {
     return keepCurrent(async () => (await import('./build-page.ts')).buildPage());
   }

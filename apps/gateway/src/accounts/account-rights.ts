@@ -1,6 +1,6 @@
 import type { NamedLease, OutboxRepository, RunningProcess } from '@parley/store';
 
-/** Identifies an account that a gateway wants to connect as. */
+/** Identifies the account as which a gateway wants to connect. */
 export interface AccountName {
   readonly channel: string;
   readonly account: string;
@@ -19,7 +19,8 @@ export interface AccountRight {
    */
   isHeld(): boolean;
   /**
-   * Fires when another gateway should serve the account: finish what is under way, then release it.
+   * Fires when another gateway should serve the account: finish the work in progress, then release
+   * the right.
    */
   readonly recalled: AbortSignal;
   /** Null where no other gateway can acquire the account. */
@@ -43,7 +44,7 @@ export interface AccountRights {
     standby: (holder: string) => void,
     signal: AbortSignal,
   ): Promise<AccountRight | null>;
-  /** The process that holds the right now, if known. */
+  /** The process that currently holds the right, if known. */
   holder(name: AccountName): Promise<RunningProcess | null>;
   /**
    * Called when this gateway shuts down: it acquires no more accounts, and those it releases are

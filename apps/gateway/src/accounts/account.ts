@@ -64,15 +64,15 @@ export interface AccountDeps {
   readonly media: MediaLimits;
   /** Removes secrets from everything that is sent to chats. */
   readonly scrub: Scrub;
-  /**
-   * The id of this process where other gateways may use the same database; absent where none can.
-   */
+  /** The id of this process if other gateways may use the same database; absent if none can. */
   readonly sharedAs?: string | undefined;
-  /** Decides which gateway is connected as which account; absent where this is the only gateway. */
+  /** Decides which gateway is connected as which account; absent if this is the only gateway. */
   readonly rights?: AccountRights | undefined;
-  /** The secret that all gateways share; it authorizes requests they forward to each other. */
+  /**
+   * The secret that all gateways share; it authorizes the requests that they forward to each other.
+   */
   readonly token?: (() => string) | undefined;
-  /** What an earlier process noted about its sends; absent when unknown. */
+  /** Notes of an earlier process about its sends; absent if there are none. */
   readonly sendNotes?: SendNotes | undefined;
   /** Called whenever the state of an account changes. */
   readonly onState?: (status: AccountStatus) => void;
@@ -84,6 +84,6 @@ export interface AccountPlan {
   readonly account: string;
   readonly settings: unknown;
   readonly rules: DecisionRules;
-  /** How to handle a part that may have arrived; `notify` when absent. */
+  /** What to do with a part that may have arrived; `notify` when absent. */
   readonly whenUncertain?: DeliveryDeps['whenUncertain'];
 }

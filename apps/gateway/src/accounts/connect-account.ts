@@ -52,13 +52,13 @@ import { defaultFirst, notifyOwner } from './tell-owner.ts';
 export interface AdapterDeps extends AccountDeps {
   /** The log of this account. */
   readonly log: Logger;
-  /** The ingress rules, as the settings define them now. */
+  /** The ingress rules according to the current settings. */
   readonly rules: () => DecisionRules;
   /** Whether other gateways may serve the account at the same time. */
   readonly isShared: boolean;
-  /** Wakes the downloader, because a received or changed message may have brought files. */
+  /** Wakes the attachment fetcher, because a received or changed message may have brought files. */
   readonly wakeFiles: () => void;
-  /** The stored values of the adapter; it may write them while this gateway holds the account. */
+  /** The stored values of the adapter, which it may write while this gateway holds the account. */
   readonly values: AdapterValues;
   readonly holdsAccount: () => boolean;
   readonly report: (state: ChannelState) => void;
@@ -69,8 +69,8 @@ export interface AdapterDeps extends AccountDeps {
 }
 
 /**
- * Creates an adapter that is not connected yet and attaches it to an ingress. The platform's
- * library is loaded here and no earlier. Rejects when the adapter cannot be created.
+ * Creates an adapter that is not connected yet and attaches it to an ingress. Only now is the
+ * platform's library loaded. Rejects when the adapter cannot be created.
  */
 export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise<ChannelAdapter> {
   const { definition, account, settings } = plan;
@@ -88,7 +88,7 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
     },
   };
   const receive = createIngress(ingress);
-  // Parley's own front ends show commands to the owner; a platform shows its command list to
+  // Built-in front ends show commands only to the owner; a platform shows its command list to
   // everyone.
   const audience = definition.servedByAll ? 'owner' : 'others';
   const context: ChannelContext<unknown> = {
@@ -186,7 +186,7 @@ export async function notifyOwnerOfFailure(
 
 const LISTED_CHATS = 200;
 
-/** The events after which a list of conversations, or what waits for a person, may look different. */
+/** The events after which a list of conversations, or what waits for a person, may have changed. */
 const CHANGES: ReadonlySet<LiveEvent['type']> = new Set([
   ...(['turn-started', 'turn-ended', 'stop-turn'] as const),
   ...(['message-waiting', 'delivery-due', 'inbox-changed'] as const),
@@ -248,21 +248,21 @@ function assertCapabilities(channel: string, adapter: ChannelAdapter): void {
 /** A connected account. */
 export interface AccountSession {
   readonly mayPreview: DeliveryWorker['mayPreview'];
-  /** Wakes the downloader, because a received message may have brought files. */
+  /** Wakes the attachment fetcher, because a received message may have brought files. */
   wakeFiles(): void;
-  /** Stops receiving; messages that are being stored are stored first. */
+  /** Stops receiving once the messages that are being stored are stored. */
   stopReceiving(): Promise<void>;
-  /** Ends deliveries; sends already under way get `graceMs` to finish. */
+  /** Ends deliveries; sends in progress get `graceMs` to finish. */
   close(graceMs: number): Promise<void>;
 }
 
-/** What connecting needs besides the adapter. */
+/** The dependencies of a connection, except the adapter. */
 export interface ConnectDeps extends AccountDeps {
   readonly name: AccountName;
   /** The log of this account. */
   readonly log: Logger;
   readonly right: AccountRight;
-  /** Fires when the adapter has failed; nothing more is handed to it. */
+  /** Fires when the adapter has failed; it is not called any more. */
   readonly fault: AbortSignal;
   readonly whenUncertain: DeliveryDeps['whenUncertain'];
   readonly othersSend: boolean;

@@ -7,7 +7,7 @@ import type { ShownAccount } from '../channel-operations.ts';
 import type { AccountDeps, AccountPlan, AccountStatus } from './account.ts';
 import type { AccountName, AccountRights } from './account-rights.ts';
 
-/** An account from the settings: either ready to be opened, or broken, with a reason to show. */
+/** An account from the settings: either ready to be opened, or invalid, with a reason to show. */
 export type PlannedAccount =
   | { readonly kind: 'ready'; readonly plan: AccountPlan }
   | {
@@ -17,11 +17,11 @@ export type PlannedAccount =
       readonly reason: string;
     };
 
-/** How long sends under way may take when the settings of their account change, in ms. */
+/** How long sends in progress may take when the settings of their account change, in ms. */
 const CHANGE_GRACE_MS = 3_000;
 
 /**
- * The accounts of a gateway, as the settings define them now (D12). An account that cannot be
+ * The accounts of a gateway according to the current settings (D12). An account that cannot be
  * opened reports that in its status and does not affect the others.
  */
 export class GatewayAccounts {
@@ -62,8 +62,8 @@ export class GatewayAccounts {
   }
 
   /**
-   * Disconnects an account until it is resumed, across restarts and in all gateways. `by` names the
-   * person who asked.
+   * Disconnects an account until it is resumed. This survives restarts and applies to all gateways.
+   * `by` names the person who requested it.
    */
   pause({ channel, account }: AccountName, by: string): Promise<void> {
     const { store, clock } = this.#deps;
@@ -81,8 +81,8 @@ export class GatewayAccounts {
   }
 
   /**
-   * Closes the connection of an account and opens it again; also tries an account that could not be
-   * opened before.
+   * Closes the connection of an account and opens it again; also retries an account that could not
+   * be opened before.
    */
   reconnect(name: AccountName): Promise<void> {
     return this.#change(async () => {
@@ -97,7 +97,7 @@ export class GatewayAccounts {
     if (!isDeepStrictEqual(paused, this.#paused)) await this.#change(() => this.#use());
   }
 
-  /** The current rules of an account; undefined when the settings have no such account. */
+  /** The current rules of an account; undefined when the settings do not contain it. */
   planOf(name: AccountName): { readonly rules?: DecisionRules } | undefined {
     const found = this.#planned.find((one) => keyOfPlanned(one) === accountKey(name));
     return found?.kind === 'ready' ? { rules: found.plan.rules } : found && {};
@@ -105,7 +105,7 @@ export class GatewayAccounts {
 
   /**
    * Asks the gateway that is connected as this account to reconnect it. Null when that is this
-   * gateway, or none.
+   * gateway, or when none is connected.
    */
   async reconnectElsewhere(name: AccountName): Promise<ShownAccount | null> {
     const state = this.#accountOf(name)?.status().state;
@@ -145,8 +145,8 @@ export class GatewayAccounts {
 
   /**
    * The web routes of an account. Requests that arrive while it is being opened or is paused are
-   * answered with "try again": "not found" would be final, and the page would give up its message
-   * as refused (D01).
+   * answered with "try again": "not found" would be final, and the page would treat its message as
+   * refused (D01).
    */
   webRoutes(channel: string, account: string): HttpCapability | undefined {
     const name = { channel, account };
@@ -167,12 +167,12 @@ export class GatewayAccounts {
       await Promise.all(running.map((account) => account.stopReceiving()));
     };
     await stopAll();
-    // Accounts that a change was just opening must be closed, too.
+    // Accounts that are still being opened by a change must be closed as well.
     await this.#changes;
     await stopAll();
   }
 
-  /** Ends deliveries and connections; sends under way get `graceMs`. */
+  /** Ends deliveries and connections; sends in progress get `graceMs`. */
   async close(graceMs: number): Promise<void> {
     this.#isStopping = true;
     await this.#changes;
@@ -180,7 +180,7 @@ export class GatewayAccounts {
     this.#open.clear();
   }
 
-  /** Called after everything has been stored that needs a right. */
+  /** Called once everything that needs a right is stored. */
   async closeRights(): Promise<void> {
     await this.#rights?.close();
   }
@@ -254,12 +254,12 @@ export class GatewayAccounts {
   }
 
   /**
-   * Loads the rights only where other gateways exist and an account may be served by only one of
+   * Loads the rights only if other gateways exist and the account may be served by only one of
    * them.
    */
   async #rightsFor({ definition }: AccountPlan): Promise<{ readonly rights?: AccountRights }> {
     if (this.#deps.sharedAs === undefined || definition.servedByAll === true) return {};
-    // Accounts open concurrently, but this gateway must take only one seat among the others.
+    // Accounts are opened concurrently, but this gateway must take only one seat among the others.
     this.#openingRights ??= this.#rightsOf();
     this.#rights = await this.#openingRights;
     return { rights: this.#rights };
@@ -275,7 +275,7 @@ const LATER: HttpCapability = {
     }),
 };
 
-/** Whether an account opened with one plan can serve another plan without reconnecting. */
+/** Whether an account opened with one plan can follow another plan without reconnecting. */
 function connectsAs(open: AccountPlan, other: AccountPlan | undefined): boolean {
   if (other === undefined || open.definition !== other.definition) return false;
   const [{ rules: _, definition: _a, ...before }, { rules: _b, definition: _c, ...now }] = [

@@ -8,13 +8,13 @@ import { leasedRights } from './leased-rights.ts';
 
 const NAME = { channel: 'telegram', account: 'default' };
 const LEASE = 'account:telegram/default';
-// Long enough that a pause of a busy machine does not lose the lease.
+// Long enough that a pause on a busy machine does not lose the lease.
 const LEASE_MS = 1_000;
 
 describe('the right to serve an account', () => {
   let store: Store;
   let stop: AbortController;
-  /** How far the clock of leases runs ahead of the gateways' clock, in ms. */
+  /** How far the leases' clock runs ahead of the gateways' clock, in ms. */
   let forward = 0;
   const given: AccountRight[] = [];
   const gateways: AccountRights[] = [];
@@ -52,7 +52,7 @@ describe('the right to serve an account', () => {
     return right;
   }
 
-  it('[D09] reports its current holder while it waits, and is acquired once that one releases it', async () => {
+  it('[D09] reports its current holder while it waits, and is acquired once that holder releases it', async () => {
     const facts = { role: 'gateway', host: 'here', pid: 7, version: '0.1.0' } as const;
     await store.processes.heartbeat({ id: 'a', address: 'http://127.0.0.1:1', ...facts });
     const first = await obtain('a');
@@ -77,7 +77,7 @@ describe('the right to serve an account', () => {
     expect(holders).toContain('another gateway');
   });
 
-  it('[D09] is lost before another gateway can acquire it when the database does not answer', async () => {
+  it('[D09] is lost before another gateway can acquire it if the database does not answer', async () => {
     let isAway = false;
     const away = () => Promise.reject(new StoreError('store-unreachable', 'away'));
     const renewAll: typeof store.leases.renewAll = (...asked) =>
@@ -90,7 +90,7 @@ describe('the right to serve an account', () => {
     expect(free).toMatchObject({ kind: 'busy' });
   });
 
-  it('[D09] is no longer held at the moment a stalled process resumes', async () => {
+  it('[D09] is no longer held as soon as a stalled process resumes', async () => {
     const right = await obtain('a');
     expect(right.isHeld()).toBe(true);
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LEASE_MS);
@@ -117,7 +117,7 @@ describe('the right to serve an account', () => {
     await expect(waiting).rejects.toThrow('stopped');
   });
 
-  /** A gateway that serves any of these accounts it can acquire, as real ones do. */
+  /** A gateway that serves as many of these accounts as it can acquire, like a real one. */
   function serve(owner: string, names: readonly string[], serves: Set<string>) {
     const rights = open(owner);
     const own = new Set<string>();
@@ -159,8 +159,7 @@ describe('the right to serve an account', () => {
     await vi.waitFor(() => expect([first.own.size, second.own.size]).toEqual([3, 3]), 30_000);
     const before = [...second.own].toSorted();
     await second.end();
-    // A start may take longer than a lease; the other gateways leave the accounts alone in the
-    // meantime.
+    // A start may take longer than a lease; meanwhile the other gateways leave the accounts alone.
     await new Promise((wake) => setTimeout(wake, 1.5 * LEASE_MS));
     expect(first.own.size).toBe(3);
     const successor = serve('c', names, serves);
@@ -170,7 +169,7 @@ describe('the right to serve an account', () => {
     await vi.waitFor(() => expect(first.own.size).toBe(6), 30_000);
   });
 
-  it('[D14] returns when the gateway it was released for does not acquire it', async () => {
+  it('[D14] returns to its holder when the gateway it was released for does not acquire it', async () => {
     const names = ['1', '2', '3'];
     const able = serve('a', names, new Set());
     await vi.waitFor(() => expect(able.own.size).toBe(3), 30_000);

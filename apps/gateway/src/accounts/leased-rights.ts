@@ -28,24 +28,24 @@ export interface LeasedRightsDeps {
 }
 
 /**
- * After this, a dead gateway's accounts are free, so that another gateway serves them within six
- * seconds. For the same time nothing moves after a gateway has joined or left. In ms.
+ * After this time a dead gateway's accounts are free, so that another gateway serves them within
+ * six seconds. For the same time after a gateway has joined or left, no account moves. In ms.
  */
 const LEASE_MS = 5_000;
 const SETTLED_AFTER = 1;
 /**
  * A gateway that shuts down reserves its seat and accounts for a successor for 12 s, because
- * starting on a busy machine takes that long. Without a successor, others serve the accounts within
- * the 15 s of D13.
+ * starting on a busy machine takes that long. Without a successor, the other gateways serve the
+ * accounts within the 15 s of D13.
  */
 const RESERVED_FOR = 12 / 5;
-/** Two checks fit into a lease before it counts as lost, so a single failed check costs nothing. */
+/** Two checks fit into a lease before it counts as lost, so a single failed check has no effect. */
 const CHECK_SHARE = 1 / 3;
-/** A query that takes longer is abandoned, so that the next one may still be in time. */
+/** A slower query is abandoned, so that the next one may still be in time. */
 const ANSWER_WITHIN = 2 / 5;
 /**
  * A right counts as lost this long before its lease expires, so that sends end before another
- * gateway begins.
+ * gateway starts sending.
  */
 const LOST_BEFORE_END = 1 / 6;
 /**
@@ -54,13 +54,16 @@ const LOST_BEFORE_END = 1 / 6;
 const TAKEN_AT_ONCE = 50;
 /** How long a released account stays reserved for its new gateway. */
 const HANDED_OVER_WITHIN = 3 / 5;
-/** How long a gateway releases no accounts after no other gateway took one that it released. */
+/**
+ * How long a gateway releases no further accounts after no other gateway has taken one that it
+ * released.
+ */
 const REST_AFTER_REFUSAL = 120;
 
 /**
- * Shares the accounts among the gateways of a database, each account with one gateway at a time
- * (D09, D14). Takes a seat among them immediately, because a predecessor's seat is reserved for a
- * few seconds only.
+ * Shares the accounts of a database among its gateways, each account with one gateway at a time
+ * (D09, D14). Takes a seat among them immediately, because a predecessor's seat is reserved for
+ * only a few seconds.
  */
 export function leasedRights(deps: LeasedRightsDeps): AccountRights {
   return new LeasedRights(deps);
@@ -78,8 +81,8 @@ interface Held {
 }
 
 /**
- * Reads all leases in rounds. Each round renews this gateway's own leases and then decides about
- * the others.
+ * Reads all leases in rounds. Each round renews this gateway's leases and then decides about the
+ * others.
  */
 class LeasedRights implements AccountRights {
   readonly #deps: LeasedRightsDeps;
@@ -91,7 +94,9 @@ class LeasedRights implements AccountRights {
   #isLeaving = false;
   readonly #rounds: Promise<void>;
   #wakeUp: () => void = () => {};
-  /** When all held rights count as lost, by both clocks: one may stop, and the other may be set. */
+  /**
+   * When all held rights count as lost, by both clocks: one may stop, and the other may be changed.
+   */
   #heldUntil = { now: 0, monotonic: 0 };
   #deadline: NodeJS.Timeout | undefined;
   #released: Promise<unknown> = Promise.resolve();
@@ -188,7 +193,7 @@ class LeasedRights implements AccountRights {
 
   /**
    * Shortens leases that a dead gateway wrote before the database's clock was set back; otherwise
-   * the accounts would wait for that clock.
+   * its accounts would stay leased until that clock catches up.
    */
   async #shorten(rows: readonly LeaseRow[]): Promise<void> {
     const tooLong = rows.filter(({ name, owner, leftMs }) => {
@@ -299,7 +304,7 @@ class LeasedRights implements AccountRights {
   }
 
   /**
-   * Schedules the loss of everything held, unless it is renewed in time, whether or not the
+   * Schedules the loss of all held rights, unless they are renewed in time, whether or not the
    * database answers.
    */
   #countDown(at: number, since: number): void {
@@ -326,7 +331,7 @@ class LeasedRights implements AccountRights {
     held?.lost.abort();
   }
 
-  /** Looks up the other processes when one of them is not known yet. */
+  /** Looks up the running processes when an unknown one holds a lease. */
   async #learnProcesses(rows: readonly LeaseRow[]): Promise<void> {
     const { store, owner: self } = this.#deps;
     const shown = rows.filter(({ name }) => isGatewayLease(name));
@@ -353,7 +358,7 @@ class LeasedRights implements AccountRights {
     }
   }
 
-  /** Schedules a round at the exact moment at which something that is awaited expires. */
+  /** Schedules a round at the exact time at which a lease that this gateway waits for expires. */
   #nextRoundIn(rows: readonly LeaseRow[]): number {
     const ends = rows
       .filter(({ name }) => this.#waiting.has(name))

@@ -11,13 +11,13 @@ export interface PassOnDeps {
   readonly token: string;
 }
 
-/** Marks a request that was forwarded once: forwarding it again would be a loop. */
+/** Marks a forwarded request: forwarding it again could cause a loop. */
 const MARK = 'x-parley-passed-on';
 const WITHIN_MS = 20_000;
 
 /**
  * Forwards a request for an account to the gateway that is connected as it. Calls from a platform
- * are thus handled in one place and in order, whichever gateway they reach. While the owner is
+ * are thus handled in one place and in order, whichever gateway they reach. While that gateway is
  * unknown, 503 makes the caller try again.
  */
 export async function proxyToOwner(

@@ -32,7 +32,7 @@ export function seatsIn(
   ];
 }
 
-/** What the rows do not say about accounts. */
+/** What is known about accounts besides the rows. */
 interface BesideRows {
   /** Names of the leases that this gateway waits for. */
   readonly waiting: Iterable<string>;

@@ -9,8 +9,7 @@ const RevisionShape = z.discriminatedUnion('kind', [
 ]);
 
 /**
- * Applies a person's edit or deletion of a message they had sent before. Throws ParleyError
- * `inbound-invalid`.
+ * Applies a person's edit or deletion of an earlier message. Throws ParleyError `inbound-invalid`.
  */
 export async function reviseMessage(
   { inbox }: Pick<Store, 'inbox'>,

@@ -55,7 +55,7 @@ describe('sharing accounts among gateways', () => {
     expect(decide('a', 'ab', 'a a a a', false)).toBe('');
   });
 
-  it('[D14] gives an account that its gateway does not take to another one', () => {
+  it('[D14] gives an account that its designated gateway does not take to another one', () => {
     const seats = seatsOf('ab');
     const [one] = accountsOf('-');
     if (one === undefined) throw new Error('no account');
@@ -91,7 +91,7 @@ const SOON = fc.integer({ min: 1_000, max: 4_500 });
 const LATE = fc.integer({ min: 1_000, max: 60_000 });
 
 describe('a deployment', () => {
-  it('[D14] serves all accounts evenly, and moves none, once its gateways are left alone', () => {
+  it('[D14] serves all accounts evenly, and moves none, once gateways stop joining and leaving', () => {
     const step = fc.tuple(fc.constantFrom('start', 'stop', 'kill'), LATE, fc.nat(4));
     fc.assert(
       fc.property(ACCOUNTS, fc.array(step, { maxLength: 12 }), (accounts, steps) => {
@@ -156,7 +156,7 @@ describe('a deployment', () => {
   );
 });
 
-/** Pauses between the two halves of each step, and after it. */
+/** Pauses between the two halves of each step, and after each step. */
 function pausesOf(between: fc.Arbitrary<number>) {
   return fc.array(fc.tuple(between, LATE), { minLength: 5, maxLength: 5 });
 }
@@ -189,10 +189,7 @@ function mostMoves(
   return Math.max(...deployment.moves.values());
 }
 
-/**
- * Gateways that decide one after the other on a table of leases, with the durations of the real
- * ones.
- */
+/** Gateways that decide one after another on a table of leases, with real durations. */
 class Simulated {
   readonly moves = new Map<string, number>();
   #now = 0;

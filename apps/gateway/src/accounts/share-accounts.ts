@@ -1,5 +1,5 @@
 /**
- * A connected gateway of the deployment, or the place that a gateway left a moment ago for its
+ * A connected gateway of the deployment, or the place that a departed gateway has just left for its
  * successor.
  */
 export interface Seat {
@@ -14,16 +14,16 @@ export interface SeenAccount {
   readonly name: string;
   /** Process id of the gateway that serves it; null when it is free. */
   readonly holder: string | null;
-  /** Grows each time the account moves. */
+  /** Increases each time the account moves. */
   readonly epoch: number;
   /**
-   * How long the account has been free to everyone, in ms; 0 while it is held or reserved for a
+   * How long the account has been free for any gateway, in ms; 0 while it is held or reserved for a
    * successor.
    */
   readonly freeForMs: number;
 }
 
-/** The facts from which one gateway decides. */
+/** The facts on which a gateway bases its decision. */
 export interface Deployment {
   /** Process id of the gateway that decides. */
   readonly self: string;
@@ -40,7 +40,8 @@ export interface ShareDecision {
 }
 
 /**
- * After this, any gateway takes a free account that its designated gateway has not taken, in ms.
+ * After this time, any gateway takes a free account that its designated gateway has not taken, in
+ * ms.
  */
 const LEFT_OVER_AFTER_MS = 1_000;
 
@@ -73,8 +74,8 @@ export function shareAccounts({ self, ...deployment }: Deployment): ShareDecisio
 }
 
 /**
- * Whether a departing gateway's seat is reserved for a successor. It is not when the successor is
- * already here: a newer gateway that does not have its share yet.
+ * Whether a departing gateway's seat is reserved for a successor. It is not if the successor is
+ * already running: a newer gateway that does not have its share yet.
  */
 export function awaitsSuccessor({
   self,
@@ -92,7 +93,7 @@ interface Count {
   readonly count: number;
 }
 
-/** Counts the accounts of each seat, the newest gateway first. */
+/** Counts the accounts of each seat, newest gateway first. */
 function countBySeat({ seats, accounts }: Pick<Deployment, 'seats' | 'accounts'>): Count[] {
   const held = Map.groupBy(accounts, ({ holder }) => holder);
   return seats
@@ -108,7 +109,8 @@ function countBySeat({ seats, accounts }: Pick<Deployment, 'seats' | 'accounts'>
 }
 
 /**
- * Assigns each free account to the gateway with the fewest accounts, the newest one among equals.
+ * Assigns each free account to the gateway with the fewest accounts, and among equals to the newest
+ * one.
  */
 function assign(free: readonly SeenAccount[], counts: readonly Count[]) {
   const shares = counts.map((share) => ({ ...share, assigned: new Set<string>() }));
@@ -120,7 +122,9 @@ function assign(free: readonly SeenAccount[], counts: readonly Count[]) {
   return shares;
 }
 
-/** The accounts that a gateway has beyond its share. The newest one may keep the remainder. */
+/**
+ * The accounts that a gateway holds beyond its share. The newest gateway may keep the remainder.
+ */
 function surplusOf(self: string, counts: readonly Count[]): number {
   const all = counts.reduce((sum, { count }) => sum + count, 0);
   const share = Math.floor(all / counts.length);

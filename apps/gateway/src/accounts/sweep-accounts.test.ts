@@ -61,12 +61,12 @@ describe('the sweeps of all accounts', () => {
     expect(ran).toEqual([]);
   });
 
-  it('ask the database nothing while there is no account', async () => {
+  it('query nothing while there is no account', async () => {
     await look();
     expect(looks).toBe(0);
   });
 
-  it('skip an account whose sweep was stopped, and work of other gateways', async () => {
+  it('skip an account whose sweep was stopped, and the work of other gateways', async () => {
     const parts = await start(ANN, 'parts');
     await start(ANN, 'files');
     await parts.stop();

@@ -3,10 +3,10 @@ import { type StartSweep, startSweep } from '@parley/queue';
 import type { AccountWork, OutboxRepository } from '@parley/store';
 import type { AccountName } from './account-rights.ts';
 
-/** The longest delay of a part or file whose wake-up was lost, in ms. */
+/** The maximum delay of a part or file whose wake-up was lost, in ms. */
 const SWEEP_MS = 5_000;
 
-/** Finds forgotten work of all accounts of a gateway with one query. */
+/** Finds overlooked work of all accounts of a gateway with one query. */
 export interface AccountSweeps {
   /**
    * Sweeps one kind of work of one account: once immediately, and again whenever a check finds
@@ -16,7 +16,7 @@ export interface AccountSweeps {
   stop(): Promise<void>;
 }
 
-/** Starts checking. Nothing is queried while there is no account. */
+/** Starts checking. Nothing is queried as long as there is no account. */
 export function sweepAccounts({
   store,
   clock,

@@ -23,7 +23,7 @@ export async function notifyOwner(
   if (first === undefined) return;
   await store.outbox.post({ key, parts: [first, ...others] }, clock());
   const { channel, account, chatId } = route;
-  // The notice joins the conversation, because people may ask the agent about it.
+  // The notice becomes part of the conversation, because people may ask the agent about it.
   const place = { conversationId: to.conversationId, channel, account, chatId };
   const text = shownLiteral(markdown);
   await store.groupContext.keepOwn(place, { key, what: 'notice', text }, clock());

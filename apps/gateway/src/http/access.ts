@@ -4,7 +4,7 @@ import type { Context } from 'hono';
 import type { Door, DoorOptions, Refusal } from './door.ts';
 import { type Caller, type PageSessions, SESSION_SECRET, SIGN_IN_TOKEN } from './page-sessions.ts';
 
-/** What the routes know about a request besides the request itself. */
+/** What the routes know about a request in addition to the request itself. */
 export interface AppEnv {
   readonly Bindings: {
     readonly incoming?: { readonly socket: { remoteAddress?: string | undefined } };
@@ -16,14 +16,14 @@ export interface AppEnv {
 export interface AccessOptions extends DoorOptions {
   /** The current token; it may be rotated at any time. */
   readonly token: () => string;
-  /** The address the server listens on; it decides which host names are ours. */
+  /** The address on which the server listens; it decides which host names are accepted. */
   readonly host: string;
 }
 
 /**
- * Decides who may do what (U03). The token, or a session of the page, comes as `Authorization:
- * Bearer …`. What a browser sends by itself (cookies) or keeps in its history (addresses) opens
- * nothing.
+ * Decides who may do what (U03). The token, or a session of the page, must arrive as
+ * `Authorization: Bearer …`. Whatever a browser sends by itself (cookies) or keeps in its history
+ * (addresses) grants no access.
  */
 export function createAccess({ token, host }: AccessOptions, door: Door) {
   return {
@@ -33,7 +33,7 @@ export function createAccess({ token, host }: AccessOptions, door: Door) {
     },
     /** Refuses an unknown token of a named sign-in. */
     refuseSignIn: (c: Context<AppEnv>): Refusal => door.refuseWrong(c, REVOKED),
-    /** The reason to refuse a request regardless of its path: a foreign host name or origin. */
+    /** The reason to refuse a request, whatever its path: a foreign host name or origin. */
     checkPlace(c: Context<AppEnv>): Refusal | null {
       const facts = { host: c.req.header('host'), origin: c.req.header('origin') };
       const message = refusalOf(facts, host);
@@ -46,10 +46,10 @@ export function createAccess({ token, host }: AccessOptions, door: Door) {
       if (sessions !== undefined && SESSION_SECRET.test(given)) {
         const caller = await sessions.admit(given);
         if (caller !== null) return caller;
-        // On 401 the page asks its reader to sign in. An expired session does not count as a wrong
-        // token: the tabs of a browser have several requests under way when it ends, and a reader
-        // who then mistypes the token would have to wait. Counting would not matter against
-        // guessing 256 bits.
+        // On 401 the page asks the person to sign in. An expired session does not count as a wrong
+        // token: several requests from a browser's tabs may be in progress when it expires, and a
+        // person who then mistypes the token would have to wait. Against guessing 256 bits,
+        // counting would make no difference.
         return { status: 401, message: SESSION_OVER };
       }
       if (sessions !== undefined && SIGN_IN_TOKEN.test(given)) {
@@ -80,10 +80,10 @@ const NO_TOKEN =
 const WRONG_TOKEN =
   'This is not the token of this gateway. It may belong to another data folder, be incomplete, or have been replaced.';
 const SESSION_OVER = 'This session has ended. Sign in again.';
-/** For a person's token that opens nothing. */
+/** For a person's token that is not valid. */
 const REVOKED = 'This token was revoked or belongs to another gateway. Ask an owner for a new one.';
 
-/** Answers a refused request with one line. */
+/** Answers a refused request with a single line. */
 export function refuse(c: Context, { status, message, retryAfterSeconds }: Refusal): Response {
   c.header('cache-control', 'no-store');
   if (status === 401) c.header('www-authenticate', 'Bearer');
@@ -100,7 +100,8 @@ const LOCAL_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
  * The reason to refuse a request whatever credentials it carries, or null (U03): it used a foreign
- * host name or came from a page of another origin. `boundHost` is the address we listen on.
+ * host name or came from a page of another origin. `boundHost` is the address on which the server
+ * listens.
  */
 export function refusalOf(
   { host, origin }: Readonly<Record<'host' | 'origin', string | undefined>>,
@@ -118,7 +119,7 @@ export function refusalOf(
  * machine.
  */
 function isOwnOrigin(origin: string | undefined, host: string | undefined): boolean {
-  // Programs send no origin, nor do browsers for pages they open directly.
+  // Programs send no origin, nor do browsers for pages that a person opens directly.
   if (origin === undefined) return true;
   // The scheme differs behind a proxy that terminates TLS.
   return origin === `http://${host}` || origin === `https://${host}`;
@@ -127,7 +128,7 @@ function isOwnOrigin(origin: string | undefined, host: string | undefined): bool
 function isOwnName(host: string | undefined, boundHost: string): boolean {
   if (host === undefined) return false;
   const name = host.replace(/:\d+$/, '');
-  // Serving beyond this machine is an explicit setting, and its operator knows the host names.
+  // Serving other machines requires an explicit setting, and its operator knows the host names.
   const servesBeyond = !LOCAL_NAMES.has(boundHost) && boundHost !== '::1';
   return servesBeyond || LOCAL_NAMES.has(name);
 }

@@ -9,7 +9,7 @@ import { type Caller, type PageSessions, SIGN_IN_TOKEN } from './page-sessions.t
 import { networkOf } from './sender.ts';
 
 /**
- * The caller's name, where there is one. Browsers have sessions; callers with the token can write
+ * The caller's name, if there is one. Browsers have sessions; callers with the token can write to
  * the data folder anyway.
  */
 export function senderOf(c: Context<AppEnv>): string {
@@ -26,7 +26,7 @@ export interface ApiServices {
   >;
   /** Serves `/hooks/NAME`. */
   readonly hooks?: HookReceiver;
-  /** Where operations on channels change the settings; without it groups cannot be allowed. */
+  /** Changes the settings for operations on channels; without it groups cannot be allowed. */
   readonly channelSettings?: ChannelSettings | undefined;
 }
 

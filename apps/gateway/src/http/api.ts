@@ -15,14 +15,14 @@ export type { SearchHit, ShownApproval, ShownConversation, ShownMessage };
 // of the gateway is loaded there. Those of dead letters are in `dead-letters.ts`.
 
 export interface PluginLine {
-  /** False when it, or a part of it, is not working. */
+  /** False when it, or part of it, is not working. */
   readonly works: boolean;
   readonly line: string;
-  /** The name of an MCP server where an owner has to sign in. */
+  /** The name of an MCP server at which an owner has to sign in. */
   readonly signIn?: string;
 }
 
-/** The process that answers. */
+/** The process that answered the request. */
 export interface OwnProcess {
   readonly version: string;
   readonly uptimeMs: number;
@@ -42,14 +42,14 @@ export interface StatusReport {
   /** How the settings file differs from the settings in use. */
   readonly settings: SettingsState;
   /**
-   * All processes that share the database, each with how its version or settings differ from the
-   * others'.
+   * All processes that share the database, each with notes on how its version or settings differ
+   * from those of the others.
    */
   readonly processes: readonly (RunningProcess & { readonly notes: readonly string[] })[];
   /** What is wrong with the database, and what to do about it. */
   readonly trouble?: string;
   /**
-   * Recent problems of the database and the work they hold back, with what to do; absent when there
+   * Recent problems with the database, the work that they delay, and what to do; absent if there
    * are none.
    */
   readonly notes?: readonly string[];
@@ -58,24 +58,24 @@ export interface StatusReport {
    * read.
    */
   readonly turns?: Awaited<ReturnType<Store['turns']['totals']>>;
-  /** Spend since midnight in the agent's time zone (G17). */
+  /** Cost since midnight in the agent's time zone (G17). */
   readonly today?: Awaited<ReturnType<Store['spend']['day']>>;
-  /** Messages that no turn has taken yet, and how long the oldest one has waited. */
+  /** Messages that no turn has picked up yet, and how long the oldest one has waited. */
   readonly waiting?: { readonly messages: number; readonly oldestMs: number };
   readonly outbox?: Awaited<ReturnType<Store['outbox']['counts']>>;
   /** Open dead letters (D06). */
   readonly dead?: Awaited<ReturnType<Store['deadLetters']['counts']>>;
 }
 
-/** How the settings file compares with the settings in use (D12). */
+/** How the settings file differs from the settings in use (D12). */
 export interface SettingsState {
   /** Names of changed settings that take effect at the next start. */
   readonly afterRestart: readonly string[];
-  /** Why the file cannot be used now; the previous settings stay in use. */
+  /** Why the file is currently invalid; the previous settings stay in use. */
   readonly problems: readonly string[];
 }
 
-/** The response of `/api/setup/state`: what is configured already. */
+/** The response of `/api/setup/state`: what is already configured. */
 export interface SetupState {
   /** In the form that `parley status` shows. */
   readonly model: string;
@@ -83,7 +83,7 @@ export interface SetupState {
   readonly isOffline: boolean;
   readonly providers: readonly SetupProvider[];
   readonly platforms: readonly SetupPlatform[];
-  /** The channels in the settings, besides the page and the terminal. */
+  /** The channels in the settings, except the page and the terminal. */
   readonly channels: readonly string[];
   readonly owners: readonly string[];
   /** Strangers who have written to a bot and may be its owner. */
@@ -96,7 +96,7 @@ export interface SetupState {
   }[];
 }
 
-/** A model server or service to choose, with what it has to be asked for. */
+/** A model server or service to choose from, and what the person has to provide for it. */
 export interface SetupProvider {
   readonly name: string;
   readonly provider: 'openai-compatible' | 'openai' | 'anthropic';
@@ -106,20 +106,23 @@ export interface SetupProvider {
   readonly hasKey?: true;
   /** What is needed, and where to get it. */
   readonly needs: string;
-  /** The model to use when none is chosen; present when the server was found on this machine. */
+  /** The default model; present when the server was found on this machine. */
   readonly model?: string;
 }
 
 export interface SetupPlatform {
   readonly id: 'telegram' | 'discord' | 'whatsapp';
   readonly name: string;
-  /** What an account is set up with; without a phone number, through a QR code. */
+  /**
+   * What the person has to provide for an account; without a phone number it is linked with a QR
+   * code.
+   */
   readonly asks: 'token' | 'phone';
   /** What is needed, and where to get it. */
   readonly needs: string;
 }
 
-/** The result of a set-up step. `models` lists those that the server offers, where known. */
+/** The result of a set-up step. `models` lists those that the server offers, if known. */
 export type SetupAnswer =
   | {
       readonly kind: 'works';
@@ -140,18 +143,18 @@ export type SetupAnswer =
 export interface SetupBot {
   /** `@my_bot`. */
   readonly name: string;
-  /** The picture's bytes in base64; null where it has none. */
+  /** The picture's bytes in base64; null if it has none. */
   readonly picture: string | null;
-  /** The page where a person adds the bot to their servers; null where there is none. */
+  /** The page where a person adds the bot to their servers; null if there is none. */
   readonly invitation: string | null;
 }
 
 /** `/api/settings/show`. */
 export interface ShownSettings {
   readonly file: string;
-  /** The text as written, or the initial text where no file exists. Secrets are hidden. */
+  /** The text as written, or the initial text if there is no file. Secrets are hidden. */
   readonly text: string;
-  /** Changes with the file; a request to change the file must name it. */
+  /** Changes with the file; a request to change the file must include it. */
   readonly print: string;
   /** The values as written, with references unresolved; null when the text is not valid YAML. */
   readonly values: object | null;
@@ -168,7 +171,7 @@ export interface ShownProblem {
   /** Counted from 1; absent when the location is not in the file. */
   readonly line?: number;
   readonly column?: number;
-  /** What was found, what is expected, and what was probably meant. */
+  /** What was found, what is expected, and the value that was probably intended. */
   readonly text: string;
 }
 
@@ -187,8 +190,8 @@ export interface GatewayStatus extends StatusReport {
 }
 
 /**
- * `critical`: another person can get in or read along now. `warning`: a protection is weaker than
- * it could be.
+ * `critical`: another person can currently get in or read along. `warning`: a protection is weaker
+ * than it could be.
  */
 export type AuditSeverity = 'critical' | 'warning' | 'info';
 
@@ -201,7 +204,7 @@ export interface AuditFinding {
   readonly remedy: string;
 }
 
-/** The response of `/api/audit/report`, the worst finding first. */
+/** The response of `/api/audit/report`, most severe finding first. */
 export interface AuditReport {
   /** In ms. */
   readonly at: number;
@@ -218,7 +221,7 @@ export interface LogQuery {
   readonly channel?: string | undefined;
   /** The id of a conversation. */
   readonly conversation?: string | undefined;
-  /** Text that the line contains, ignoring case. */
+  /** Text that the line must contain; case is ignored. */
   readonly text?: string | undefined;
   /** Only lines before this moment, and only lines from this moment on, in ms since 1970. */
   readonly before?: number | undefined;
@@ -235,7 +238,7 @@ export interface LogLine {
   readonly process: string;
   readonly text: string;
   readonly channel: string | null;
-  /** For example `telegram/default` or `tool exec`; null where the line names none. */
+  /** For example `telegram/default` or `tool exec`; null if the line names none. */
   readonly component: string | null;
   /** `title` is null when unknown. */
   readonly conversation: { readonly id: string; readonly title: string | null } | null;
@@ -252,9 +255,9 @@ export interface LogReport {
   readonly lines: readonly LogLine[];
   /** The `before` of older lines; null when there are none. */
   readonly next: number | null;
-  /** Processes whose lines are kept here. */
+  /** Processes whose lines are stored here. */
   readonly processes: readonly string[];
-  /** Running processes that keep their lines in another folder, or keep none. */
+  /** Running processes that store their lines in another folder, or store none. */
   readonly unreachable: readonly string[];
   readonly channels: readonly string[];
 }

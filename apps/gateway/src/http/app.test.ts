@@ -18,7 +18,7 @@ const clock = () => 1_000;
 const store = await openMemoryStore({ clock });
 afterAll(() => store.close());
 
-/** Answers about the heartbeats of two agents, and about nothing else. */
+/** Answers for the heartbeats of two agents, and for nothing else. */
 const OPERATIONS = {
   agents: async () => AGENTS,
   scrub: (text: string) => text.replaceAll('hunter2', '[secret]'),
@@ -123,7 +123,7 @@ describe('access to the routes', () => {
     ).not.toBe(200);
   });
 
-  it('[U03] removes the cookie that earlier versions set', async () => {
+  it('[U03] removes the cookie set by earlier versions', async () => {
     const { headers } = await get('/', { cookie: `a=1; parley-7411=${TOKEN}` });
     expect(headers.get('set-cookie')).toBe('parley-7411=; Max-Age=0; Path=/');
     expect((await get('/', { cookie: 'parley-7412=x' })).headers.get('set-cookie')).toBeNull();
@@ -155,7 +155,7 @@ describe('every answer', () => {
 describe('the routes of the gateway', () => {
   const signedIn = { authorization: `Bearer ${TOKEN}` };
 
-  it('[D10] shows metrics in the format of Prometheus', async () => {
+  it("[D10] shows metrics in Prometheus's format", async () => {
     const response = await get('/metrics', signedIn);
     expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
     expect(await response.text()).toBe('parley_up 1\n');
@@ -199,7 +199,7 @@ describe('the routes of the gateway', () => {
     expect(await response.text()).toBe('');
   });
 
-  it('name what exists in place of an unknown path', async () => {
+  it('say what exists instead of an unknown path', async () => {
     const response = await get('/channels/nowhere/default/history', signedIn);
     expect(response.status).toBe(404);
     expect(await response.text()).toContain('nowhere/default');

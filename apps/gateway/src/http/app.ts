@@ -23,7 +23,7 @@ import { createPageSessions, type PageSessionOptions, type PageSessions } from '
 import { readableRoutes } from './roles.ts';
 import { PAGE_PATH } from './scrubbed-app.ts';
 
-/** What the routes serve and guard. */
+/** What the routes serve and how they are protected. */
 export interface HttpAppOptions
   extends HealthOptions,
     AccessOptions,
@@ -49,14 +49,14 @@ export interface PageFiles {
 }
 
 /**
- * Headers of everything the gateway serves: the page loads from its own host only, runs no inline
- * script, is shown in no frame, and reveals its address to no other site. Even if the Markdown
- * printer let hostile text in an answer through, it could do nothing.
+ * Headers of everything the gateway serves: the page loads only from its own host, runs no inline
+ * script, is shown in no frame, and reveals its address to no other site. Hostile text in an answer
+ * could do nothing even if the Markdown printer let it through.
  */
 const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': [
     "default-src 'self'",
-    // Pictures that need the session are fetched with it and shown from memory.
+    // Pictures that require the session are fetched with it and shown from memory.
     "img-src 'self' blob:",
     "object-src 'none'",
     "base-uri 'none'",
@@ -71,9 +71,9 @@ const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 
 /**
  * All routes of the gateway (D10, U03). Everything except health and the page's own files, which
- * contain no secret, needs a token or a session. Each operation declares its role, metrics are open
- * to every role, and everything else, such as the page's chat and any later route, is for owners
- * only.
+ * contain no secrets, requires a token or a session. Each operation declares its role, metrics are
+ * open to every role, and everything else, such as web chats and any route added later, is for
+ * owners only.
  */
 export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
@@ -121,7 +121,7 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
 }
 
 /**
- * Routes added after this need a caller. The first of them are the operations, each of which
+ * Routes added after this require a caller. The first of them are the operations, each of which
  * declares its role.
  */
 function addGuard(

@@ -6,9 +6,9 @@ const REMEMBERED_SECONDS = 600;
 const READABLE = 'retry-after';
 
 /**
- * Lets web pages of exactly these origins call the routes that follow, with a token and without
- * cookies (CORS). Other pages get no permission, so their browsers neither send a token nor reveal
- * an answer.
+ * Lets web pages of exactly these origins call the routes below, with a token and without cookies
+ * (CORS). Other pages get no permission, so their browsers neither send a token nor reveal a
+ * response.
  */
 export function allowOrigins(originsOf: () => readonly string[]): MiddlewareHandler {
   return async (c, next) => {

@@ -27,7 +27,7 @@ function scene() {
 }
 
 describe('wrong tokens', () => {
-  it('[U03] cost nothing at first, then a second, then twice as long each time, up to five minutes', () => {
+  it('[U03] cause no delay at first, then a second, then twice as long each time, up to five minutes', () => {
     const { wrong, guess, pass } = scene();
     guess('a', 5);
     const waits = Array.from({ length: 11 }, () => {
@@ -40,7 +40,7 @@ describe('wrong tokens', () => {
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]);
   });
 
-  it('[U03] from one sender slow nobody else down until there are too many in total', () => {
+  it('[U03] from one sender delay no one else until there are too many in total', () => {
     const { wrong, guess } = scene();
     guess('a', 50);
     expect(wrong.waitMs(from('b'))).toBe(0);
@@ -49,7 +49,7 @@ describe('wrong tokens', () => {
     expect(wrong.waitMs({ name: 'here', isLocal: true })).toBe(0);
   });
 
-  it('[U03] are forgotten after a quarter of an hour without another one', () => {
+  it('[U03] are forgotten if no other one follows within a quarter of an hour', () => {
     const { wrong, guess, pass } = scene();
     guess('b', 8);
     expect(wrong.waitMs(from('b'))).toBe(4_000);
@@ -81,7 +81,7 @@ const unused = (): never => {
   throw new Error('not used here');
 };
 
-/** An API with one client, where every message is a duplicate without an answer. */
+/** An API with one client, in which every message is a duplicate without an answer. */
 async function openApi(origins: readonly string[]) {
   const context = {
     ...{
@@ -162,7 +162,7 @@ async function gateway({ origins = [] as readonly string[], withApi = true } = {
 type Gateway = Awaited<ReturnType<typeof gateway>>;
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
-/** For each kind of secret, a call with the right one or with a wrong one. */
+/** For each kind of secret, a call with the correct one or with a wrong one. */
 const SECRETS: Readonly<
   Record<string, (gate: Gateway, right: boolean, more: Record<string, string>) => Promise<Response>>
 > = {
@@ -212,10 +212,10 @@ describe('the check of all secrets', () => {
     },
   );
 
-  // A browser whose session has ended asks its reader to sign in on 401, so wrong sessions do not
+  // On 401, a browser whose session has ended asks its reader to sign in, so wrong sessions do not
   // count.
   it.each(KINDS.filter((kind) => kind !== 'a session'))(
-    '[U03] slows down wrong secrets from one address: %s',
+    '[U03] throttles wrong secrets from one address: %s',
     async (kind) => {
       const gate = await gateway();
       const statuses = [];
@@ -275,7 +275,7 @@ describe('a wrong address', () => {
     },
   );
 
-  it('[U03] says when no API is configured', async () => {
+  it('[U03] reports that no API is configured', async () => {
     const { ask } = await gateway({ withApi: false });
     const response = await ask('GET /v1/models', bearer(CLIENT));
     expect(response.status).toBe(404);

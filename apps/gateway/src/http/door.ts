@@ -1,7 +1,7 @@
 import type { Logger, Monotonic } from '@parley/core';
 import { type Asker, senderOf, type TokenSender } from './sender.ts';
 
-/** A refused request, with the reason as a text for people. */
+/** A refused request, with the reason as text for people. */
 export interface Refusal {
   readonly status: 401 | 403 | 429;
   readonly message: string;
@@ -18,14 +18,17 @@ export type Door = ReturnType<typeof createDoor>;
 /**
  * Guards all secrets of the web server in one place: the token, sessions, named sign-ins, tokens of
  * hooks and API clients, and secrets of webhooks. A secret is first compared in constant time, and
- * the right one gets in immediately. Only wrong ones are counted, and slowed down per sender and in
- * total. Thus nobody can lock out those who have the secret, even where a proxy gives everyone the
+ * a correct one is accepted immediately. Only wrong ones are counted and throttled, per sender and
+ * in total. Thus nobody can lock out those who have the secret, even if a proxy gives everyone the
  * same address.
  */
 export function createDoor({ monotonic, log }: DoorOptions) {
   const wrong = createWrongTokens(monotonic);
   return {
-    /** Counts a wrong secret and returns its refusal: `message`, or too many attempts. */
+    /**
+     * Counts a wrong secret and returns the refusal: with `message`, or because of too many
+     * attempts.
+     */
     refuseWrong(c: Asker, message: string): Refusal {
       const sender = senderOf(c);
       const waitMs = wrong.waitMs(sender);
@@ -48,8 +51,8 @@ interface Tries {
 }
 
 /**
- * The first `free` wrong tokens cost nothing; each further one doubles the wait, from one second up
- * to `longestMs`.
+ * The first `free` wrong tokens cause no delay; each further one doubles it, from one second up to
+ * `longestMs`.
  */
 interface Patience {
   readonly free: number;
@@ -58,9 +61,9 @@ interface Patience {
 
 const ONE_SENDER: Patience = { free: 5, longestMs: 5 * 60_000 };
 const ALL_SENDERS: Patience = { free: 50, longestMs: 15_000 };
-/** Wrong tokens are forgotten after this time without another one, in ms. */
+/** Wrong tokens are forgotten if no other one follows within this time, in ms. */
 const FORGOTTEN_AFTER_MS = 15 * 60_000;
-/** Beyond this number, the least recent senders are forgotten; the total is not. */
+/** Beyond this number, the least recent senders are forgotten, but not the total. */
 const MAX_SENDERS = 1_000;
 
 const NONE: Tries = { count: 0, at: 0 };

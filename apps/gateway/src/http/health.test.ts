@@ -108,7 +108,7 @@ describe('the web server of a worker', () => {
   });
 
   it.each(['/', '/api/status/report', '/channels/web/default/history'])(
-    '[D09] has no %s, which is at a gateway',
+    '[D09] has no %s, which only a gateway has',
     async (path) => {
       const answer = await get(path, { authorization: `Bearer ${TOKEN}` });
       expect(answer.status).toBe(404);

@@ -8,16 +8,16 @@ import { type AccessOptions, type AppEnv, createAccess, refuse } from './access.
 import { createDoor } from './door.ts';
 import { createStallDetector, type StalledWork } from './stalled-work.ts';
 
-/** The checks and facts that decide about health. */
+/** The checks and facts that determine health. */
 export interface HealthOptions {
   readonly log: Logger;
   /** Rejects when the database does not answer or is not writable. */
   readonly ping: () => Promise<void>;
   /** Rejects when the queue does not answer or is not writable. */
   readonly pingQueue?: (() => Promise<unknown>) | undefined;
-  /** The oldest waiting work; absent where only a gateway knows it. */
+  /** The oldest waiting work; absent in a process that is not a gateway. */
   readonly oldestWork?: (() => Promise<OldestWork>) | undefined;
-  /** Counts the processes that run turns; absent where this one does. */
+  /** Counts the processes that run turns; absent if this process runs them. */
   readonly workers?: (() => Promise<number>) | undefined;
   /** The channel accounts of this process. */
   readonly status: () => readonly AccountStatus[];
@@ -27,7 +27,7 @@ export interface HealthOptions {
 
 /**
  * `degraded`: some channels or parts are not served. `down`: no message gets an answer, or the
- * process is starting or stopping. The reasons contain no secret.
+ * process is starting or stopping. The reasons contain no secrets.
  */
 export interface Health {
   readonly status: 'ready' | 'degraded' | 'down';
@@ -40,13 +40,13 @@ export type AskHealth = () => Promise<Health>;
 /** A dependency that has not answered by then counts as unavailable. */
 const CHECKED_WITHIN_MS = 1_000;
 
-/** The process serves the page itself, even when all platforms are unreachable. */
+/** Served by the process itself, even when no platform is reachable. */
 const LOCAL: ReadonlySet<string> = new Set(['web', 'terminal']);
 const SERVED: ReadonlySet<string> = new Set(['connected', 'standby', 'paused']);
 
 /**
- * The health of a process: its database, its queue, the workers it feeds, its channels and the
- * waiting work.
+ * The health of a process: its database, its queue, the workers that run its turns, its channels
+ * and the waiting work.
  */
 export function openHealth(options: HealthOptions): AskHealth {
   const { log, ping, pingQueue, workers, oldestWork, status } = options;
@@ -83,7 +83,9 @@ export function openHealth(options: HealthOptions): AskHealth {
 
 const NOT_STALLED: StalledWork = { messages: null, accounts: new Map() };
 
-/** Decides from the failed checks, the state of each account, and the work that waits too long. */
+/**
+ * Decides based on the failed checks, the state of each account, and work that has waited too long.
+ */
 export function healthOf(
   failures: readonly string[],
   accounts: readonly AccountStatus[],
@@ -102,7 +104,7 @@ export function healthOf(
   return { status: isDown ? 'down' : 'degraded', reasons };
 }
 
-/** Why an account serves nobody; null when it does. */
+/** Why an account serves nobody; null if it does. */
 function troubleOf({ channel, account, state }: AccountStatus, stalled: StalledWork) {
   const name = `${channel}/${account}`;
   if (!SERVED.has(state.kind)) return `${name}: ${state.kind}`;
@@ -111,8 +113,8 @@ function troubleOf({ channel, account, state }: AccountStatus, stalled: StalledW
 }
 
 /**
- * Reports an account that still serves although its adapter violated its contract; one that was
- * stopped is named already.
+ * Reports an account that is still served although its adapter violated its contract; a stopped
+ * account is reported elsewhere.
  */
 function defectOf({ channel, account, state, defects }: AccountStatus): readonly string[] {
   if (defects === undefined || !SERVED.has(state.kind)) return [];
@@ -133,7 +135,7 @@ export function healthText({ status, reasons }: Health): string {
   return reasons.length === 0 ? status : `${status}: ${reasons.join('; ')}`;
 }
 
-/** Health is public: a supervisor has no token, and learns what is wrong but no secret (D10). */
+/** Health is public: a supervisor has no token, and learns what is wrong but no secrets (D10). */
 export function addHealth(app: Hono<AppEnv>, ask: AskHealth): void {
   app.get('/healthz', (c) => c.text('ok\n'));
   app.get('/readyz', async (c) => {
@@ -143,7 +145,7 @@ export function addHealth(app: Hono<AppEnv>, ask: AskHealth): void {
 }
 
 interface Failure {
-  /** The answer to supervisors. */
+  /** The response to supervisors. */
   readonly name: string;
   readonly reason: string;
 }
@@ -152,7 +154,7 @@ function isPresent(failure: Failure | null): failure is Failure {
   return failure !== null;
 }
 
-/** Problems of a database that does answer. */
+/** Problems with a database that does respond. */
 const TROUBLES: Readonly<Record<string, string>> = {
   'store-full': 'the disk of the database is full',
   'store-damaged': 'the database is damaged',
@@ -160,8 +162,8 @@ const TROUBLES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Resolves within the deadline, to null or to the failure. A check that is still under way is
- * joined, so that many requests do not use up connections to a silent server.
+ * Resolves within the deadline, to null or to the failure. A check that is still running is reused,
+ * so that many requests do not use up connections to a silent server.
  */
 function checkWithin(
   name: string,
@@ -185,7 +187,7 @@ function checkWithin(
   };
 }
 
-/** What a process without channels serves about itself. */
+/** What a process without channels reports about itself. */
 export interface HealthAppOptions extends Omit<HealthOptions, 'status'>, AccessOptions {
   readonly metrics: (health: AskHealth) => Promise<string>;
 }

@@ -92,7 +92,7 @@ describe('POST /hooks/NAME', () => {
     expect(counted).toEqual(Array(5).fill('- unauthorized'));
   });
 
-  it('[H09] slows down wrong tokens, and never the right one', async () => {
+  it('[H09] throttles wrong tokens, but never the correct one', async () => {
     const statuses = [];
     for (let nth = 0; nth < 8; nth += 1) {
       statuses.push((await post('ci', { authorization: 'Bearer no' })).status);
@@ -101,7 +101,7 @@ describe('POST /hooks/NAME', () => {
     expect((await post('ci')).status).toBe(202);
   });
 
-  it('[H09] accepts a GitHub signature where the hook allows it, and only one made with its token', async () => {
+  it("[H09] accepts a GitHub signature if the hook permits it, and only one made with the hook's token", async () => {
     const body = '{"action":"completed"}';
     const signed = (text: string, token?: string) => ({
       'x-hub-signature-256': signatureOf(text, token),
@@ -115,7 +115,7 @@ describe('POST /hooks/NAME', () => {
     expect(taken.map(([, event]) => event.body)).toEqual([body, body]);
   });
 
-  it('[H09] recognizes a signed body again, whatever headers its copies carry', async () => {
+  it('[H09] recognizes a signed body again, whatever headers its copies have', async () => {
     const send = (body: string, headers: Record<string, string> = {}) => {
       now += 30_000;
       return post('signed', { 'x-hub-signature-256': signatureOf(body), ...headers }, body);
@@ -150,7 +150,7 @@ describe('POST /hooks/NAME', () => {
     expect((await post('ci', BEARER, 'ü'.repeat(500))).status).toBe(202);
   });
 
-  it('[H09] [D07] refuses more events than allowed per minute, and says when to come back', async () => {
+  it('[H09] [D07] refuses more events per minute than permitted, and says when to retry', async () => {
     const statuses = [];
     for (let nth = 0; nth < 3; nth += 1) statuses.push((await post('ci')).status);
     now += 20_000;
@@ -163,7 +163,7 @@ describe('POST /hooks/NAME', () => {
     expect(counted.filter((one) => one === 'ci too-many')).toHaveLength(1);
   });
 
-  it('[H09] says why an event cannot be accepted now, and when its key is too long', async () => {
+  it('[H09] says why an event cannot be accepted now, or that its key is too long', async () => {
     answer = { kind: 'nowhere', reason: 'no owner has written in a direct chat yet' };
     const response = await post('ci');
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '30']);

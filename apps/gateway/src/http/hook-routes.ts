@@ -17,15 +17,15 @@ export interface HookReceiver extends Pick<Hooks, 'take' | 'count'> {
 type HookAnswer = Awaited<ReturnType<Hooks['take']>>;
 
 /**
- * Used when no hook has the requested name, so that unknown names take as long to refuse as wrong
- * tokens.
+ * Used when no hook has the requested name, so that rejecting an unknown name takes as long as
+ * rejecting a wrong token.
  */
 const NOBODYS: HookBounds = { token: '', signature: true, perMinute: 0, maxBytes: 65_536 };
 
 /**
  * `POST /hooks/NAME` (H09). The page's token does not open it, and a hook's token opens nothing
- * else. An unknown name and a wrong token look the same. The answer is 202 once the event is
- * durable.
+ * else. An unknown name and a wrong token get the same response. The response is 202 once the event
+ * is durable.
  */
 export function hookRoutes(
   hooks: HookReceiver,
@@ -70,8 +70,8 @@ const UNAUTHORIZED =
 const MAX_KEY = 255;
 
 /**
- * A sender with the token marks a repeated event with the same key; GitHub has a header of its own
- * for this.
+ * A sender with the token marks a repeated event with the same key; GitHub uses its own header for
+ * this.
  */
 function givenKey(c: Context): string | undefined {
   return c.req.header('idempotency-key') ?? c.req.header('x-github-delivery');
@@ -79,8 +79,8 @@ function givenKey(c: Context): string | undefined {
 
 /**
  * A signature covers only the body. A copy of a signed request may therefore have any headers, and
- * is the same event whatever they say. Headers contain no newline, so no key given in a header
- * equals one of these.
+ * counts as the same event whatever they say. Headers contain no newline, so no key given in a
+ * header can equal one of these.
  */
 function signedKey(body: Uint8Array): string {
   return `signed\n${createHash('sha256').update(body).digest('hex')}`;
@@ -109,12 +109,12 @@ function refused(
   return c.json({ error: message }, status, { 'cache-control': 'no-store' });
 }
 
-/** Whether a request carries a token or a signature at all. */
+/** Whether a request contains a token or a signature at all. */
 function isProofGiven(c: Context): boolean {
   return bearerOf(c) !== undefined || c.req.header('x-hub-signature-256') !== undefined;
 }
 
-/** How the sender proved to know the token, with the body where it had to be read for that. */
+/** How the sender proved knowledge of the token, with the body if it had to be read for that. */
 type Proven =
   | { readonly isSigned: false; readonly body?: undefined }
   | { readonly isSigned: true; readonly body: Uint8Array };
@@ -138,8 +138,8 @@ async function provenBody(
 }
 
 /**
- * The raw bytes of the body, which a signature covers; null when there are more than allowed, in
- * which case the rest is not read.
+ * The raw bytes of the body, which a signature covers; null if it exceeds the limit, in which case
+ * the rest is not read.
  */
 async function readBody(c: Context, maxBytes: number): Promise<Uint8Array | null> {
   const chunks: Uint8Array[] = [];
@@ -154,7 +154,7 @@ async function readBody(c: Context, maxBytes: number): Promise<Uint8Array | null
 
 const MINUTE_MS = 60_000;
 
-/** Counts the events of the last minute per hook, in this process only. */
+/** Counts the events of the last minute per hook, only in this process. */
 function createRate(monotonic: Monotonic) {
   const taken = new Map<string, readonly number[]>();
   return {

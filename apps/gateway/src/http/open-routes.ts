@@ -19,21 +19,21 @@ interface OpenRoutes {
 }
 
 /**
- * Adds the routes that do not need the page's token: wrong addresses, platform callbacks, the API
- * and hooks.
+ * Adds the routes that do not require the page's token: wrong addresses, platform callbacks, the
+ * API and hooks.
  */
 export function addOpenRoutes(app: Hono<AppEnv>, options: OpenRoutes, door: Door): void {
-  // Runs first: a mistake in the address is not an attempt to guess a token, whatever token comes
-  // with it.
+  // Runs first: a wrong address is not an attempt to guess a token, whatever token the request
+  // contains.
   app.use('*', async (c, next) => refuseAddress(app, c) ?? next());
-  // Runs before the guard: platforms and programs call under a public name and have no token of the
-  // page.
+  // Runs before the guard: platforms and programs call under a public host name and do not have the
+  // page's token.
   app.all(FACET_PATH, async (c, next) => {
     const { channel, account } = c.req.param();
     const routes = options.channel(channel, account);
     return routes?.open ? routes.fetch(c.req.raw, doorOf(door, c)) : next();
   });
-  // API clients have tokens of their own, and reach the gateway under any host name.
+  // API clients have their own tokens, and reach the gateway under any host name.
   const api = () => options.channel('api', 'default');
   app.use(
     API_PATH,
@@ -73,7 +73,10 @@ function doorOf(door: Door, c: Context<AppEnv>): SecretDoor {
 
 const NO_API = 'No API is configured here. Name its clients in the setting api.clients.';
 
-/** Answers an API client. Whatever its adapter does not answer also gets OpenAI's error format. */
+/**
+ * Answers an API client. Requests that its adapter does not answer get OpenAI's error format as
+ * well.
+ */
 async function answerClient(
   c: Context<AppEnv>,
   door: Door,

@@ -34,7 +34,7 @@ afterEach(async () => {
 
 /**
  * Opens a gateway on the shared database. Its web channel has a stream that ends when its reader
- * leaves.
+ * disconnects.
  */
 async function gateway() {
   const { log, lines } = recordingLogger();
@@ -114,7 +114,7 @@ describe('a session of the page', () => {
     ]);
   });
 
-  it('[U03] lasts twelve hours after its last use and thirty days in all', async () => {
+  it('[U03] lasts for twelve hours after its last use and thirty days in total', async () => {
     const { session, status } = await gateway();
     const [used, unused] = [await session(), await session()];
     const end = now + 30 * DAY;
@@ -132,7 +132,7 @@ describe('a session of the page', () => {
     expect(await status(used)).toBe(401);
   });
 
-  it('[U03] costs one read per request, and at most one write a minute', async () => {
+  it('[U03] costs one read per request, and at most one write per minute', async () => {
     const { session, status, list } = await gateway();
     const secret = await session();
     now += 59_000;
@@ -153,7 +153,7 @@ describe('a session of the page', () => {
     expect([await one.status(secret), await two.status(secret)]).toEqual([401, 401]);
   });
 
-  it('[U03] ends immediately together with its streams, and leaves those of others open', async () => {
+  it('[U03] ends immediately together with its streams, but leaves those of other sessions open', async () => {
     const { ask, session, list, cancelled } = await gateway();
     const [mine, lost] = [await session(), await session()];
     const streams = [
@@ -182,7 +182,7 @@ describe('a session of the page', () => {
     expect((await reader?.read())?.done).toBe(true);
   });
 
-  it('[U03] ends when the token is replaced, and so do streams that the old token opened', async () => {
+  it('[U03] ends when the token is replaced, together with streams that the old token opened', async () => {
     const { ask, session, status, list } = await gateway();
     const secret = await session();
     const streams = [
@@ -199,7 +199,7 @@ describe('a session of the page', () => {
     expect(await list(token)).toEqual([]);
   });
 
-  it('[U03] cannot open another one: only the token can', async () => {
+  it('[U03] cannot open another session: only the token can', async () => {
     const { session, signIn } = await gateway();
     expect((await signIn(await session())).status).toBe(401);
   });
@@ -209,13 +209,13 @@ describe('a session of the page', () => {
     expect((await ask('/api/sessions', undefined, { method: 'POST', body })).status).toBe(400);
   });
 
-  it('[U03] is opened by a token that was pasted with spaces around it, and never from another site', async () => {
+  it('[U03] is opened by a token pasted with spaces around it, but never from another site', async () => {
     const { signIn } = await gateway();
     expect((await signIn(` ${token}\n`)).status).toBe(201);
     expect((await signIn(token, { origin: 'https://evil.example' })).status).toBe(403);
   });
 
-  it('[U03] continues while wrong tokens are slowed down, as does the right token', async () => {
+  it('[U03] continues while wrong tokens are throttled, and so does the correct token', async () => {
     const { signIn, session, status, ask, lines } = await gateway();
     const secret = await session();
     for (let nth = 0; nth < 6; nth += 1) expect((await signIn('wrong')).status).toBe(401);
@@ -230,7 +230,7 @@ describe('a session of the page', () => {
     for (const hidden of [secret, token]) expect(logged).not.toContain(hidden);
   });
 
-  it('[U03] that has expired under many requests does not slow down signing in again', async () => {
+  it('[U03] that expires while many requests use it does not delay signing in again', async () => {
     const { signIn, session, status, ask } = await gateway();
     const secret = await session();
     await ask('/api/sessions/end', token, { method: 'POST', body: '{"id":"all"}' });
@@ -242,7 +242,7 @@ describe('a session of the page', () => {
     ]);
   });
 
-  it('[U03] records where it was opened, and ignores what a proxy claims', async () => {
+  it('[U03] records where it was opened, ignoring what a proxy claims', async () => {
     const { signIn } = await gateway();
     await signIn(token, { 'x-forwarded-for': '127.0.0.1' });
     expect((await store.pageSessions.list(now)).map(({ network }) => network)).toEqual(['proxy']);
@@ -262,7 +262,7 @@ describe('a named sign-in', () => {
   const revoke = ({ ask }: Awaited<ReturnType<typeof gateway>>, name = 'bob') =>
     ask('/api/people/revoke', token, { method: 'POST', body: JSON.stringify({ name }) });
 
-  it('[U03] has a token of its own, which is shown once and stored as a hash', async () => {
+  it('[U03] has its own token, which is shown once and stored as a hash', async () => {
     const one = await gateway();
     const { own, session } = await person(one);
     expect(own).toMatch(/^parley_signin_[\w-]{43}$/);
@@ -278,7 +278,7 @@ describe('a named sign-in', () => {
     expect(await one.list(token)).toMatchObject([{ person: 'bob' }]);
   });
 
-  it('[U03] opens nothing once it is revoked, and its streams end immediately', async () => {
+  it('[U03] grants no access once it is revoked, and its streams end immediately', async () => {
     const one = await gateway();
     const { own, session } = await person(one);
     const path = '/channels/web/default/events';
@@ -318,7 +318,7 @@ describe('a named sign-in', () => {
     expect([await one.status(own), await one.status(session)]).toEqual([200, 200]);
   });
 
-  it('[U03] is never slowed down by wrong tokens of others', async () => {
+  it('[U03] is never delayed by wrong tokens of others', async () => {
     const one = await gateway();
     const { own } = await person(one, 'viewer');
     for (let nth = 0; nth < 6; nth += 1) await one.signIn('wrong');

@@ -21,35 +21,34 @@ export interface PageSessionOptions {
 }
 
 /**
- * The format of a session's secret. The prefix distinguishes it from the token, including for the
- * log scrubber.
+ * The format of a session's secret. The prefix distinguishes it from the token, also for the log
+ * scrubber.
  */
 export const SESSION_SECRET = /^parley_session_[\w-]{43}$/;
 
 export const SIGN_IN_PREFIX = 'parley_signin_';
-/** The format of the token of a named sign-in. */
+/** The format of a named sign-in's token. */
 export const SIGN_IN_TOKEN = /^parley_signin_[\w-]{43}$/;
 
-/** Uses are stored at most this often, so that most requests cost a read and no write. In ms. */
+/** Uses are stored at most this often, so that most requests cause a read but no write. In ms. */
 const NOTED_INTERVAL_MS = 60_000;
 /**
- * How soon live streams notice sessions that have expired or that other processes have ended, in
- * ms.
+ * How soon live streams notice sessions that have expired or were ended by other processes, in ms.
  */
 const POLL_INTERVAL_MS = 2_000;
 /** Longer user agents are truncated. */
 const MAX_USER_AGENT = 300;
 
-/** Who sent a request, authenticated by a token or by a session that one has opened. */
+/** The sender of a request, authenticated by a token or by a session that was opened with one. */
 export interface Caller {
   /** Null when a token authenticated the request. */
   readonly session: PageSession | null;
-  /** Null for the token of the data folder, whose owner has no name. */
+  /** Null for the token of the data folder, whose holder has no name. */
   readonly signIn: SignIn | null;
   readonly role: Role;
 }
 
-/** A session and whose it is; null for the token of the data folder. */
+/** A session and the sign-in that opened it; null for the token of the data folder. */
 export interface OpenSession extends PageSession {
   readonly signIn: SignIn | null;
 }
@@ -57,16 +56,16 @@ export interface OpenSession extends PageSession {
 export type PageSessions = ReturnType<typeof createPageSessions>;
 
 /**
- * Sessions of signed-in browsers. A session is a 256-bit secret that only its browser keeps; the
+ * Sessions of signed-in browsers. A session is a 256-bit secret that only its browser stores; the
  * database stores its hash. Every request is checked against the database, which all gateways
- * share. A session is valid as long as the token that opened it: the one of the data folder, or
- * that of a named sign-in.
+ * share. A session is valid as long as the token that opened it: that of the data folder or of a
+ * named sign-in.
  */
 export function createPageSessions(options: PageSessionOptions) {
   const { repository, token, limits, clock } = options;
   const { openers, signedIn, note } = createSignIns(options);
 
-  /** All valid sessions, and whose each one is. */
+  /** All valid sessions, each with the sign-in that opened it. */
   async function list(): Promise<readonly OpenSession[]> {
     const [known, stored] = await Promise.all([openers(), repository.list(clock())]);
     return stored.flatMap((session) => {
@@ -131,7 +130,10 @@ export function createPageSessions(options: PageSessionOptions) {
       await streams.look();
       return ended;
     },
-    /** A streaming response that ends with its reader, or with the caller's session or sign-in. */
+    /**
+     * A streaming response that ends when its client disconnects, or when the caller's session or
+     * sign-in ends.
+     */
     untilEnded: (response: Response, { session, signIn }: Caller): Response =>
       streams.untilEnded(response, session?.id ?? signIn?.hash ?? fingerprint(token())),
   };
@@ -140,7 +142,7 @@ export function createPageSessions(options: PageSessionOptions) {
 /** The tokens that open sessions, looked up by fingerprint. */
 function createSignIns({ signIns, token, clock, log }: PageSessionOptions) {
   /**
-   * Records a use. A full disk may prevent that, and must not lock out those who investigate it.
+   * Records a use. A full disk may prevent that, but must not lock out those who investigate it.
    */
   async function note(use: Promise<unknown>): Promise<void> {
     await use.catch((error: unknown) =>
@@ -155,7 +157,7 @@ function createSignIns({ signIns, token, clock, log }: PageSessionOptions) {
       const named = (await signIns.list()).map((signIn) => [signIn.hash, signIn] as const);
       return new Map<string, SignIn | null>([...named, [fingerprint(token()), null]]);
     },
-    /** Returns a named sign-in, or null, and records its use. */
+    /** Returns a named sign-in, or null if there is none, and records its use. */
     async signedIn(hash: string): Promise<SignIn | null> {
       const signIn = await signIns.find(hash);
       if (signIn === null) return null;
@@ -193,12 +195,14 @@ function createStreams(alive: () => Promise<ReadonlySet<string>>) {
       if (response.body === null) return response;
       const stream = new AbortController();
       open.set(stream, opener);
-      // Nothing can be checked while the database is away, but no request is answered then either.
+      // Nothing can be checked while the database is unavailable, but no request is answered then
+      // either.
       looking ??= setInterval(() => void look().catch(() => undefined), POLL_INTERVAL_MS).unref();
       const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
       void response.body
         .pipeTo(writable, { signal: stream.signal, preventAbort: true })
-        // The server ends the stream, so its reader sees an orderly end unless it has left already.
+        // The server closes the stream, so its client sees an orderly end unless it has already
+        // disconnected.
         .catch(() => writable.close().catch(() => undefined))
         .finally(() => close(stream));
       return new Response(readable, response);
@@ -211,7 +215,7 @@ export function fingerprint(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
 
-/** The id of a session, as people and the database use it. */
+/** The id of a session as used by people and the database. */
 export function idOf(hash: string): string {
   return hash.slice(0, 12);
 }

@@ -11,9 +11,9 @@ const clock = () => 1_000_000;
 const store = await openMemoryStore({ clock });
 afterAll(() => store.close());
 
-/** Routes that need no caller. */
+/** Routes that require no caller. */
 const OPEN = new Set(['GET /healthz', 'GET /readyz', 'GET /', 'GET /page/*', 'POST /api/sessions']);
-/** What people who are not owners may do, and nothing else; a new route is not on this list. */
+/** What people who are not owners may do; a new route is not on this list. */
 const MAY: Readonly<Record<Exclude<Role, 'owner'>, readonly string[]>> = {
   viewer: [
     'GET /api/agents/list',
@@ -87,7 +87,7 @@ beforeAll(async () => {
   }
 });
 
-/** Opened by a token of its own, and by none of the page. */
+/** It is opened only by its own token, not by those of the page. */
 const HOOK = 'POST /hooks/:name';
 
 /** Why a route is not an operation. */
@@ -123,7 +123,7 @@ describe('every route of the gateway', () => {
   });
 
   it.each(['viewer', 'operator'] as const)(
-    '[U03] that the table does not grant to a %s is for owners only, with an answer that says so',
+    '[U03] that the table does not grant to a %s is for owners only, and its answer says so',
     async (role) => {
       const passed: string[] = [];
       for (const route of ROUTES.filter((one) => !OPEN.has(one) && one !== HOOK)) {
@@ -152,7 +152,7 @@ describe('every route of the gateway', () => {
     }
   });
 
-  it('[U03] [H09] accepts events with no token of the page', async () => {
+  it('[U03] [H09] accepts events without a token of the page', async () => {
     for (const token of [TOKEN, ...tokens.values()]) {
       expect([401, 429]).toContain((await ask('POST', '/hooks/ci', token)).status);
     }
@@ -165,7 +165,7 @@ describe('every route of the gateway', () => {
     expect((await ask('PUT', '/api/status/report', viewer)).status).toBe(405);
   });
 
-  it('[U03] shows the code that links a phone to owners only', async () => {
+  it('[U03] shows the code that links a phone only to owners', async () => {
     const shown = async (role: Role) =>
       (await ask('GET', '/api/status/report', tokens.get(role))).text();
     expect(await shown('owner')).toContain('canary');
@@ -175,7 +175,7 @@ describe('every route of the gateway', () => {
     }
   });
 
-  it('[U03] [U05] shows what the audit found about people, chats and files to owners only', async () => {
+  it('[U03] [U05] shows audit findings about people, chats and files only to owners', async () => {
     const found = async (role: Role) => {
       const { findings } = JSON.parse(
         await (await ask('GET', '/api/audit/report', tokens.get(role))).text(),
@@ -189,7 +189,7 @@ describe('every route of the gateway', () => {
     ]);
   });
 
-  it('[U03] shows usage of one person or chat to owners only', async () => {
+  it('[U03] shows usage by person or chat only to owners', async () => {
     const usage = (by: string, role: Role) =>
       ask('GET', `/api/usage/report?by=${by}`, tokens.get(role));
     for (const by of ['person', 'chat']) {
@@ -204,7 +204,7 @@ describe('every route of the gateway', () => {
     }
   });
 
-  it('[U03] says who is signed in, and what they may read', async () => {
+  it('[U03] reports who is signed in, and what they may read', async () => {
     const me = async (token?: string) => (await ask('GET', '/api/sessions/me', token)).json();
     expect(await me(TOKEN)).toMatchObject({ name: null, role: 'owner' });
     expect(await me(tokens.get('operator'))).toEqual({
@@ -214,7 +214,7 @@ describe('every route of the gateway', () => {
 });
 
 describe('roles', () => {
-  it('[U03] grants each role everything that lesser roles may do', () => {
+  it('[U03] grants each role everything that lower roles may do', () => {
     const held = ROLES.map((role) => ROLES.filter((least) => roleIncludes(role, least)));
     expect(held).toEqual([['viewer'], ['viewer', 'operator'], ['viewer', 'operator', 'owner']]);
   });

@@ -14,7 +14,7 @@ type Body = ConstructorParameters<typeof Response>[0];
 const scrubbed = async (body: Body, headers: Record<string, string>) =>
   scrubResponse(new Response(body, { headers }), secrets);
 
-/** Splits the bytes the way a server sends them: into chunks that end anywhere. */
+/** Splits the bytes as a server sends them: into chunks that may end anywhere. */
 const inPieces = (bytes: Uint8Array, size: number) =>
   new ReadableStream<Uint8Array>({
     start(controller) {
@@ -41,13 +41,13 @@ describe('an answer over HTTP', () => {
     }
   });
 
-  it('[G18] is not sent when it is compressed in an unknown way', async () => {
+  it('[G18] is not sent when it is compressed with an unknown encoding', async () => {
     const response = await scrubbed('?', { 'content-encoding': 'dcb' });
     expect(response.status).toBe(502);
     expect(await response.text()).not.toContain('?');
   });
 
-  it('[G18] of any type and in any chunks contains no secret, and is unchanged when it had none', async () => {
+  it('[G18] of any type and in any chunks contains no secret, and is unchanged if it had none', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(
@@ -72,7 +72,7 @@ describe('an answer over HTTP', () => {
     );
   });
 
-  it('[G18] is streamed, so that a large file is never in memory as a whole', async () => {
+  it('[G18] is streamed, so that a large file is never held in memory as a whole', async () => {
     let pulled = 0;
     const endless = new ReadableStream({
       pull(controller) {
@@ -94,7 +94,7 @@ describe('an answer over HTTP', () => {
     expect(response.headers.get('set-cookie')).toBe('session=1');
   });
 
-  it('[G18] [U03] is compressed after that, for the page only', async () => {
+  it('[G18] [U03] is compressed after that, but only for the page', async () => {
     const type = { 'content-type': 'text/javascript' };
     const routes = { fetch: () => new Response(LONG, { headers: type }) };
     const app = scrubbedApp(routes, secrets, silentLogger);

@@ -6,9 +6,9 @@ type Bytes = ReadableStream<Uint8Array>;
 
 /**
  * Removes secrets from a route's response (G18). Everything that leaves over HTTP passes through
- * here, whatever its type. JSON stays JSON, the events of a stream are forwarded whole, and all
- * other bytes stream through; without a secret they are unchanged. A compressed body is decoded
- * first, because nothing can be found in it otherwise.
+ * here, whatever its type. JSON stays valid, the events of a stream are forwarded whole, and all
+ * other bytes are streamed; without a secret they are unchanged. A compressed body is decoded
+ * first, because otherwise nothing could be found in it.
  */
 export async function scrubResponse(response: Response, secrets: Scrubber): Promise<Response> {
   const headers = scrubbedHeaders(response.headers, secrets);
@@ -40,7 +40,7 @@ function scrubbedHeaders(given: Headers, { scrub }: Scrubber): Headers {
 }
 
 /**
- * The body without its encodings, removed from the last one applied to the first; null when one is
+ * The decoded body, with the encoding that was applied last removed first; null when one of them is
  * unknown.
  */
 async function decoded(body: Bytes, encodings: string): Promise<Bytes | null> {

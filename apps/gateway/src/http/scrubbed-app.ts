@@ -10,12 +10,12 @@ export interface HttpRoutes {
   fetch(request: Request, env: AppEnv['Bindings']): Response | Promise<Response>;
 }
 
-/** The files of the page, besides `/`. */
+/** The files of the page, except `/`. */
 export const PAGE_PATH = '/page/*';
 
 /**
- * All routes, with secrets removed from their answers (G18). Compression comes last and for the
- * page only: the size of a compressed answer that contains both private text and text from others
+ * All routes, with secrets removed from their responses (G18). Compression comes last and for the
+ * page only: the size of a compressed response that contains both private text and text from others
  * would reveal something about the private text.
  */
 export function scrubbedApp(

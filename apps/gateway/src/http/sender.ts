@@ -6,11 +6,11 @@ export type Asker = Pick<Context, 'req' | 'env'>;
 
 /** Who sends a token, as far as that can be known. */
 export interface TokenSender {
-  /** The address, and whether a proxy is in front of it. */
+  /** Its address, and whether a proxy is in front of it. */
   readonly name: string;
   /**
-   * Whether it is a program of this machine, without a proxy. The total of wrong tokens does not
-   * slow it down.
+   * Whether it is a program on this machine that connects without a proxy. The total of wrong
+   * tokens does not slow it down.
    */
   readonly isLocal: boolean;
 }
@@ -18,7 +18,7 @@ export interface TokenSender {
 export function senderOf(c: Asker): TokenSender {
   const network = networkOf(c);
   const address = addressOf(c);
-  // One household has 2^64 IPv6 addresses, so only its network counts.
+  // A single household has 2^64 IPv6 addresses, so only its network counts.
   const household = address.includes(':') ? address.split(':').slice(0, 4).join(':') : address;
   return { name: `${network} ${household}`, isLocal: network === 'this-machine' };
 }
@@ -37,7 +37,7 @@ export function networkOf(c: Asker): PageSession['network'] {
   return 'internet';
 }
 
-/** Empty when there is none, as with a Unix socket. */
+/** Empty if there is none, as with a Unix socket. */
 function addressOf(c: Asker): string {
   return (c.env?.incoming?.socket.remoteAddress ?? '').replace(/^::ffff:/, '');
 }

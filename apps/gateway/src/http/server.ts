@@ -12,7 +12,7 @@ const { createServer } = process.getBuiltinModule('node:http');
 
 /** The web server of a process. */
 export interface HttpServer {
-  /** `http://host:port` as actually served (port 0 chooses a free one). */
+  /** `http://host:port` as actually served (for port 0 the system picks a free one). */
   readonly address: string;
   /** Rebuilds the routes for all later requests. */
   reload(): void;
@@ -32,7 +32,7 @@ type Listener = (request: IncomingMessage, response: ServerResponse) => unknown;
 
 /**
  * Starts listening. The first request loads the routes and the web framework, so that a process
- * without visitors neither waits for them nor keeps them in memory. Rejects with GatewayError when
+ * without visitors neither waits for them nor holds them in memory. Rejects with GatewayError when
  * the address cannot be used.
  */
 export async function startHttp(
@@ -121,7 +121,7 @@ function addressOf(server: Server): AddressInfo {
   return address;
 }
 
-/** Streams of open pages never end by themselves, so the connections are closed. */
+/** The streams of open pages never end by themselves, so their connections are closed. */
 function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());

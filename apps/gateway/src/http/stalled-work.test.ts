@@ -17,7 +17,7 @@ const unsent = (at: number): OldestWork => ({
   parts: [{ channel: 'telegram', account: 'default', seq: 3, at }],
 });
 
-describe('work that waits', () => {
+describe('waiting work', () => {
   it.each([
     ['a message that has waited for 29 s is not stalled', waiting(START - 29_000), null],
     [

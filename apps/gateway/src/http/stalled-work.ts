@@ -1,20 +1,20 @@
 import type { Clock, Monotonic } from '@parley/core';
 import type { OldestWork } from '@parley/store';
 
-/** A healthy deployment has started any work by now: twice the 15 s of D13. In ms. */
+/** In a healthy deployment any work has started by then: twice the 15 s of D13. In ms. */
 const STALLED_AFTER_MS = 30_000;
 
-/** Work that has waited longer than it may. Ages in ms. */
+/** Work that has waited longer than permitted. Ages in ms. */
 export interface StalledWork {
-  /** The age of the oldest message, and whether no turn has started or ended for that long. */
+  /** The age of the oldest message, and whether no turn has started or ended in that time. */
   readonly messages: { readonly ageMs: number; readonly noTurns: boolean } | null;
   /** The accounts (`telegram/default`) whose oldest part has waited too long. */
   readonly accounts: ReadonlyMap<string, number>;
 }
 
 /**
- * Remembers what it saw last, because a clock that was set back makes old work look new: work that
- * is still the oldest after 30 s of monotonic time is stalled, whatever the timestamps in the
+ * Remembers its last observation, because a clock that was set back makes old work look new: work
+ * that is still the oldest after 30 s of monotonic time is stalled, whatever the timestamps in the
  * database say.
  */
 export function createStallDetector(clock: Clock, monotonic: Monotonic) {
@@ -35,8 +35,8 @@ export function createStallDetector(clock: Clock, monotonic: Monotonic) {
         .filter(([, age]) => age > STALLED_AFTER_MS),
     );
     seen = seenNow;
-    // A timestamp in the future is no sign of life: that turn may have run before the clock was set
-    // back.
+    // A timestamp in the future does not prove activity: that turn may have run before the clock
+    // was set back.
     const sinceTurn = now - (work.lastTurnAt ?? Number.NEGATIVE_INFINITY);
     const noTurns = sinceTurn < 0 || sinceTurn > STALLED_AFTER_MS;
     const isStalled = messageAge > STALLED_AFTER_MS;

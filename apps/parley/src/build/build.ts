@@ -25,9 +25,12 @@ import { buildPage, type PageBuild } from '@parley/console/build';
 import { bundleModules } from './bundle-modules.ts';
 import { bundledLibraries, licenseText } from './licenses.ts';
 
-/** The number of bundles kept besides those in use; a process may be about to start one. */
+/**
+ * The number of bundles kept in addition to those in use, because a process may be about to start
+ * one.
+ */
 const KEPT = 2;
-/** How far the kernel's clock, which dates files, may lag behind, in ms. */
+/** How far the kernel's clock, which sets file timestamps, may lag behind, in ms. */
 const CLOCK_STEP_MS = 100;
 const TRIES = 3;
 
@@ -71,9 +74,9 @@ function writeBundle(root: string, part: string): Promise<Manifest> {
 }
 
 /**
- * Repeats a build when a source has changed during it, because the bundle may contain the older
- * version. Throws after `TRIES`, when something keeps writing, or when a file is dated in the
- * future because the clock was set back.
+ * Repeats a build if a source has changed during it, because the bundle may contain the older
+ * version. Throws after `TRIES` builds, for example if a program keeps writing, or if a file is
+ * dated in the future because the clock was set back.
  */
 export async function untilUnchanged<Built>(
   write: () => Promise<Built>,
@@ -92,8 +95,8 @@ export async function untilUnchanged<Built>(
 }
 
 /**
- * The sources of the bundle. For libraries, the file that npm writes on every install stands for
- * all of them.
+ * The sources of the bundle. All libraries are represented by the file that npm writes on every
+ * install.
  */
 function sourcesOf(root: string, inputs: readonly string[]): string[] {
   const own = inputs.filter((file) => /^(apps|packages)\//.test(file));
@@ -149,7 +152,7 @@ export function removeOthers(root: string): void {
 
 /**
  * The deadline for a start that fills the cache, in ms. If it fails, the first real start fills the
- * cache.
+ * cache instead.
  */
 const WITHIN_MS = 20_000;
 /** No server listens at this port, so the Telegram library is loaded but connects to nothing. */

@@ -60,7 +60,7 @@ const OPTIONAL = [
   'telegraf',
 ];
 
-/** Optional dependencies of libraries that Parley does not install. */
+/** Optional dependencies of libraries, which Parley does not install. */
 const ABSENT = ['@napi-rs/canvas', 'bufferutil', 'pg-native', 'utf-8-validate'];
 
 /**
@@ -99,7 +99,7 @@ export async function bundleModules(root: string, outdir: string): Promise<Metaf
 
 /**
  * The commit of the sources, with `+` when they have local changes. Without a repository, as in an
- * image, the variable PARLEY_COMMIT is used; empty when it is not set.
+ * image, the variable PARLEY_COMMIT is used; empty if it is not set.
  */
 export function commitOf(root: string, env: NodeJS.ProcessEnv = process.env): string {
   const git = (...args: readonly string[]): string | null => {
@@ -111,7 +111,7 @@ export function commitOf(root: string, env: NodeJS.ProcessEnv = process.env): st
     return status === 0 ? stdout.trim() : null;
   };
   const given = env.PARLEY_COMMIT ?? '';
-  // A repository that merely contains an installed package is not Parley's.
+  // A repository that merely contains an installed package is not the Parley repository.
   if (given !== '' || git('rev-parse', '--show-prefix') !== '') return given;
   const commit = git('rev-parse', '--short=12', 'HEAD') ?? '';
   const isChanged =
@@ -128,8 +128,8 @@ const GIT_MS = 5_000;
 const MAKES_REQUIRE = /^const require = createRequire\(import\.meta\.url\);$/m;
 
 /**
- * Keeps `require` calls in the sources lazy: own modules get their own file, libraries stay as they
- * are.
+ * Keeps `require` calls in the sources lazy: Parley's modules get separate files, and libraries are
+ * left unchanged.
  */
 const bundledRequire: Plugin = {
   name: 'bundled-require',
@@ -157,8 +157,8 @@ const bundledRequire: Plugin = {
 };
 
 /**
- * Gives each of these libraries its own file, from which `require` returns what the library itself
- * would export.
+ * Gives each of these libraries a separate file, from which `require` returns the library's own
+ * exports.
  */
 const lateLibraries: Plugin = {
   name: 'late-libraries',

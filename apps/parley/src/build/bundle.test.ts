@@ -31,7 +31,7 @@ describe('the program that is started', () => {
     expect(findProgram(root)).toEqual({ folder: folder(), note: '' });
   });
 
-  it('[U06] is the bundle when the sources are identical copies; their stamp is stored for the next start', () => {
+  it('[U06] is the bundle if the sources are identical copies; their stamp is stored for the next start', () => {
     for (const file of FILES) write(file, 'one');
     const manifest = readManifest(root);
     expect(findProgram(root).folder).toBe(folder());
@@ -53,7 +53,7 @@ describe('the program that is started', () => {
     ['the bundle is missing', () => rmSync(folder(), { recursive: true })],
     ["the bundle's sources are unknown", () => write('dist/bundle.json', '{')],
     ['there was never a bundle', () => rmSync(join(root, 'dist'), { recursive: true })],
-  ])('[U06] is the sources when %s', (_what, change) => {
+  ])('[U06] runs from source when %s', (_what, change) => {
     change();
     const { folder: found, note } = findProgram(root);
     expect(found).toBeNull();
@@ -75,7 +75,7 @@ describe('older bundles', () => {
   };
   const isKept = (name: string) => existsSync(join(root, 'dist', name));
 
-  it('[U06] are removed by a build, except the previous one and those in use', () => {
+  it('[U06] are removed by a build, except for the previous one and those in use', () => {
     made('before', 4);
     made('ended', 3, 2 ** 30);
     made('running', 2, process.pid);
@@ -87,7 +87,7 @@ describe('older bundles', () => {
   });
 });
 
-describe('a build while sources change', () => {
+describe('a build during which sources change', () => {
   it('[U06] is repeated until no source changes during it', async () => {
     const changes = ['main.ts', undefined];
     let builds = 0;
@@ -101,7 +101,7 @@ describe('a build while sources change', () => {
     expect(await built).toBe(2);
   });
 
-  it('[U06] fails when a file is dated in the future, and names the file', async () => {
+  it('[U06] fails if the timestamp of a file is in the future, and names the file', async () => {
     const inAnHour = Date.now() + 3_600_000;
     const built = untilUnchanged(
       async () => {},
@@ -119,7 +119,7 @@ describe('the commit of a bundle', () => {
     }).trim();
 
   it.runIf(inject('gitPath'))(
-    "[U02] is that of the sources' repository, with + for local changes",
+    "[U02] is the commit of the sources' repository, with + for local changes",
     () => {
       git('init', '-q');
       git('add', 'apps', 'package-lock.json');
@@ -133,7 +133,7 @@ describe('the commit of a bundle', () => {
     },
   );
 
-  it('[U02] comes from the environment when there is no repository', () => {
+  it('[U02] comes from the environment if there is no repository', () => {
     expect(commitOf(root, { PARLEY_COMMIT: 'abc' })).toBe('abc');
     expect(commitOf(root, {})).toBe('');
   });

@@ -14,9 +14,7 @@ export interface BundledLibrary {
   readonly version: string;
   /** The SPDX expression of its license. */
   readonly license: string;
-  /**
-   * The notice that its authors want distributed with it; empty when the package has no such file.
-   */
+  /** The license text to distribute with it; empty if the package has no such file. */
   readonly text: string;
 }
 

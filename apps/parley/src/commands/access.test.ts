@@ -57,7 +57,7 @@ describe('the text of the approvals list', () => {
       { state: 'auto', decidedAt: ASKED.askedAt, result: 'done' },
       'allowed by the settings at 2026-11-21 13:05:00Z; the call worked',
     ],
-  ])('[G05] shows who asked, what for, when, and the outcome: %j', (change, words) => {
+  ])('[G05] shows who asked, for what, when, and the outcome: %j', (change, words) => {
     const [head, ...shown] = approvalsText([{ ...ASKED, ...change }]).split('\n');
     expect(head).toBe(`${HEAD}${words}`);
     expect(shown).toEqual(
@@ -74,7 +74,7 @@ describe('the text of the approvals list', () => {
     expect(text).toContain('\\u{1b}[2K\\u{2800}-5');
   });
 
-  it('[G05] lists the oldest first, and says when there are none', () => {
+  it('[G05] lists the oldest first, and says so if there are none', () => {
     const text = approvalsText([{ ...ASKED, code: 'NEW234' }, ASKED]);
     expect(text.indexOf('ABC234')).toBeLessThan(text.indexOf('NEW234'));
     expect(approvalsText([])).toContain('No one has been asked');

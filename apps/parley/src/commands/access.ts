@@ -28,7 +28,7 @@ export async function showToken({ folder, env, print, json }: Cli): Promise<numb
   return 0;
 }
 
-/** The address at which a gateway with these settings would listen. */
+/** The address on which a gateway with these settings would listen. */
 function gatewayAddress({ host, port }: LoadedSettings['settings']['http']): string {
   return reachableAddress(`http://${host.includes(':') ? `[${host}]` : host}:${port}`);
 }
@@ -154,7 +154,7 @@ function sessionLine(session: ShownSession): string {
   ].join('\n');
 }
 
-/** `parley approvals`: lists who was asked what, who decided, and the outcome. */
+/** `parley approvals`: lists the requests with who was asked, who decided, and the outcome. */
 export function approvals(cli: Cli, limit: number): Promise<number> {
   return operate(cli, 'approvals/list', { limit }, ({ approvals }) => approvalsText(approvals));
 }
@@ -182,7 +182,7 @@ function approvalEntry(approval: Approval): string {
   const { askedAt, code, tool, shown, askedBy, place, state, decidedBy, decidedAt } = approval;
   const by = decidedBy === null ? '' : ` by ${decidedBy}`;
   const at = decidedAt === null ? '' : ` at ${secondText(decidedAt)}`;
-  // Ids and names come from outside and may contain terminal control characters.
+  // Ids and names are untrusted and may contain terminal control characters.
   const head = writtenOut(
     `${secondText(askedAt)}  ${code}  ${tool} for ${askedBy} (${place}): ${STATES[state]}${by}${at}${approvalEnding(approval)}`,
   );
@@ -197,7 +197,7 @@ function approvalEnding({ state, expiresAt, approvers, result }: Approval): stri
     case 'approved':
     case 'auto':
       if (result === 'done') return '; the call worked';
-      // A call that was cut off does not count as a success; its outcome is unknown.
+      // An interrupted call does not count as a success; its outcome is unknown.
       if (result === 'failed') return '; the call failed or was cut off';
       return '; the outcome of the call is not known yet';
     case 'answered':

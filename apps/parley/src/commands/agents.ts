@@ -68,7 +68,7 @@ function readAskedChat(chat: string, { person = '', account }: RouteQuestion): P
   return { channel, account, chat: { id, type: 'group' }, sender };
 }
 
-/** Throws CliError for an account that the settings do not contain. */
+/** Throws CliError for an account that is not in the settings. */
 function rulesAt(
   { channel, account }: Place,
   accounts: ReturnType<typeof planAccounts>,

@@ -4,10 +4,11 @@ import { text as readAll } from 'node:stream/consumers';
 import { conversationOfAgent, systemTime } from '@parley/core';
 import type { Cli } from '../cli.ts';
 import { type DataFolder, writeForOwnerAlone } from '../data-folder.ts';
-import { createGatewayClient, findGateway } from '../running-gateway.ts';
+import { findGateway } from '../running-gateway.ts';
 import { chosenAgent, readSettings } from '../settings.ts';
 import { type Answer, askOnce } from '../terminal/ask-once.ts';
 import { converse } from '../terminal/converse.ts';
+import { createGatewayClient } from '../terminal/gateway-client.ts';
 import { abortOnSignal } from '../terminal/interrupt.ts';
 import { visible } from '../terminal/text.ts';
 
@@ -20,8 +21,8 @@ const MAY_BE_AWAY_MS = 30_000;
 /**
  * `parley chat`: talks to the agent in the terminal, through the running gateway or one that lives
  * as long as the chat. Piped input is a single message, and standard output receives only its
- * answer. Resolves with the exit code: 1 when the message got no answer, which standard error
- * explains.
+ * answer. Resolves to the exit code: 1 if the message got no answer; standard error states the
+ * reason.
  */
 export async function chat({
   folder,
@@ -73,7 +74,7 @@ function printAnswer({ text, isAnswered }: Answer): number {
 
 const CHAT_ID = 'main';
 
-/** The id of the only chat that the terminal has with each agent. */
+/** The id of the terminal's single chat with an agent. */
 function chatWith(asked: string | undefined, { folder, env }: Pick<Cli, 'folder' | 'env'>): string {
   if (asked === undefined) return CHAT_ID;
   return conversationOfAgent(chosenAgent(readSettings(folder, env), asked).name, CHAT_ID);

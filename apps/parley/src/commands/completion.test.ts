@@ -46,9 +46,9 @@ describe.runIf(bash)('command completion in bash', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  /** The completions that bash offers for a line whose last word is being typed. */
+  /** The completions that bash offers for the last word of a line. */
   function offered(...line: string[]): string[] {
-    // Loaded as documented, because the bash 3.2 of macOS reads nothing with source <(…).
+    // Loaded as documented, because bash 3.2 on macOS reads nothing with source <(…).
     const load = `parley() { cat ${join(folder, 'parley.bash')}; }; eval "$(parley completion bash)"`;
     const ask = `${load}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _parley; printf '%s\\n' "\${COMPREPLY[@]}"`;
     const out = execFileSync(bash ?? '', ['-c', ask, '-', ...line], { encoding: 'utf8' });
@@ -81,7 +81,7 @@ describe.runIf(bash)('command completion in bash', () => {
   });
 });
 
-/** Constructs of bash 4 that the bash 3.2 of macOS lacks. */
+/** Constructs of bash 4 that bash 3.2 on macOS lacks. */
 const BASH_4: readonly (readonly [string, RegExp])[] = [
   ['mapfile and readarray', /\b(?:mapfile|readarray)\b/],
   ['associative arrays and name references', /\b(?:declare|local|typeset)\s+-\w*[Angu]/],

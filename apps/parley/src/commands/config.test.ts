@@ -8,7 +8,7 @@ import { configCheck } from './config.ts';
 const path = mkdtempSync(join(tmpdir(), 'parley-config-'));
 afterAll(() => rmSync(path, { recursive: true }));
 
-/** The output and exit code of `parley config check` for a settings file. */
+/** Returns the output and exit code of `parley config check` for a settings file. */
 async function check(yaml: string): Promise<{ readonly code: number; readonly text: string }> {
   writeFileSync(join(path, 'parley.yaml'), yaml);
   const lines: string[] = [];

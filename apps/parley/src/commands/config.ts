@@ -7,7 +7,7 @@ import { checkSettings, type LoadedSettings } from '../settings.ts';
 import { unknownTools } from '../tool-names.ts';
 
 /**
- * `parley config check`: prints all problems of the settings. Exit code 0 when nothing prevents
+ * `parley config check`: prints all problems of the settings. Exit code 0 if nothing prevents
  * Parley from running.
  */
 export async function configCheck(cli: Cli): Promise<number> {
@@ -52,7 +52,7 @@ export async function configCheck(cli: Cli): Promise<number> {
 /**
  * Checks the settings as startup does. When the settings name plugins, the plugins are loaded
  * because they may define channels of their own; the caller calls `end` when it no longer needs
- * them. `loaded` is null when the settings are invalid.
+ * them. `loaded` is null if the settings are invalid.
  */
 export async function checkWithPlugins({ folder, env }: Pick<Cli, 'folder' | 'env'>) {
   const first = checkSettings(folder, env);

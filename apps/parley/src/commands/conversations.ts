@@ -6,7 +6,7 @@ import { operate } from '../operate.ts';
 import { secondText, tableText, visible } from '../terminal/text.ts';
 
 /**
- * `parley conversations …` (U08, U12). Exit code 0 when it was done, 1 when it was refused, with
+ * `parley conversations …` (U08, U12). Exit code 0 if it was done, 1 if it was refused, with
  * the reason printed.
  */
 export function listConversations(cli: Cli, limit: number, before?: number): Promise<number> {
@@ -69,7 +69,7 @@ export function markRead(cli: Cli, id: string, isRead: boolean): Promise<number>
     : operate(cli, 'conversations/mark-unread', { id }, () => 'Unread.');
 }
 
-/** Without `isSure`, only prints what would be lost. */
+/** Without `isSure`, it only prints what would be lost. */
 export function deleteConversation(cli: Cli, id: string, isSure: boolean): Promise<number> {
   if (!isSure) {
     const command = `parley conversations delete ${visible(id)} --yes`;

@@ -14,9 +14,9 @@ type ShownDeadLetter = DeadLetterList['letters'][number];
 type Order = InputOf<'dead/settle'>;
 
 /**
- * `parley dead …` (D06). Exit code 0 when everything was done, 1 otherwise, with the reason
- * printed. Without a running Parley the change is written to the database, and the next start
- * carries it out with its due work.
+ * `parley dead …` (D06). Exit code 0 if everything was done, 1 otherwise, with the reason
+ * printed. Without a running Parley, the change is written to the database, and the next start
+ * carries it out together with other due work.
  */
 export function listDead(cli: Cli, limit: number, before?: number): Promise<number> {
   return operate(cli, 'dead/list', { limit, before }, listText);
@@ -70,7 +70,7 @@ function nextOrder(order: Order, next: number | null): Order | null {
   return { ...order, letters: { ...order.letters, after: next } };
 }
 
-/** Mentions the letters that `--all` skips because they may have arrived. */
+/** Mentions the dead letters that `--all` skips because they may have been delivered. */
 async function printLeftAlone(
   { perform }: Operations,
   order: Order,

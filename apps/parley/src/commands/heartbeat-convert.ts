@@ -28,7 +28,7 @@ export interface ConvertFlags {
 /**
  * `parley heartbeat convert` (H11): proposes a version of HEARTBEAT.md in Parley's format, which
  * the owner approves. It can run beside a running Parley, which reads the file before each run.
- * Exit code 0 when the file was converted or needs no conversion, 1 otherwise, with the reason
+ * Exit code 0 if the file was converted or needs no conversion, 1 otherwise, with the reason
  * printed.
  */
 export function convertHeartbeat(cli: Cli, flags: ConvertFlags): Promise<number> {
@@ -156,7 +156,7 @@ function visibleLines(text: string): string {
   return text.split('\n').map(visible).join('\n');
 }
 
-/** Throws CliError when there is no terminal to ask on. */
+/** Throws CliError if there is no terminal to ask on. */
 async function confirmReplacement(): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
     throw convertError(`Nothing was changed. To replace ${FILE} without a question, add --yes.`);

@@ -25,7 +25,7 @@ function hookLine({ name, agent, action, task, target, events: [last] }: HookVie
 const SAMPLE = '{"test": true, "text": "A test event, sent by parley hooks test."}';
 
 /**
- * `parley hooks test` (H09). Exit code 0 when the event was accepted, 1 when it was not, with the
+ * `parley hooks test` (H09). Exit code 0 if the event was accepted, 1 if it was not, with the
  * reason printed, and 3 when no gateway is running.
  */
 export function testHook(cli: Cli, name: string, file?: string): Promise<number> {

@@ -57,8 +57,7 @@ describe('parley logs', () => {
     };
     const following = logs(cli, { limit, follow: true, level: 'debug' }, end.signal);
     await expect.poll(() => printed.length).toBe(limit);
-    // The first read may still be running; a line written before it ends is not among those that
-    // follow.
+    // The first read may still be running; lines written before it ends do not count as new lines.
     const shown = () => messages(printed.join('\n'));
     await expect
       .poll(() => {

@@ -26,7 +26,10 @@ export async function logs(
   signal?: AbortSignal,
 ): Promise<number> {
   let after: number | undefined;
-  /** The lines printed for the latest timestamp; more lines may arrive with the same one. */
+  /**
+   * The lines already printed for the latest timestamp; more lines with the same timestamp may
+   * arrive.
+   */
   let printed = new Set<string>();
   for (;;) {
     const isFirst = after === undefined;

@@ -14,7 +14,7 @@ export function listMemories(cli: Cli): Promise<number> {
   });
 }
 
-/** `parley memory search`: exit code 1 when nothing was found. */
+/** `parley memory search`: exit code 1 if nothing was found. */
 export function searchMemories(cli: Cli, words: string): Promise<number> {
   return operate(
     cli,

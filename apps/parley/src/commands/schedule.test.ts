@@ -8,7 +8,7 @@ import { locateDataFolder } from '../data-folder.ts';
 import { heartbeatNow } from './schedule.ts';
 
 /**
- * How long the checks of the tasks take here, in ms: longer than the CLI waits for other answers.
+ * How long the task checks take here, in ms. This is longer than the CLI waits for other answers.
  */
 const CHECK_MS = 5_500;
 

@@ -35,7 +35,7 @@ async function withFormatFile<Order extends InputOf<'cron/add'>>(order: Order): 
 }
 
 /**
- * `parley heartbeat`: exit code 0 when all is well, 1 when HEARTBEAT.md has a problem. Without a
+ * `parley heartbeat`: exit code 0 if all is well, 1 if HEARTBEAT.md has a problem. Without a
  * running gateway, the report is built from the files.
  */
 export function heartbeat(cli: Cli): Promise<number> {
@@ -51,8 +51,8 @@ export function heartbeat(cli: Cli): Promise<number> {
 const STARTED_WITHIN_MS = 5 * 60_000;
 
 /**
- * `parley heartbeat now`: exit code 1 when no task was started, 3 when no gateway is running. An
- * empty `task` means the most overdue one.
+ * `parley heartbeat now`: exit code 1 if no task was started, 3 if no gateway is running. An
+ * empty `task` selects the most overdue one.
  */
 export function heartbeatNow(cli: Cli, task: string): Promise<number> {
   const asked = { id: randomUUID(), ...(task !== '' && { task }) };

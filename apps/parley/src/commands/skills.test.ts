@@ -59,7 +59,7 @@ describe('the table of skills', () => {
     );
   });
 
-  it('[P07] [S06] shows which variable holds the key, and what is in the prompt in full', () => {
+  it('[P07] [S06] shows which variable holds the key, and the full text in the prompt', () => {
     const from = (source: 'settings' | 'environment' | null): ShownSkill => ({
       ...{ ...READY, show: 'inline', primaryEnv: { name: 'TRIP_KEY', from: source } },
     });

@@ -10,7 +10,7 @@ import { tableText, visible } from '../terminal/text.ts';
 
 type ShownSkill = OutputOf<'skills/list'>['skills'][number];
 
-/** `parley skills` (S09): exit code 1 when a skill was refused. */
+/** `parley skills` (S09): exit code 1 if a skill was refused. */
 export function listSkills(cli: Cli): Promise<number> {
   const { settings } = chosenAgent(readSettings(cli.folder, cli.env), cli.agent);
   return operate(
@@ -22,7 +22,7 @@ export function listSkills(cli: Cli): Promise<number> {
   );
 }
 
-/** `parley skills show NAME`: exit code 1 when the skill was refused or does not exist. */
+/** `parley skills show NAME`: exit code 1 if the skill was refused or does not exist. */
 export function showSkill(cli: Cli, name: string): Promise<number> {
   return operate(
     cli,
@@ -46,7 +46,7 @@ interface SkillLimits {
   readonly maxCharacters: number;
 }
 
-/** Skills in use first, then those that could be used, then those that cannot. */
+/** Skills in use, followed by usable skills, followed by unusable ones. */
 const STATES = [
   'ready',
   'left-out',
@@ -144,7 +144,7 @@ function plainLine(text: string): string {
 
 /**
  * `parley plugins`: lists the plugins as the running gateway loaded them; without one, loads them
- * here. Exit code 0 when all work.
+ * here. Exit code 0 if all work.
  */
 export async function plugins(cli: Cli): Promise<number> {
   const { folder, env, print } = cli;

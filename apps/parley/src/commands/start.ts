@@ -38,13 +38,14 @@ export async function start(
   await new Promise<void>((written) => {
     process.stdout.write(`${message}\n`, () => written());
   });
-  // Everything Parley opened is closed. Libraries leave timers behind; those of Baileys run for up
-  // to a minute.
+  // Everything that Parley opened is closed. Libraries leave timers behind; the timers of Baileys
+  // run for up to a minute.
   process.exit(ending.kind === 'stop' ? 0 : 1);
 }
 
 /**
- * Why Parley ends: it was asked to stop or to restart, or a newer version has changed the database.
+ * Why Parley exits: it was asked to stop or to restart, or a newer version has changed the
+ * database.
  */
 type Ending =
   | { readonly kind: 'stop' }

@@ -8,7 +8,7 @@ import { moneyText } from './usage.ts';
 
 type GatewayStatus = OutputOf<'status/report'>;
 
-/** The lines of a report, as `parley status` prints them. */
+/** The lines that `parley status` prints for a report. */
 export function statusLines(report: GatewayStatus, folder: DataFolder): string[] {
   const { self, health, trouble, turns, today, waiting, outbox, dead } = report;
   const failed = dead && dead.refused + dead.uncertain + dead.unanswered > 0 ? dead : undefined;
@@ -49,7 +49,7 @@ export function statusLines(report: GatewayStatus, folder: DataFolder): string[]
     ...statusLine(
       'today',
       today &&
-        `${today.tokens} tokens, ${moneyText({ ...today, unpriced: turns?.unpriced ?? 0 })}, ${today.people} people, ${today.groups} groups`,
+        `${today.tokens} tokens, ${moneyText({ ...today, unpriced: turns?.unpriced ?? 0 })}, ${countOf(today.people, 'person', 'people')}, ${countOf(today.groups, 'group')}`,
     ),
     ...statusLine('queue', waiting && queueText(waiting)),
     ...statusLine(
@@ -68,12 +68,15 @@ export function statusLines(report: GatewayStatus, folder: DataFolder): string[]
 function queueText({ messages, oldestMs }: NonNullable<GatewayStatus['waiting']>): string {
   if (messages === 0) return 'no messages wait';
   const count = countOf(messages, 'message');
-  // Every waiting message needs a person, who took over the chat or has to decide.
+  // All waiting messages need a person, who has taken over the chat or has to decide.
   if (oldestMs === 0) return `${count} waiting`;
   return `${count} waiting, the oldest for ${shortDuration(oldestMs)}`;
 }
 
-/** The lines about several agents; the other lines of the report describe the default agent. */
+/**
+ * The lines shown if there are several agents; the other lines of the report describe the default
+ * agent.
+ */
 export function agentLines(agents: readonly ShownAgent[]): readonly string[] {
   return agents.flatMap(({ name, title, model, workspace = '-', isDefault, routes }) => {
     if (isDefault) return [];
@@ -87,7 +90,7 @@ function afterRestart({ settings: { afterRestart } }: GatewayStatus): string | u
   return `${afterRestart.join(', ')} ${afterRestart.length === 1 ? 'counts' : 'count'} from the next start`;
 }
 
-/** Returns no line when the value is unknown. */
+/** Returns no line if the value is unknown. */
 function statusLine(name: string, text: string | undefined): readonly string[] {
   return text === undefined ? [] : [`${name.padEnd(10)}${text}`];
 }

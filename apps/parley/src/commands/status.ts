@@ -12,7 +12,7 @@ import { agentLines, statusLines } from './status-text.ts';
 const WORKS: ReadonlySet<string> = new Set(['connected', 'standby', 'paused']);
 
 /**
- * `parley status`: shows the state of the gateway on this data folder. Exit code 0 when it and all
+ * `parley status`: shows the state of the gateway on this data folder. Exit code 0 if it and all
  * its channels work.
  */
 export function status(cli: Cli): Promise<number> {

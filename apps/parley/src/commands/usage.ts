@@ -57,7 +57,10 @@ function tableRow(name: string, figures: UsageFigures): string[] {
   ];
 }
 
-/** A sum that omits turns of unknown price is a lower bound; without any price, it is unknown. */
+/**
+ * A sum that omits turns with an unknown price is a lower bound; if no price is known, the sum is
+ * unknown.
+ */
 function usageCost({ costUsd, unpriced }: Pick<UsageFigures, 'costUsd' | 'unpriced'>): string {
   if (unpriced === 0) return costUsd.toFixed(4);
   return costUsd === 0 ? 'unknown' : `>${costUsd.toFixed(4)}`;

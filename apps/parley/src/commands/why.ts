@@ -3,7 +3,7 @@ import type { Cli } from '../cli.ts';
 import { operate } from '../operate.ts';
 import { visible } from '../terminal/text.ts';
 
-/** `parley why MESSAGE` (D08): exit code 1 when no message matches or more than one does. */
+/** `parley why MESSAGE` (D08): exit code 1 if no message matches or more than one does. */
 export function why(cli: Cli, message: string): Promise<number> {
   return operate(
     cli,

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
+import { askOnce, findAnswer } from './ask-once.ts';
 import {
   type ChatHistory,
   createGatewayClient,
   type GatewayClient,
   type GatewayListener,
-} from '../running-gateway.ts';
-import { askOnce, findAnswer } from './ask-once.ts';
+} from './gateway-client.ts';
 
 const asked = (
   messageId: string,
@@ -17,7 +17,7 @@ const asked = (
 const part = (text: string, by: { turnId?: string; answers?: string } = {}) =>
   ({ type: 'part', partId: text, turnId: null, text, ...by }) as const;
 
-describe('the answer to one message', () => {
+describe('the answer to a single message', () => {
   it.each<[string, ChatHistory, string | null]>([
     ['does not exist before the message', [], null],
     [
@@ -75,11 +75,11 @@ describe('a message from a script', () => {
     ['stopped', false],
     ['withdrawn', false],
     ['replaced', false],
-  ])('[U11] with the outcome "%s" counts as answered: %s', (outcome, isAnswered) => {
+  ])('[U11] counts as answered with the outcome "%s": %s', (outcome, isAnswered) => {
     expect(findAnswer([asked('m', outcome)], 'm')?.isAnswered).toBe(isAnswered);
   });
 
-  it('[F03] [D13] gets the answer that arrived while the history was being read for the previous event', async () => {
+  it('[F03] [D13] gets the answer that arrived while the history was being loaded for the previous event', async () => {
     const reads: ((history: ChatHistory) => void)[] = [];
     const ended = new AbortController();
     let tell: GatewayListener['event'] = () => {};
@@ -115,7 +115,7 @@ describe('a message from a script', () => {
     gateway.end();
   });
 
-  it('[D13] is abandoned when the gateway ends during the wait and does not come back', async () => {
+  it('[D13] is abandoned if the gateway exits during the wait and does not come back', async () => {
     const gateway = await startTerminalDouble();
     const ended = new AbortController();
     const client = createGatewayClient(async () => gateway.found(), ended.signal, {
@@ -129,7 +129,7 @@ describe('a message from a script', () => {
     await expect(asking).rejects.toMatchObject({ code: 'gateway-gone' });
   });
 
-  it('[D13] is abandoned when no gateway processes it', async () => {
+  it('[D13] is abandoned if no gateway processes it', async () => {
     const ended = new AbortController();
     const client = createGatewayClient(async () => null, ended.signal, {
       downloads: '/nowhere',
@@ -140,7 +140,7 @@ describe('a message from a script', () => {
   });
 });
 
-/** The terminal channel of a gateway that accepts a message and never answers it. */
+/** Simulates the terminal channel of a gateway that accepts a message but never answers it. */
 async function startTerminalDouble(history = '{"entries":[]}') {
   const watched = Promise.withResolvers<void>();
   const server = createServer((request, response) => {

@@ -1,20 +1,20 @@
 import { ParleyError } from '@parley/core';
 import { CliError } from '../data-folder.ts';
-import type { ChatHistory, GatewayClient } from '../running-gateway.ts';
+import type { ChatHistory, GatewayClient } from './gateway-client.ts';
 
-/** How long to wait before standard error says that the command is waiting, in ms. */
+/** How long to wait before reporting on standard error that the command is waiting, in ms. */
 const QUIET_WAIT_MS = 10_000;
 
 export interface Answer {
   readonly text: string;
-  /** False when the turn failed or was stopped; `text` is then a notice. */
+  /** False if the turn failed or was stopped; `text` is then a notice. */
   readonly isAnswered: boolean;
 }
 
 const NO_ANSWER: Answer = { text: '', isAnswered: true };
 
 /**
- * Sends one message and waits for the answer. Throws CliError when the message is refused or the
+ * Sends one message and waits for the answer. Throws CliError if the message is refused or the
  * gateway is gone.
  */
 export async function askOnce(
@@ -53,7 +53,7 @@ async function waitForAnswer(
   let looking = false;
   let isStale = false;
   const look = async (): Promise<void> => {
-    // The history being read may miss this change, and no other event may follow.
+    // The history being loaded may lack this change, and there may be no further event.
     isStale = true;
     if (looking) return;
     looking = true;
@@ -89,7 +89,7 @@ export function findAnswer(history: ChatHistory, messageId: string): Answer | nu
     .find((entry) => entry.messageId === messageId);
   if (asked === undefined || asked.outcome === null) return null;
   const { outcome, turnId } = asked;
-  // Others may write to the chat at the same time, and answers arrive in any order.
+  // Other people may write to the chat at the same time, and answers arrive in any order.
   const own = history
     .filter((entry) => entry.type === 'part')
     .filter((part) => (turnId === null ? part.answers === messageId : part.turnId === turnId));

@@ -1,14 +1,14 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { ChatEvent, ChatHistory, GatewayClient, GatewayListener } from '../running-gateway.ts';
 import { converse } from './converse.ts';
+import type { ChatEvent, ChatHistory, GatewayClient, GatewayListener } from './gateway-client.ts';
 import { FakeTerminal } from './testing/fake-terminal.ts';
 
-// On a `dumb` terminal, as in editors, Node does not echo the line being typed.
+// On a `dumb` terminal, for example in editors, Node does not echo the line being typed.
 beforeEach(() => void vi.stubEnv('TERM', 'xterm'));
 afterEach(() => void vi.unstubAllEnvs());
 
-/** A chat on a small terminal with a scripted gateway. */
+/** Opens a chat on a small terminal with a scripted gateway. */
 async function scene(options: { history?: ChatHistory; columns?: number; rows?: number } = {}) {
   const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => input });
   const terminal = new FakeTerminal(options.columns, options.rows);
@@ -32,7 +32,7 @@ async function scene(options: { history?: ChatHistory; columns?: number; rows?: 
   };
   const running = converse({
     client,
-    // The parts of a stream that `readline` uses are all implemented.
+    // All parts of a stream that `readline` uses are implemented.
     input: input as unknown as NodeJS.ReadStream,
     output: terminal as unknown as NodeJS.WriteStream,
     colour: false,
@@ -67,7 +67,7 @@ const part = (text: string, turnId: string | null = 't1', partId = text) =>
 const stream = (text: string) => ({ type: 'stream', turnId: 't1', text }) as const;
 
 describe('a chat in the terminal', () => {
-  it('[F03] [F12] shows the answer as it grows above the typed text, and leaves the final text', async () => {
+  it('[F03] [F12] shows the growing answer above the typed text, and keeps the final text', async () => {
     const { type, tell, said, sent } = await scene();
     await type('hello\r');
     expect(sent).toEqual(['hello']);
@@ -84,7 +84,7 @@ describe('a chat in the terminal', () => {
     expect(said()).toBe('› hello\nIt grew.\n\n› next question');
   });
 
-  it('[F12] keeps earlier output intact below a long answer', async () => {
+  it('[F12] keeps earlier output intact above a long answer', async () => {
     const { type, tell, terminal } = await scene({ rows: 8 });
     await type('tell me\r');
     const lines = Array.from({ length: 40 }, (_, index) => `line ${index}`);
@@ -121,7 +121,7 @@ describe('a chat in the terminal', () => {
     expect(said()).toBe('first\n\nmeanwhile\n\n›');
   });
 
-  it('[F09] Ctrl-C stops a running answer, or ends the chat when nothing runs', async () => {
+  it('[F09] Ctrl-C stops a running answer, or ends the chat if nothing is running', async () => {
     const { type, tell, sent, running } = await scene();
     await type('long\r');
     await type('\u0003');

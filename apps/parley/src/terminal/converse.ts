@@ -1,7 +1,7 @@
 import { createInterface, type Interface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { reasonOf } from '@parley/core';
-import type { ChatEvent, ChatHistory, GatewayClient } from '../running-gateway.ts';
+import type { ChatEvent, ChatHistory, GatewayClient } from './gateway-client.ts';
 import { type ChatScreen, createChatScreen, createLineJoiner, PROMPT } from './screen.ts';
 import { afterChange, IDLE, isWaiting, statusLine, type WaitingChange } from './waiting.ts';
 
@@ -15,17 +15,17 @@ export interface ConverseOptions {
 
 const WELCOME = 'Write and press Enter. /help shows the commands, Ctrl-D ends the chat.\n\n';
 /**
- * The gateway repeats the typing state every 4 s; the indicator must disappear even if its end is
- * lost.
+ * The gateway repeats the typing state every 4 s; the indicator must disappear even if the event
+ * that ends it is lost.
  */
 const TYPING_FADES_MS = 6_500;
-/** How long messages in transit are waited for at the end, in ms. */
+/** How long to wait at the end for messages in transit, in ms. */
 const LAST_SENDS_MS = 3_000;
 /** Enables and disables bracketed paste mode. */
 const MARK_PASTES = '\u001b[?2004h';
 const LEAVE_PASTES = '\u001b[?2004l';
 
-/** Runs the chat until the person ends it. Rejects with CliError when the gateway refuses. */
+/** Runs the chat until the person ends it. Rejects with CliError if the gateway refuses. */
 export async function converse(options: ConverseOptions): Promise<void> {
   const { client, input, output, ended } = options;
   const seen = partsOf(await client.history());
@@ -81,8 +81,8 @@ function createTalk(client: GatewayClient, screen: ChatScreen, seen: Set<string>
   return {
     send(message: string): void {
       change({ type: 'sending' });
-      // Messages are sent one at a time, because a failing gateway would otherwise lose their
-      // order; /stop overtakes them.
+      // Messages are sent one at a time, because their order would otherwise be lost if the gateway
+      // fails; /stop overtakes them.
       const turn = message === '/stop' ? Promise.resolve() : lastSent;
       const sending: Promise<void> = turn
         .then(() => deliver(message))

@@ -14,7 +14,7 @@ export const PROMPT = '› ';
 const CLEAR_DOWN = '\u001b[0J';
 
 /**
- * The screen of a chat: the conversation, below it the growing answer, and below that the input
+ * The screen of a chat, from top to bottom: the conversation, the growing answer, and the input
  * line.
  */
 export function createChatScreen(out: Terminal, line: Interface, colour: boolean) {
@@ -38,7 +38,7 @@ export function createChatScreen(out: Terminal, line: Interface, colour: boolean
     const rows = liveRows();
     drawn = rows.length;
     out.write(`${top}${stays}${rows.map((row) => `${row}\n`).join('')}`);
-    // Otherwise the editor would move up by the rows of its last drawing, which no longer exist.
+    // Otherwise the editor would move up by the number of rows it last drew, which no longer exist.
     Object.assign(line, { prevRows: 0 });
     line.prompt(true);
   };
@@ -63,13 +63,13 @@ export function createChatScreen(out: Terminal, line: Interface, colour: boolean
       status = nextStatus;
       draw('', line.getCursorPos().rows);
     },
-    /** Call when a line was entered: it stays as part of the conversation. */
+    /** Call this when a line was entered; it remains as part of the conversation. */
     entered(text: string): void {
-      // The editor has moved to the next row; what it wrote stands between it and the live part.
+      // The editor has moved to the next row; its output lies between that row and the live part.
       const own = rowsOf(`${PROMPT}${text}`, out.columns).length;
       draw(`${PROMPT}${visible(text)}\n`, own);
     },
-    /** Leaves the screen in a clean state at the end; later output is not shown. */
+    /** Leaves the screen in a clean state; later output is not shown. */
     close(): void {
       out.write(toTop(line.getCursorPos().rows));
       isOpen = false;
@@ -101,7 +101,7 @@ export function createLineJoiner(deliver: (message: string) => void) {
       clearTimeout(timer);
       if (!isPasting) timer = setTimeout(flush, PASTE_GAP_MS);
     },
-    /** Call when the terminal reports the start or end of a paste. */
+    /** Call this when the terminal reports the start or end of a paste. */
     pasting(on: boolean): void {
       isPasting = on;
       if (on) clearTimeout(timer);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { rowsOf, tableText, visible, wrapWords } from './text.ts';
 
-describe('text of other people on the terminal', () => {
+describe('text by other people in the terminal', () => {
   it.each([
     ['clears the screen', 'a\u001b[2Jb', 'ab'],
     ['renames the window', 'a\u001b]0;owned\u0007b', 'ab'],
@@ -15,7 +15,7 @@ describe('text of other people on the terminal', () => {
     expect(visible(text)).toBe(shown);
   });
 
-  it('[U03] stays inside its table cell, whatever a person is called', () => {
+  it("[U03] stays inside its table cell, whatever a person's name contains", () => {
     const rows = [
       ['Bo\u202e\n', 'owner'],
       ['\u2067Ann', 'guest'],

@@ -1,7 +1,7 @@
 import { visibleLine, visibleText } from '@parley/core';
 
 /**
- * Removes everything from text of strangers and models that would control the terminal: move the
+ * Removes everything that would control the terminal from text by strangers and models: move the
  * cursor, erase, rename the window, send input as if typed. Tabs become spaces, because columns are
  * counted here.
  */
@@ -14,7 +14,7 @@ const TWO_COLUMNS =
   /^[\p{Emoji_Presentation}\p{Extended_Pictographic}\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u;
 
 /**
- * Breaks long lines between words. A word that is too long stays whole, so that it can be copied.
+ * Breaks long lines between words. A word that is too long is not broken, so that it can be copied.
  */
 export function wrapWords(text: string, columns: number): string {
   return text
@@ -43,7 +43,7 @@ function columnsOf(text: string): number {
   return [...text].reduce((sum, character) => sum + widthOf(character), 0);
 }
 
-/** Splits text into the rows it takes on a screen of this width, as a terminal does. */
+/** Splits text into the rows that it occupies on a screen of this width, as a terminal does. */
 export function rowsOf(text: string, columns: number): string[] {
   return text.split('\n').flatMap((line) => cutLine(line, Math.max(2, columns)));
 }
@@ -66,8 +66,8 @@ function cutLine(line: string, columns: number): string[] {
 }
 
 /**
- * The width of a code point in columns; overestimated in doubt, because breaking a row early does
- * no harm.
+ * The width of a code point in columns; overestimated when in doubt, because breaking a row early
+ * does no harm.
  */
 function widthOf(character: string): number {
   if (NO_WIDTH.test(character)) return 0;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { afterChange, IDLE, isWaiting, statusLine, type WaitingChange } from './waiting.ts';
 
-describe('the state of waiting in the terminal', () => {
+describe('the waiting state in the terminal', () => {
   const after = (...changes: WaitingChange[]) => changes.reduce(afterChange, IDLE);
   const sending: WaitingChange = { type: 'sending' };
   const accepted: WaitingChange = { type: 'sent', kind: 'accepted' };

@@ -1,4 +1,4 @@
-import type { ChatEvent, ChatHistory } from '../running-gateway.ts';
+import type { ChatEvent, ChatHistory } from './gateway-client.ts';
 
 export interface Waiting {
   /** The number of messages that the gateway has not confirmed. */
@@ -21,7 +21,7 @@ export type WaitingChange =
 
 export const IDLE: Waiting = { sending: 0, asked: false, typing: false, linked: true };
 
-/** The state after a change. Every waiting state is eventually left (F12). */
+/** The state after a change. Every waiting state eventually ends (F12). */
 export function afterChange(now: Waiting, change: WaitingChange): Waiting {
   switch (change.type) {
     case 'sending':

@@ -39,9 +39,9 @@ const NEVER = new AbortController().signal;
 
 /**
  * An installation without gateway and timers for tests and benchmarks, at a time that the test
- * sets. What would run by itself has to be called. `shared` is the folder of another runtime whose
- * database this one shares. `pass` is called at points of a heartbeat; if it throws, the process
- * ends there.
+ * sets. Anything that normally runs on its own has to be called `shared` is the folder of another
+ * runtime whose database this one shares. `pass` is called at points of a heartbeat; if it throws,
+ * the process ends there.
  */
 export async function openIdleRuntime(
   settings: object,
@@ -71,7 +71,7 @@ export async function openIdleRuntime(
   const all = { ...options, ...log };
   const { settings: chosen } = plugged.loaded;
   const foundation = await openProcessServices(all, chosen, opened);
-  // This must happen before the agents read the store's members.
+  // This must happen before the agents access the store's members.
   mortal(foundation.shared.store, pass);
   const servers = await openMcpServices(chosen, all, foundation);
   opened.defer(() => servers.mcp.close());

@@ -77,7 +77,7 @@ describe('the counts of fatal ends', () => {
   const counted = (work: Work, hangs: number, deaths: number, at: number) =>
     `${JSON.stringify(['ends', `${work.kind} ${work.key}`, hangs, deaths, at])}\n`;
 
-  it('[D13] grow with each end by kind, except for turns, which the database counts', () => {
+  it('[D13] increase with each end, separately by kind, except for turns, which the database counts', () => {
     const before = counted(CLAIM, 1, 2, now - 1);
     expect(count(before + all)).toEqual([
       ['ingress web default main m1', { hangs: 0, deaths: 1, at: now }],
@@ -91,7 +91,7 @@ describe('the counts of fatal ends', () => {
     ]);
   });
 
-  it('[D13] are reset by work that completes, and forgotten after a month', () => {
+  it('[D13] are reset when work completes, and discarded after a month', () => {
     const cleared = `${JSON.stringify(['cleared', 'claim web:default:main'])}\n`;
     expect(count(counted(CLAIM, 1, 0, now - 1) + cleared)).toEqual([]);
     expect(count(counted(CLAIM, 1, 0, 0))).toEqual([]);

@@ -5,9 +5,9 @@ import { z } from 'zod';
 export interface EndedProcess {
   /** The work in progress when the process ended, by number. */
   readonly inProgress: ReadonlyMap<number, Work>;
-  /** How often earlier work has ended processes, by `workName`. */
+  /** How often work has ended earlier processes, by `workName`. */
   readonly ends: ReadonlyMap<string, CountedEnds>;
-  /** Present when the event loop was blocked at the end. */
+  /** Present if the event loop was blocked when the process ended. */
   readonly stall?: Stall;
 }
 
@@ -17,7 +17,7 @@ export interface CountedEnds extends FatalEnds {
 }
 
 /**
- * What the main thread was working on: the number of that work, null for none, undefined when the
+ * What the main thread was working on: the number of that work, null for none, undefined if the
  * thread could not answer.
  */
 export interface Stall {
@@ -116,8 +116,8 @@ export function blameFor({ inProgress, stall }: EndedProcess): Blame {
     const turns = all.filter(({ kind }) => kind === 'turn');
     return { hung: turns.length > 0 ? turns : all, died: [] };
   }
-  // Null, or work that had completed: what it left behind blocked the loop and will not be started
-  // again.
+  // Null or the number of completed work: whatever it left running blocked the loop and will not be
+  // started again.
   const running = work === null ? undefined : inProgress.get(work);
   return { hung: running === undefined ? [] : [running], died: [] };
 }
@@ -127,8 +127,8 @@ const KEPT_MS = 30 * 24 * 60 * 60_000;
 const MAX_COUNTED = 1_000;
 
 /**
- * The counts after the end of a process, newest last. Turns are not included, because the database
- * counts them.
+ * The updated counts after a process has ended, newest last Turns are not included, because the
+ * database counts them.
  */
 export function countEnds(ended: EndedProcess, now: number): ReadonlyMap<string, CountedEnds> {
   const counts = new Map(ended.ends);

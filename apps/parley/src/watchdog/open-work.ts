@@ -65,5 +65,5 @@ async function countEnd(
   for (const { kind, key } of hung) if (kind === 'turn') await store.turns.countHang(key);
 }
 
-/** The most works in progress named in one log line. */
+/** The maximum number of items in progress named in one log line. */
 const MAX_NAMED = 20;

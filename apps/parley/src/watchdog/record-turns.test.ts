@@ -14,7 +14,7 @@ function turn(turnId: string, hangs?: number): Turn {
   return { turnId, ...base, ...nothing, ...(hangs !== undefined && { hangs }) };
 }
 
-/** Turns that run until the test ends them, and the record's entries. */
+/** Turns that run until the test completes them, and the entries of the record. */
 function scene() {
   const recorded: string[] = [];
   const started: string[] = [];
@@ -48,7 +48,7 @@ it('[D13] records each turn, and runs turns that never hung concurrently', async
   expect(recorded).toEqual(['turn a', 'turn b']);
 });
 
-it('[D13] runs turns that were running during a hang one at a time, next to all others', async () => {
+it('[D13] runs turns that were running during a hang one at a time, alongside all others', async () => {
   const { recorded, started, begin, end } = scene();
   const first = begin(turn('a', 1));
   begin(turn('b', 1));

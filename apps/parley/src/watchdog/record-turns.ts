@@ -22,7 +22,7 @@ export function recordTurns(work: WorkRecord, run: RunTurn): RunTurn {
   };
 }
 
-/** Resolves with whether the wait ended before the signal fired. */
+/** Resolves to whether the wait ended before the signal fired. */
 async function unlessAborted(wait: Promise<unknown>, signal: AbortSignal): Promise<boolean> {
   if (!signal.aborted) await Promise.race([wait, once(signal, 'abort')]);
   return !signal.aborted;

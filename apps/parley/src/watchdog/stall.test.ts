@@ -3,8 +3,8 @@ import { afterLook, type StallVerdict, stallLimits, type Watched } from './stall
 
 const LIMITS = { tickMs: 2_000, noteMs: 5_000, endMs: 10_000 };
 /**
- * One check: whether the event loop has turned since the last one, and how long ago that check was
- * (ms).
+ * One check: whether the event loop has turned since the previous check, and how long ago that
+ * check was, in ms.
  */
 type Look = readonly [moved: boolean, sinceLastMs: number];
 const still: Look = [false, 2_000];
@@ -54,7 +54,7 @@ describe('the watchdog', () => {
     expect(verdicts(looks)).toEqual(expected);
   });
 
-  it('[D13] checks several times before it notes a stall or ends the process, whatever the limit', () => {
+  it('[D13] checks several times before it records a stall or ends the process, whatever the limit', () => {
     for (const endMs of [1_000, 5_000, 30_000, 600_000]) {
       const { tickMs, noteMs } = stallLimits(endMs);
       expect(noteMs / tickMs).toBeGreaterThan(2);

@@ -1,6 +1,6 @@
 /**
- * How long an event loop may be blocked until the stall is noted, and until its process is ended,
- * in ms.
+ * How long an event loop may be blocked before the stall is recorded, and before its process is
+ * ended, in ms.
  */
 export interface StallLimits {
   readonly tickMs: number;
@@ -10,7 +10,7 @@ export interface StallLimits {
 
 /** The state of the watchdog after a check of the event loop. */
 export interface Watched {
-  /** How often the event loop has turned. */
+  /** The number of event loop turns so far. */
   readonly beats: number;
   /** How long the loop has been blocked, in ms during which the watchdog itself was running. */
   readonly stillMs: number;
@@ -48,7 +48,10 @@ export function afterLook(
 const MAX_TICK_MS = 2_000;
 const MAX_NOTE_MS = 5_000;
 
-/** Chooses a check interval that is short enough for the limit and long enough to cost nothing. */
+/**
+ * Chooses a check interval that is short enough for the limit and long enough to have negligible
+ * cost.
+ */
 export function stallLimits(endMs: number): StallLimits {
   const tickMs = Math.min(MAX_TICK_MS, endMs / 12);
   return { tickMs, noteMs: Math.min(MAX_NOTE_MS, endMs / 3), endMs };

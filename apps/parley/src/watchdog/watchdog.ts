@@ -10,7 +10,7 @@ import { stallLimits } from './stall.ts';
  */
 export interface WatchOrder {
   readonly shared: SharedArrayBuffer;
-  /** Null when the work cannot be recorded, for example on a full disk. */
+  /** Null if the work cannot be recorded, for example on a full disk. */
   readonly path: string | null;
 }
 
@@ -29,8 +29,8 @@ const SOURCE = new URL('./watchdog-thread.ts', import.meta.url);
 const MEMORY = { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 16, stackSizeMb: 1 };
 
 /**
- * Creates a watchdog without starting it. Processes with a debugger are not watched, because they
- * stop at every breakpoint.
+ * Creates a watchdog without starting it. Processes with an attached debugger are not watched,
+ * because they stop at every breakpoint.
  */
 export function openWatchdog({
   path,

@@ -17,7 +17,7 @@ export const WORK_IN_PROGRESS = `JSON.stringify({
 })`;
 
 /**
- * The line for a blocked event loop. `answer` is the main thread's answer, or null when there is
+ * The line for a blocked event loop. `answer` is the main thread's answer, or null if there is
  * none yet.
  */
 export function noteStall(answer: string | null): string {

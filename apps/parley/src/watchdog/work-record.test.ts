@@ -24,7 +24,7 @@ afterEach(() => {
 });
 
 /**
- * Opens a record like a starting process; other processes count as ended unless `running` names
+ * Opens a record as a starting process does; other processes count as ended unless `running` names
  * them.
  */
 function open(name = 'all-host-1', running: readonly string[] = []): OpenWorkRecord {
@@ -34,7 +34,7 @@ function open(name = 'all-host-1', running: readonly string[] = []): OpenWorkRec
   opened.push(record);
   return record;
 }
-/** Work that never completes, as in a process that dies during it. */
+/** A promise that never resolves, as for work during which its process dies. */
 const never = () => new Promise<never>(() => {});
 const blamed = (record: OpenWorkRecord) => record.ended.map(blameFor);
 
@@ -68,14 +68,14 @@ describe('the record of work', () => {
     expect(blamed(open('worker-host-1', ['worker-host-2']))).toEqual([{ hung: [], died: [CLAIM] }]);
   });
 
-  it('[D13] is counted again by the next start if one was killed while counting', () => {
+  it('[D13] is counted by the next start if a start was killed while counting', () => {
     void open().run(CLAIM, never);
     const options = { folder, name: 'all-host-2', hasEnded: () => true, clock: () => 1_000, log };
     expect(openWorkRecord(options).ended).toHaveLength(1);
     expect(blamed(open('all-host-3'))).toEqual([{ hung: [], died: [CLAIM] }]);
   });
 
-  it('[D13] names the one of several works that is currently running', async () => {
+  it('[D13] names which of several items of work is currently running', async () => {
     const record = open();
     // biome-ignore lint/security/noGlobalEval: the inspector evaluates it in this very way.
     const current = () => JSON.parse(eval(WORK_IN_PROGRESS)).work;
@@ -98,7 +98,7 @@ describe('the record of work', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('[D06] lets work continue without a record when the disk cannot store one', async () => {
+  it('[D06] lets work continue without a record if the disk cannot store one', async () => {
     mkdirSync(join(folder, '..'), { recursive: true });
     writeFileSync(folder, 'a file in its place');
     const record = open();

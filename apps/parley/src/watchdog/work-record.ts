@@ -25,7 +25,7 @@ import { WORK_HOOK } from './work-lines.ts';
 
 /** The record of this process's work. */
 export interface OpenWorkRecord extends WorkRecord {
-  /** Null when the disk cannot store a record. */
+  /** Null if the disk cannot store a record. */
   readonly path: string | null;
   /** The records of earlier processes whose ends are not counted yet. */
   readonly ended: readonly EndedProcess[];
@@ -39,7 +39,7 @@ export interface WorkRecordOptions {
   readonly folder: string;
   /** The name of this process, unique among running processes. */
   readonly name: string;
-  /** Whether the process that wrote this record has ended, so that this process counts its end. */
+  /** Whether the process that wrote a record has ended, so that this process counts its end. */
   readonly hasEnded: (name: string) => boolean;
   readonly clock: () => number;
   readonly log: Pick<Logger, 'warn'>;
@@ -51,9 +51,9 @@ const MAX_FILE_BYTES = 500_000;
 const MAX_KEY_CHARACTERS = 300;
 
 /**
- * A file with one line for each work that starts or completes. A line takes a few microseconds,
- * because it is not synced to disk: it only has to survive the process. The watchdog's thread
- * appends lines of its own while this process hangs.
+ * A file with one line for each item of work that starts or completes. A line takes a few
+ * microseconds, because it is not synced to disk: it only has to survive the process. The
+ * watchdog's thread appends its own lines while this process hangs.
  */
 export function openWorkRecord(options: WorkRecordOptions): OpenWorkRecord {
   return new FileRecord(options);
@@ -128,8 +128,7 @@ class FileRecord implements OpenWorkRecord {
       if (this.#size > MAX_FILE_BYTES) this.#rewrite();
     } catch (error) {
       this.#options.log.warn({ path: this.path, reason: reasonOf(error) }, OFF);
-      // If the line of completed work were missing, the work would look as if it were still in
-      // progress.
+      // If the line for completed work were missing, the work would still appear to be in progress.
       ftruncateSync(this.#file);
       closeSync(this.#file);
       this.#file = undefined;

@@ -1,26 +1,26 @@
 /**
  * Joins a truncated answer with its continuation. A model that is asked to continue repeats its
- * last words, as instructed, or its last sentence, or starts over; the reader must not see any of
- * that twice.
+ * last words, as instructed, or repeats its last sentence, or starts over; the reader must not see
+ * any of that twice.
  */
 
-/** A repetition of at least this many characters is never an accident, wherever it begins. */
+/** A repetition of at least this many characters is never a coincidence, wherever it starts. */
 const CERTAIN = 12;
 /** A shorter repetition is ignored even when it consists of whole words. */
 const MIN_WORDS = 3;
 /**
- * The minimum for several words that start at the beginning of a word, even when the cut was inside
- * a word.
+ * The minimum length for several words that start at a word boundary, even if the cut was inside a
+ * word.
  */
 const MIN_SEVERAL = 8;
 const MIN_CJK = 3;
-/** Dots and blanks that models put before a continuation. */
+/** Dots and whitespace that models put before a continuation. */
 const LEAD = /^(?:\s|\u2026|\.\.\.)+/;
 
 const CJK =
   /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|\p{Script=Thai}/u;
 
-/** The length of the beginning of `next` that repeats the end of `before`, in UTF-16 units. */
+/** How much of the beginning of `next` repeats the end of `before`, in UTF-16 units. */
 export function repeatedLength(before: string, next: string): number {
   const lead = LEAD.exec(next)?.[0].length ?? 0;
   const whole = longestOverlap(before, next);
@@ -30,7 +30,7 @@ export function repeatedLength(before: string, next: string): number {
   return lead > 0 && isRepetition(before, behind, inner) ? lead + inner : 0;
 }
 
-/** The length of the longest beginning of `next` that is also an end of `before`. */
+/** The length of the longest prefix of `next` that is also a suffix of `before`. */
 function longestOverlap(before: string, next: string): number {
   const tail = before.slice(-next.length);
   const fallback: number[] = [0];
@@ -64,7 +64,7 @@ function isWordPart(character: string | undefined): boolean {
 const SPACED = /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}]/u;
 
 /**
- * The gap before a continuation that repeats nothing. Models begin a message without a space, so
+ * The gap before a continuation that repeats nothing. Models start a message without a space, so
  * two words would run together. A single word split in two is rarer, because tokens seldom end
  * inside a word.
  */
@@ -73,10 +73,10 @@ function continuationGap(before: string, next: string): string {
   return SPACED.test(last) && SPACED.test(first) ? ' ' : '';
 }
 
-/** Receives a continuation while it streams in. */
+/** Receives a continuation while it is streamed. */
 export interface Joint {
   /**
-   * Returns the text that may be shown. Text that may still repeat the end of the earlier answer is
+   * Returns the text that can be shown. Text that may still repeat the end of the earlier answer is
    * held back.
    */
   push(text: string): string;

@@ -48,13 +48,13 @@ describe('[D07] an answer longer than the chat shows', () => {
     expect(parts.some(({ file }) => file !== undefined)).toBe(false);
   });
 
-  it.each([1, 2, 3, MESSAGES])('is sent unchanged while it takes %i messages', async (messages) => {
+  it.each([1, 2, 3, MESSAGES])('is sent unchanged if it takes %i messages', async (messages) => {
     const parts = await answerTo({ maxFileBytes: 1_000_000 }, PARAGRAPH.repeat(messages).trim());
     expect(parts).toHaveLength(messages);
     expect(parts.some(({ file }) => file !== undefined)).toBe(false);
   });
 
-  it('closes a code block that its beginning leaves open', async () => {
+  it('closes a code block that is left open where the beginning ends', async () => {
     const parts = await answerTo(
       { maxFileBytes: 1_000_000 },
       `\`\`\`\n${'code\n'.repeat(2_000)}\`\`\``,
@@ -63,7 +63,7 @@ describe('[D07] an answer longer than the chat shows', () => {
     expect(parts[1]?.body.plain).toMatch(/^\[Cut here/);
   });
 
-  it('says that it was cut to people, to the model and in the live preview', async () => {
+  it('is truncated with a notice for people, for the model and in the live preview', async () => {
     await scene.write('Tell me everything');
     scene.model.next({ say: 'One two', cut: { what: 'characters', most: 7 } });
     await scene.answerNext();

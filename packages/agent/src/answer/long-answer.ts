@@ -5,20 +5,21 @@ import type { NewPart, PartWithBytes } from '@parley/store';
 import { renderParts, withFile } from '../post-message.ts';
 
 /**
- * The default for the number of messages of one answer in a chat: a long answer fits, and nobody
- * has to scroll through more.
+ * The default number of messages per answer in a chat: it allows a long answer, and nobody has to
+ * scroll further.
  */
 export const DEFAULT_ANSWER_MESSAGES = 20;
 
-/** The number of parts that a chat shows of an answer sent as a file. */
+/** The number of parts shown in the chat when an answer is sent as a file. */
 const SHOWN_BESIDE_FILE = 1;
 
-/** The factor by which each attempt shortens a beginning that did not fit into its messages. */
+/** The factor by which each attempt shortens a text that did not fit into its messages. */
 const SHRINK = 0.8;
 
 /**
- * Renders an answer into parts. An answer that would take more than `most` messages is sent as a
- * file below its beginning; if no file can be sent, it is cut and a note gives its full length.
+ * Renders an answer into parts. An answer that needs more than `most` messages is sent as a file
+ * below its beginning; if no file can be sent, it is truncated, with a note that states its full
+ * length.
  */
 export async function answerParts(
   markdown: string,
@@ -43,8 +44,7 @@ export async function answerParts(
 }
 
 /**
- * Returns as much of an answer as fits into `shown` messages, cut at the end of a line where
- * possible.
+ * Returns as much of an answer as fits into `shown` messages, cut at the end of a line if possible.
  */
 async function beginningOf(
   markdown: string,
@@ -61,13 +61,13 @@ async function beginningOf(
   return { parts: [], length: 0 };
 }
 
-/** How an answer ended: at a limit of the settings, and by the provider's account. */
+/** How an answer ended: at a limit from the settings, and as reported by the provider. */
 interface AnswerEnd {
   readonly cut?: AnswerCut | undefined;
   readonly finishReason: string;
 }
 
-/** The note after a text that the model did not end itself; empty when it did. */
+/** The note after a text that the model did not end itself; empty if it did. */
 export function endNote(text: string, end: AnswerEnd): string {
   const note = cutNote(end);
   if (note === null) return '';
@@ -90,7 +90,7 @@ function cutNote({ cut, finishReason }: AnswerEnd): string | null {
     : null;
 }
 
-/** Closes an unfinished code block, so that a line that follows is not part of it. */
+/** Closes an unfinished code block, so that a line after it is not part of it. */
 export function withFenceClosed(markdown: string): string {
   const fence = findOpenFence(markdown);
   return fence === null ? markdown : `${markdown}\n${fence}`;

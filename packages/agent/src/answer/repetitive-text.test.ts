@@ -27,7 +27,7 @@ const RECOGNIZERS: readonly (readonly [name: string, read: (text: string) => unk
   ],
 ];
 
-describe('what the agent reads in texts of people and models', () => {
+describe('text by people and models that the agent parses', () => {
   it.each(RECOGNIZERS)(
     '[D13] is parsed in bounded time for any repetitive text: %s',
     (_name, read) => {

@@ -2,14 +2,14 @@ import { QUIET_TOKEN, SILENT_TOKEN } from '@parley/core';
 
 const TOKENS = [SILENT_TOKEN, QUIET_TOKEN] as const;
 
-/** Characters that a person could read: letters, digits and pictographs, except the system mark. */
+/** Characters that a person can read: letters, digits and pictographs, except the system mark. */
 const SEEN = '[[\\p{L}\\p{N}\\p{RI}\\p{Extended_Pictographic}]--[⚙]]';
 const UNSEEN = '[^[\\p{L}\\p{N}\\p{RI}\\p{Extended_Pictographic}]--[⚙]]';
 const VISIBLE = new RegExp(SEEN, 'v');
 const UNSEEN_EDGES = new RegExp(`^${UNSEEN}+|(?<!${UNSEEN})${UNSEEN}+$`, 'gv');
 
 /**
- * A token no matter how its letters are separated: by invisible characters or an escaped
+ * A token no matter how its letters are separated, such as by invisible characters or an escaped
  * underscore.
  */
 const LETTERS = TOKENS.map((token) =>
@@ -31,8 +31,8 @@ const MAY_BECOME = new RegExp(`(?:${UNSEEN}+|${ANY}|${STARTED})$`, 'iv');
 const IS_OVER = new RegExp(`(?:${UNSEEN}+|${ANY})$`, 'iv');
 
 /**
- * Matches a text that begins with a letter, a digit or `_` and has more of these than any token, so
- * that it needs no closer look.
+ * Matches a text that starts with a letter, a digit or `_` and has more of these than any token, so
+ * that it needs no further check.
  */
 const LONGER_THAN_TOKENS = new RegExp(
   `^\\w(?:[^\\p{L}\\p{N}]*[\\p{L}\\p{N}]){${Math.max(...TOKENS.map(({ length }) => length))}}`,
@@ -48,9 +48,9 @@ export function holdsToken(text: string): boolean {
 }
 
 /**
- * The token that makes up the whole message, or null. More spellings count here than elsewhere,
- * because no other text is lost: any case, and capitals with a space or a hyphen. "No reply." is an
- * answer.
+ * The token that makes up the whole message, or null. More spellings are accepted here than
+ * elsewhere, because no other text is lost: any case, and capitals with a space or a hyphen. "No
+ * reply." is an answer.
  */
 export function wholeToken(text: string): string | null {
   if (LONGER_THAN_TOKENS.test(text)) return null;
@@ -61,7 +61,7 @@ export function wholeToken(text: string): string | null {
   );
 }
 
-/** Whether a message that is still growing might turn out to be nothing but a token. */
+/** Whether a growing message might turn out to be nothing but a token. */
 export function mayBecomeWhole(text: string): boolean {
   if (LONGER_THAN_TOKENS.test(text)) return false;
   if (/^\s*(?:`{3,}|~{3,})[\w-]*$/.test(text)) return true;
@@ -86,11 +86,11 @@ export function withoutFirstToken(text: string): string | null {
   const isAlone = !isVisible(line);
   if (/^_*\p{N}|^_+\p{L}/u.test(rest) || !isIntendedToken(token, isAlone)) return null;
   const [before, after] = unwrapped(lead, rest);
-  // The marker of a list item or quotation that held nothing else would otherwise begin the next
+  // Otherwise the marker of a list item or quotation that held nothing else would start the next
   // line.
   const kept = isAlone ? before.replace(/(^|\n)(?:[ \t>+#–—-]|\*(?=[ \t]))*$/u, '') : before;
   const next = after.replace(/^[\s\p{Cf}.,;:!?…。–—-]+/u, '');
-  // A frame must begin its line, so it keeps a line break after marks around the token.
+  // A frame must start its line, so it keeps a line break after marks around the token.
   const gap = isAlone && kept.trim() !== '' && /^[<[]/.test(next) ? '\n' : '';
   return kept.trim() + gap + next;
 }
@@ -104,7 +104,7 @@ export function withoutLastToken(text: string): string | null {
   const isAlone = !isVisible(lead.slice(lead.lastIndexOf('\n') + 1));
   if (isPartOfName || !isIntendedToken(token, isAlone)) return null;
   const [before, after] = unwrapped(lead, tail);
-  // The marker of a list item or quotation that held the token and nothing else.
+  // The marker of a list item or quotation that contained only the token.
   const kept = before.replace(/(^|\n)[ \t>*+#–—-]*$/u, '').trimEnd();
   // A bracket on a later line would complete a tag or frame on the line before, which people have
   // already seen.
@@ -117,8 +117,8 @@ export function withoutTokenParagraphs(text: string): string {
 }
 
 /**
- * On a line with other words only a token in capitals counts: "the column is called no_reply" is
- * left alone.
+ * On a line with other words, only a token in capitals counts: "the column is called no_reply" is
+ * left unchanged.
  */
 function isIntendedToken(token: string, isAlone: boolean): boolean {
   const plain = token.replace(/[\\\p{Cf}]/gu, '');

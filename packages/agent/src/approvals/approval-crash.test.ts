@@ -18,22 +18,22 @@ import { decide, OWNER_CHAT, PLACE } from '../testing/write-message.ts';
 const KINDS = ['asks', 'acts once', 'allowed by the settings'] as const;
 type Kind = (typeof KINDS)[number];
 
-/** The outcome of a turn across all its lives. */
+/** The outcome of a turn across all its lives (one per process). */
 interface Fate {
   readonly ran: number;
   readonly ids: number;
   readonly questions: number;
   readonly rows: number;
   readonly answers: number;
-  /** The result of the call as the model read it. */
+  /** The result of the call as sent to the model. */
   readonly told: string;
-  /** The writes of each life, in order. */
+  /** The writes in each life, in order. */
   readonly lives: readonly (readonly string[])[];
 }
 
 /**
- * Plays one turn with one call that needs an approval. The process dies once per entry of `deaths`
- * and then survives.
+ * Simulates one turn with one call that needs an approval. The process dies once per entry of
+ * `deaths` and then survives.
  */
 async function fateOf(kind: Kind, deaths: readonly Death[]): Promise<Fate> {
   const made = countingTool('write', 'write');
@@ -131,7 +131,7 @@ const POINTS = [1, 2, 3, 4, 5].flatMap((write) => [
 
 describe('a process that dies around a call that needs an approval', () => {
   it.each(KINDS)(
-    '[G05] [G16] makes exactly the writes that these tests kill it at: %s',
+    '[G05] [G16] makes exactly the writes at which these tests kill it: %s',
     async (kind) => {
       const { lives } = await fateOf(kind, []);
       const rest = kind === 'acts once' ? ['step', 'commit'] : ['step', 'step', 'commit'];
@@ -142,7 +142,7 @@ describe('a process that dies around a call that needs an approval', () => {
   );
 
   it.each(KINDS.flatMap((kind) => POINTS.map((death) => [kind, death.when, death.write] as const)))(
-    '[G05] [G16] ends like one that survived when killed before or while it asks: %s, %s write %i',
+    '[G05] [G16] ends like an uninterrupted process if killed before or while it asks: %s, %s write %i',
     async (kind, when, write) => {
       expectOnce(kind, await fateOf(kind, [{ write, when }]));
     },
@@ -171,7 +171,7 @@ describe('a process that dies around a call that needs an approval', () => {
     },
   );
 
-  it('[G05] [G16] asks once, runs the call at most once and answers once, whatever the deaths', async () => {
+  it('[G05] [G16] asks once, runs the call at most once and answers once, however often it dies', async () => {
     const death = fc.record({
       write: fc.integer({ min: 1, max: 6 }),
       when: fc.constantFrom<Death['when'][]>('before', 'after'),

@@ -27,8 +27,8 @@ import {
 } from './stored-question.ts';
 
 /**
- * The decision about a call. `run`: run it exactly as it was approved. `refused`: do not run it;
- * the text explains why to the model.
+ * The decision about a call. `run`: run it exactly as approved. `refused`: do not run it; the text
+ * tells the model why.
  */
 type GateVerdict =
   | { readonly kind: 'run'; readonly approved: boolean }
@@ -41,9 +41,9 @@ export function openGate(deps: GateServices, turn: Turn, lease: Lease) {
   const { approvals } = deps.store;
   return {
     /**
-     * Decides whether a call may run. When a person must be asked first, the question and the
+     * Decides whether a call may run. If a person must be asked first, the question and the
      * suspension of the turn are stored in one transaction and TurnSuspendedError is thrown. The
-     * run after the decision finds it here.
+     * run after the decision finds the decision here.
      */
     async check(
       tool: Tool,
@@ -67,8 +67,8 @@ export function openGate(deps: GateServices, turn: Turn, lease: Lease) {
       const asked = { tool: tool.name, callKey: key, shown, rule: ruleFor(tool.name, subject) };
       if (need === 'auto') return allow(deps, turn, lease, asked);
       const { name, asksAbout = `this call of \`${name}\`` } = tool;
-      // A stranger must not be able to summon an owner, nor a group have to wait, over something
-      // that a person can simply name.
+      // A stranger must not be able to summon an owner, and a group must not have to wait, for
+      // something that a person can simply name.
       if (moment.reader.kind !== 'owner' && moment.untrustedText && isSometimes(tool, deps.rules))
         return { kind: 'refused', text: othersText(name, asksAbout) };
       if (asked.shown.length > MAX_SHOWN)
@@ -86,8 +86,8 @@ export function openGate(deps: GateServices, turn: Turn, lease: Lease) {
 const RUN: GateVerdict = { kind: 'run', approved: false };
 
 /**
- * `shown` is the question as it would read now. It differs from the approved one when the file has
- * changed since.
+ * `shown` is the question as it would be shown now. It differs from the approved one if the file
+ * has changed since.
  */
 function verdictOf(approval: Approval, { proposes }: Tool, shown: string): GateVerdict {
   switch (approval.state) {
@@ -100,7 +100,7 @@ function verdictOf(approval: Approval, { proposes }: Tool, shown: string): GateV
     case 'expired':
     case 'withdrawn':
       return { kind: 'refused', text: refusalText(approval, approval.state) };
-    // An answer to a question is not an approval; `ask_user` reads it itself.
+    // An answer to a question is not an approval; `ask_user` handles it.
     case 'answered':
       return RUN;
     case 'pending':
@@ -136,11 +136,11 @@ async function askForApproval(
 
 export interface QuestionRoute {
   readonly route: ReplyRoute;
-  /** The conversation of that chat. The question can be decided only there. */
+  /** The conversation in that chat. The question can be decided only there. */
   readonly conversationId: string;
   readonly toDecider: boolean;
   /**
-   * Present when another person caused the call: who it was, and the route on which to notify them.
+   * Present if another person caused the call: who it was, and the route on which to notify them.
    */
   readonly onBehalf?: { readonly who: string; readonly route: ReplyRoute };
 }
@@ -152,8 +152,8 @@ interface Deciders {
 
 /**
  * Chooses the chat in which to ask: the turn's own chat, unless it is a direct chat with a person
- * who may not decide. In that case an owner is asked in the chat they used last. Null when no owner
- * has a chat.
+ * who may not decide. In that case an owner is asked in their most recently used chat. Null if no
+ * owner has a chat.
  */
 async function placeToAsk(
   deps: Deciders & { readonly store: Pick<Store, 'inbox'> },
@@ -188,12 +188,15 @@ async function questionFor(
   return [...question, ...(await renderParts(waitingText(waitMs), onBehalf.route))];
 }
 
-/** The limit for one question; nobody reads more messages than this before pressing a button. */
+/**
+ * The maximum number of parts per question; nobody reads more messages than this before pressing a
+ * button.
+ */
 const MAX_PARTS = 30;
 
 /**
- * Renders a question into parts of the outbox, with buttons below the last. Pressing a button
- * equals typing its command. The parts are numbered, so that a missing one is noticed.
+ * Renders a question into parts for the outbox, with buttons below the last one. Pressing a button
+ * is equivalent to typing its command. The parts are numbered, so that a missing one is noticed.
  */
 async function questionParts(
   markdown: string,
@@ -210,7 +213,7 @@ async function questionParts(
 }
 
 /**
- * A question about a call. `who` is set only when the person asked is not the one who caused the
+ * A question about a call. `who` is set only if the person asked is not the one who caused the
  * call.
  */
 export interface Question {
@@ -223,7 +226,7 @@ export interface Question {
 }
 
 /**
- * Formats the question as Markdown. It names the commands of its buttons, because not every
+ * Formats the question as Markdown. It names the commands behind its buttons, because not every
  * platform has buttons.
  */
 export function questionText({ tool, shown, code, waitMs, toDecider, who }: Question): string {
@@ -270,8 +273,8 @@ function changedWriteText(tool: string): string {
 }
 
 /**
- * Tells the model that no approver can be asked. `about` names the calls that need an approval, if
- * not all calls of the tool do.
+ * Tells the model that no approver can be asked. `about` names the calls that need an approval,
+ * unless all calls to the tool do.
  */
 export function noApproverText(tool: string, about?: string): string {
   const which = about === undefined ? '' : ` An approval is needed for ${about}.`;

@@ -9,7 +9,7 @@ import { isAllowed, isNamed } from './auto-rules.ts';
 export interface ApprovalRules {
   /** Tools that need an approval even though they do not request it themselves. */
   readonly ask: readonly string[];
-  /** Calls that are approved in advance: names of tools, or `tool:pattern`. */
+  /** Calls that are approved in advance: tool names, or `tool:pattern`. */
   readonly auto: readonly string[];
   /** People besides the owners who may decide, for example `telegram:42`. */
   readonly approvers: readonly string[];
@@ -27,7 +27,7 @@ function mayAskApproval(
 }
 
 /**
- * Whether every call of a tool needs an approval. Such a tool is useless when no approver can be
+ * Whether every call to a tool needs an approval. Such a tool is useless if no approver can be
  * asked.
  */
 export function asksAlways(tool: Pick<Tool, 'approval' | 'spares'> | undefined): boolean {
@@ -51,9 +51,9 @@ export function isSpared(
 }
 
 /**
- * Decides whether a call needs an approval. `subject` is the first argument in the order of the
- * schema, which the model cannot change; null when it is not a string. `isSpared` means that the
- * tool exempts this call. `proposal` is the change that the call would make.
+ * Decides whether a call needs an approval. `subject` is the first argument in schema order, which
+ * the model cannot change; null if it is not a string. `isSpared` means that the tool exempts this
+ * call. `proposal` is the change that the call would make.
  */
 export function needOf(
   tool: Pick<Tool, 'name' | 'approval'>,
@@ -130,7 +130,7 @@ function listTools(
 
 export interface ReadInTurn {
   readonly messages: readonly InboundMessage[];
-  /** Tool results; `foreign` marks those that outsiders may have written. */
+  /** Tool results; `foreign` marks those that may have been written by outsiders. */
   readonly results: readonly { readonly foreign: boolean }[];
   /** Whether the turn that started this sub-agent had read text from outsiders. */
   readonly inherited?: boolean;
@@ -138,8 +138,8 @@ export interface ReadInTurn {
 
 /**
  * Whether a turn has read text from outsiders: pages, servers, files, forwarded or quoted messages,
- * or sub-agents, which may have read any of these. The answer depends only on messages and journal,
- * so a turn that resumes after a crash decides the same (G16).
+ * or sub-agents, which may have read any of these. The result depends only on messages and journal,
+ * so a turn that resumes after a crash gets the same result (G16).
  */
 export function hasUntrustedText({ messages, results, inherited = false }: ReadInTurn): boolean {
   return inherited || results.some(({ foreign }) => foreign) || messages.some(isUntrusted);
@@ -147,7 +147,7 @@ export function hasUntrustedText({ messages, results, inherited = false }: ReadI
 
 function isUntrusted(message: InboundMessage): boolean {
   const { trigger, text } = message;
-  // True for the result of a sub-agent; the message that starts one has a fixed text.
+  // True for the result from a sub-agent; the message that starts one has a fixed text.
   if (trigger !== undefined) return trigger === 'sub-agent' && text !== FIRST_MESSAGE;
   return hasOutsideText(message) || parsePromptCommand(text) !== null;
 }

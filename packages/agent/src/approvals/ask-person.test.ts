@@ -134,7 +134,7 @@ describe('a tool that asks the person', () => {
     expect(elsewhere?.kind).toBe('elsewhere');
   });
 
-  it('[G02] leaves files to a turn of their own', async () => {
+  it('[G02] leaves files to a separate turn', async () => {
     await asked();
     const file = { kind: 'document', mimeType: 'text/plain', name: 'a.txt' } as const;
     await scene.write('see', { files: [{ ...file, bytes: new TextEncoder().encode('x') }] });

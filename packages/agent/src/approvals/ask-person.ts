@@ -7,7 +7,7 @@ import { type GateServices, minutes, newApproval, storeQuestion } from './stored
 
 /**
  * How long a question in a group waits, in ms. It is shorter than elsewhere because the rest of the
- * group waits, too.
+ * group has to wait as well.
  */
 const GROUP_WAIT_MS = 10 * 60_000;
 
@@ -45,11 +45,11 @@ export async function askPerson(
   throw new TurnSuspendedError('ask_user');
 }
 
-/** The longest choice, in characters: as much as a button shows on every platform. */
+/** The maximum length of a choice, in characters: what fits on a button on every platform. */
 export const CHOICE_CHARACTERS = 60;
-/** The largest number of choices: as many as a Discord menu has. */
+/** The largest number of choices: what fits into a Discord menu. */
 export const MAX_CHOICES = 25;
-/** The number of buttons per part when the route does not give a maximum. */
+/** The number of buttons per part if the route does not give a maximum. */
 const USUAL_BUTTONS = 8;
 
 const SKIP = { label: 'Skip', does: 'leaves it open' } as const;
@@ -67,7 +67,7 @@ function withButtons(
       ...('style' in skip && { style: skip.style }),
     },
   ];
-  // When the buttons do not fit, people choose by number.
+  // If the buttons do not fit, people choose by number.
   const shown = choices.length + others.length > maxButtons ? [] : choices;
   const buttons = [
     ...shown.map((label, at) => ({ label, data: `/answer ${code} ${at + 1}` })),
@@ -77,8 +77,8 @@ function withButtons(
 }
 
 /**
- * The question as people read it. `name` is the person asked, given in groups, where others read
- * it, too.
+ * The question as shown to people. `name` is the person asked, given in groups, where others read
+ * it as well.
  */
 function questionText(
   { question, choices, skip = SKIP }: PersonQuestion,

@@ -40,7 +40,7 @@ describe('a rule of approvals.auto', () => {
     expect(isAllowed(entry, tool, subject)).toBe(expected);
   });
 
-  it('[G05] no star lets a command continue into another', () => {
+  it('[G05] never lets a star match the start of another command', () => {
     const joint = fc.constantFrom(';', '|', '&', '\n', '$(', '`', '>', '<');
     fc.assert(
       fc.property(fc.string(), joint, fc.string(), (before, sign, after) => {
@@ -50,7 +50,7 @@ describe('a rule of approvals.auto', () => {
   });
 
   it.each(ASCII.filter((sign) => sign !== '*').map((sign) => [sign]))(
-    '[G05] matches the sign %j beside a star only literally',
+    '[G05] matches the character %j next to a star only literally',
     (sign) => {
       const rule = `exec:a${sign}b *`;
       expect(isAllowed(rule, 'exec', `a${sign}b c`)).toBe(true);
@@ -79,13 +79,13 @@ describe('a rule of approvals.auto', () => {
     );
   });
 
-  it('[D13] with many stars is decided in linear time, even for a long text that nearly matches', () => {
+  it('[D13] with many stars is matched in linear time, even against a long text that nearly matches', () => {
     const rule = `exec:${'*a'.repeat(100)}b`;
     expect(isAllowed(rule, 'exec', 'a'.repeat(200_000))).toBe(false);
   });
 });
 
-describe('[G05] the rule that always allows a call', () => {
+describe('[G05] the rule that approves a call permanently', () => {
   it.each([
     ['write', 'notes/a.md', 'write:notes/a.md'],
     ['exec', 'git status; rm x', 'exec:git status; rm x'],

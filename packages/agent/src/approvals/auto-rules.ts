@@ -7,7 +7,7 @@ import { writtenOut } from './shown-arguments.ts';
 const NEVER_WILD: ReadonlySet<string> = new Set('\n\r;|&<>$`(){}');
 
 /**
- * Whether an entry of the allow list covers a call. `write` covers all calls of a tool,
+ * Whether an entry in the allow list covers a call. `write` covers all calls to a tool,
  * `write:notes/*` those whose whole subject matches. A `*` matches neither shell syntax that leads
  * to another command nor a step up to a parent folder: `git status; rm -r .` does not match `git
  * status*`. All other characters match literally.
@@ -23,9 +23,9 @@ export function isAllowed(entry: string, tool: string, subject: string | null): 
 }
 
 /**
- * Matches each piece at its first occurrence. A later one is never needed: whatever a `*` would
- * have to skip to get there contains no character that a `*` may not match, so the next `*` can
- * match it as well.
+ * Matches each piece at its first occurrence. A later one is never needed: any text that a `*`
+ * would have to skip to get there contains no character that a `*` may not match, so the next `*`
+ * can match it as well.
  */
 function matchesWildcards(pieces: readonly string[], subject: string): boolean {
   const first = pieces[0] ?? '';
@@ -48,12 +48,11 @@ function isWild(subject: string, from: number, to: number): boolean {
   return true;
 }
 
-/** The longest rule, in characters; a longer one would be unreadable in a list. */
+/** The maximum length of a rule, in characters; a longer one would be unreadable in a list. */
 const MAX_RULE_LENGTH = 300;
 
 /**
- * Returns the entry of the allow list that covers exactly this subject; null when no entry can
- * express that.
+ * Returns the allow list entry that covers exactly this subject; null if no entry can express that.
  */
 export function ruleFor(tool: string, subject: string | null): string | null {
   if (subject === null || subject.trim() === '' || /[*\n\r]/.test(subject)) return null;
@@ -62,7 +61,7 @@ export function ruleFor(tool: string, subject: string | null): string | null {
   return rule.length > MAX_RULE_LENGTH ? null : rule;
 }
 
-/** Whether an entry names a call by its whole subject, without a `*`. */
+/** Whether an entry covers a call by its whole subject, without a `*`. */
 export function isNamed(entry: string, tool: string, subject: string | null): boolean {
   return subject !== null && !entry.includes('*') && entry === `${tool}:${subject}`;
 }

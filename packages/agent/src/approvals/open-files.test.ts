@@ -117,7 +117,7 @@ describe('[W09] a write in an owner’s turn without text from outsiders', () =>
     );
   });
 
-  it('[G07] is refused to a sub-agent, which cannot ask anybody, whatever the rules say', async () => {
+  it('[G07] is refused to a sub-agent, which has no approver to ask, whatever the rules say', async () => {
     const approvals = { auto: ['write:notes/open.md'] };
     await open({ 'notes/open.md': 'old' }, { delegates: true, approvals });
     const task = { title: 'tea', task: 'note it' };

@@ -28,7 +28,7 @@ const decoded = (text: string) =>
     String.fromCodePoint(Number.parseInt(code, 16)).repeat(Number(count)),
   );
 
-/** Characters that have been used to hide or disguise text, or might be. */
+/** Characters that have been or might be used to hide or disguise text. */
 const TRICKS =
   '\u3164 \u2800 \u2003 \u00a0 \u034f \u115f \u1160 \uffa0 \u200b \u200d \u202e \u2066 \ufeff \u00ad \u180e \u{e0041} \ue000 \ufe0e \u{e0100} \u0338 \u20dd \u3000 \u2028 \r \t \x1b \ud800 \udc00 \ufffc \u{1d159} \u{13441} \u1680 \ufff9'.split(
     ' ',
@@ -77,7 +77,7 @@ const input = fc.dictionary(
   fc.oneof(text, fc.jsonValue(), fc.array(text), fc.dictionary(text, text)),
 );
 
-describe('the text that people see of a call', () => {
+describe('the text in which a call is shown to people', () => {
   it('[G05] shows the exact call: it can be parsed back', () => {
     fc.assert(
       fc.property(input, (given) => {
@@ -105,7 +105,7 @@ describe('the text that people see of a call', () => {
   });
 
   it.each(TRICKS.map((sign) => [sign.codePointAt(0)?.toString(16) ?? '', sign]))(
-    '[G05] spells out U+%s, alone and repeated, wherever it stands',
+    '[G05] spells out U+%s, alone and repeated, wherever it occurs',
     (code, sign) => {
       for (const around of ['', 'x', 'é', 'ש', '❤', '你']) {
         const shown = shownArguments({ command: `${around}${sign}${sign.repeat(400)}; rm -r .` });
@@ -146,7 +146,7 @@ describe('the text that people see of a call', () => {
     expect(shownArguments({ words })).toBe(`words: "${words}"`),
   );
 
-  it('[G05] leaves a line of right-to-left letters alone', () => {
+  it('[G05] leaves a line of right-to-left letters unchanged', () => {
     expect(shownArguments({ text: 'שלום, עולם!\nשלום' })).toBe('text:\n| שלום, עולם!\n| שלום');
   });
 

@@ -1,23 +1,25 @@
 /**
- * The longest call that a person is asked about, in characters as shown. Slightly more than the
- * tools accept.
+ * The maximum length of a call that can be shown for approval, in characters as shown. Slightly
+ * more than the tools accept.
  */
 export const MAX_SHOWN = 24_000;
 
-/** Strings shorter than this, without quotes and line breaks, stay on the line of their name. */
+/**
+ * Strings shorter than this, without quotes and line breaks, stay on the same line as their name.
+ */
 const INLINE = 80;
 /** Longer runs of spaces or line breaks could push text out of sight, so they are escaped. */
 const SPACES = 16;
 const LINE_ENDS = 3;
-/** More combining marks than this on one letter cover its neighbors. */
+/** More combining marks than this on one letter would cover its neighbors. */
 const MARKS = 3;
 
 /**
  * The whole call as people see it and as it is recorded: one line per argument, `name: value`. A
  * longer string follows its name, with a bar before each of its lines. The exact arguments can be
  * parsed back from this text, and every character is visible: invisible or ambiguous ones are
- * spelled out as `\u{…}`, several of one kind as `\u{20*40}` with their count. No line begins like
- * a Markdown fence.
+ * spelled out as `\u{…}`, repeated ones as `\u{20*40}` with their count. No line starts like a
+ * Markdown fence.
  */
 export function shownArguments(input: unknown): string {
   if (typeof input !== 'object' || input === null) return writtenOut(JSON.stringify(input));
@@ -46,7 +48,7 @@ export function writtenOut(text: string): string {
   });
 }
 
-/** Right-to-left letters reverse the order of their neighbors on the screen. */
+/** Right-to-left letters reverse the display order of their neighbors. */
 const RIGHT_TO_LEFT =
   /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 /** ASCII characters whose reordering would change the meaning. */
@@ -80,7 +82,7 @@ function writtenWord(word: string, isMixed: boolean): string {
       isHidden ||
       alike.has(at) ||
       (isMixed && RIGHT_TO_LEFT.test(sign)) ||
-      // Otherwise a text could pass for an escape.
+      // Otherwise a text could be mistaken for an escape.
       word.startsWith('\\u{', at);
     const count = isWrittenOut ? runFrom(word, at, sign) : 1;
     out += isWrittenOut ? characterCode(sign, count) : sign;
@@ -97,18 +99,18 @@ function runFrom(word: string, at: number, sign: string): number {
 }
 
 /**
- * A combining mark that belongs to no script strikes out or covers letters; other marks belong to
- * their letters.
+ * A combining mark that belongs to no script, which strikes out or covers letters; other marks
+ * belong to their letters.
  */
 const FOREIGN_MARK =
   /(?![\u064b-\u0655\u0670])[\p{Script=Inherited}\p{Default_Ignorable_Code_Point}]/u;
 const OTHER_THAN_ASCII = /(?!\p{ASCII})\p{L}/u;
 
-/** After a pictograph, this selector only says to show it in color. */
+/** After a pictograph, this selector only requests display in color. */
 const EMOJI_STYLE = '\ufe0f';
 /**
- * Characters that show nothing: unassigned, private use, surrogates, control, white space, default
- * ignorable, and a few that are drawn blank.
+ * Characters that display nothing: unassigned, private use, surrogates, control, whitespace,
+ * default ignorable, and a few that are drawn blank.
  */
 const INVISIBLE =
   /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\ufffc\u{13441}-\u{13446}\u{1d159}]/u;
@@ -116,8 +118,8 @@ const INVISIBLE =
 const LIKE_ASCII =
   /[\u00b4\u01c0\u01c3\u02b9-\u02bf\u02c6\u02c8\u02ca\u02cb\u02d0\u02dc\u02ee\u02f4\u02f8\u055a\u0589\u05c3\u05f3\u05f4\u2010-\u2012\u2018-\u201f\u2024\u2032-\u2037\u2043\u2044\u204e\u2212\u2215\u2216\u2217\u2223\u2236\u223c\u2571\u2572\u2758\u29f5\u29f8\u29f9\ua789\ua78c]/u;
 /**
- * Characters that are compatible with an ASCII character but plainly look different: raised,
- * lowered or circled.
+ * Characters that are compatible with an ASCII character but clearly look different: superscripts,
+ * subscripts or circled.
  */
 const PLAINLY_OTHER =
   /[\u00aa\u00b2\u00b3\u00b9\u00ba\u02b0-\u02b8\u1d2c-\u1d6a\u2070-\u209c\u2460-\u24ff]/;
@@ -138,16 +140,16 @@ function isUnclear(sign: string, before: string, after: string): boolean {
 
 const isLetter = (sign: string) => /\p{L}/u.test(sign);
 
-/** Letters of the scripts whose letters can pass for Latin ones. */
+/** Letters from the scripts whose letters can pass for Latin ones. */
 const OTHER_LETTER =
   /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Coptic}\p{Script=Lisu}]/u;
 const LATIN = /\p{Script=Latin}/u;
-/** Matches words of these letters that look Latin as a whole. */
+/** Matches words made up of such letters that look Latin as a whole. */
 const TWINS = /^[АВЕЅІЈКМНОРСТУХаеорсухіјѕһԁԛԝӏѵьгпΑΒΕΖΗΙΚΜΝΟΡΤΥΧανορικυχօոսցհյ0-9]+$/u;
 
 /**
- * Positions of letters from another script that look like Latin ones, in words that also contain
- * Latin letters or, in a text that contains Latin letters, in words that look Latin as a whole.
+ * The positions of letters from other scripts that look like Latin ones: in words that also contain
+ * Latin letters or, if the text contains Latin letters, in words that look Latin as a whole.
  */
 function lettersAlike(text: string): ReadonlySet<number> {
   if (!OTHER_LETTER.test(text) || !LATIN.test(text)) return new Set();

@@ -27,7 +27,7 @@ export function newApproval(
   };
 }
 
-/** After this many taken codes in a row, `newCode` cannot be random. */
+/** After this many consecutive collisions, `newCode` cannot be random. */
 const MAX_CODES = 5;
 
 interface MadeQuestion {
@@ -37,7 +37,7 @@ interface MadeQuestion {
 
 /**
  * Stores the question that `make` builds with a new code, wakes its delivery and throws
- * TurnSuspendedError. Returns `none` when the question could not be built.
+ * TurnSuspendedError. Returns `none` if the question could not be built.
  */
 export async function storeQuestion(
   deps: GateServices,

@@ -32,7 +32,7 @@ const buttons = async (chatId = OWNER_CHAT) =>
   );
 
 describe('a call that needs an approval', () => {
-  it('[G05] suspends the turn with a question, and runs once when allowed', async () => {
+  it('[G05] suspends the turn with a question, and runs once after the approval', async () => {
     const tool = asking();
     await open({ tools: [tool.tool] });
     await scene.write('note it');
@@ -81,7 +81,7 @@ describe('a call that needs an approval', () => {
     },
   );
 
-  it('[G05] [G16] does not run a second time when its process dies while it runs', async () => {
+  it('[G05] [G16] does not run a second time if its process dies during the call', async () => {
     const dies = new AbortController();
     const tool = asking(() => dies.abort('handed-back'));
     await open({ tools: [tool.tool] });
@@ -95,7 +95,7 @@ describe('a call that needs an approval', () => {
     expect(tool.calls).toHaveLength(1);
   });
 
-  it('[G05] is asked about one after another, and seven suspensions do not count as failed attempts', async () => {
+  it('[G05] is approved one call at a time, and seven suspensions do not count as failed attempts', async () => {
     const tool = asking();
     await open({ tools: [tool.tool] });
     await scene.write('note them');
@@ -115,7 +115,7 @@ describe('a call that needs an approval', () => {
     expect((await scene.owed()).at(-1)).toBe('Done.');
   });
 
-  it('[G05] asks nobody when its arguments are invalid', async () => {
+  it('[G05] asks nobody if its arguments are invalid', async () => {
     const tool = asking();
     await open({ tools: [tool.tool] });
     await scene.write('note it');
@@ -125,7 +125,7 @@ describe('a call that needs an approval', () => {
     expect(await scene.store.approvals.recent(9)).toEqual([]);
   });
 
-  it('[G05] asks if the settings say so; a call that they allow runs at once and is recorded', async () => {
+  it('[G05] asks if the settings require it; a call that they allow runs immediately and is recorded', async () => {
     const [write, look] = [countingTool('write', 'write'), countingTool('look')];
     await open({
       tools: [write.tool, look.tool],
@@ -143,7 +143,7 @@ describe('a call that needs an approval', () => {
     ]);
   });
 
-  it('[G05] [W02] in a group is asked about there, showing this call and nothing else', async () => {
+  it('[G05] [W02] in a group is approved there, with a question that shows only this call', async () => {
     await open({ tools: [asking().tool] });
     await scene.write('the secret is heron', { chat: GROUP, sender: BO });
     scene.model.next({ say: 'thinking of the heron', ...call('parrots') });
@@ -155,7 +155,7 @@ describe('a call that needs an approval', () => {
     expect(await scene.owed(OWNER_CHAT)).toEqual([]);
   });
 
-  it('[G05] of a person who may not decide goes to the owner and names that person', async () => {
+  it('[G05] by a person who may not decide goes to the owner and names that person', async () => {
     await open({ tools: [asking().tool] });
     await scene.write('hello', { fromOwner: true });
     await scene.answerNext();
@@ -169,7 +169,7 @@ describe('a call that needs an approval', () => {
     expect(await buttons('bo')).toEqual([]);
   });
 
-  it('[G05] is refused at once when nobody can be asked', async () => {
+  it('[G05] is refused immediately if nobody can be asked', async () => {
     const tool = asking();
     await open({ tools: [tool.tool] });
     await scene.write('note it', { chat: { id: 'bo', type: 'direct' }, sender: BO });
@@ -188,7 +188,7 @@ describe('a call that needs an approval', () => {
     );
   });
 
-  it('[G05] shows all of a long call, and the buttons below its last part', async () => {
+  it('[G05] shows all of a long call, with the buttons below its last part', async () => {
     const tool = asking();
     await open({ tools: [tool.tool] });
     await scene.write('note it');
@@ -234,7 +234,7 @@ describe('a call that needs an approval', () => {
     expect(part?.part.body.plain).toContain('\\u{202e}gnp.exe\\u{200b}');
   });
 
-  it('[G05] [G07] does not run in a sub-agent, which has nobody to ask', async () => {
+  it('[G05] [G07] does not run in a sub-agent, which has no approver to ask', async () => {
     const write = countingTool('write', 'write');
     await open({ tools: [write.tool], delegates: true, approvals: { ask: ['write'] } });
     await scene.write('note it');
@@ -301,7 +301,7 @@ describe('approval of pages', () => {
     expect([scene.outcome(), asked]).toEqual(['answered', [TEA]]);
   });
 
-  it('[G05] [G07] is needed for what a sub-agent found, because a model wrote it and not a person', async () => {
+  it('[G05] [G07] is needed for an address found by a sub-agent, because a model wrote it', async () => {
     const asked = await reading('unknown', { delegates: true });
     await scene.write('find tea');
     const handOn = { name: 'delegate_task', with: { title: 'tea', task: 'find tea' } };
@@ -324,7 +324,7 @@ describe('approval of pages', () => {
     expect([scene.outcome(), asked]).toEqual(['suspended', [TEA]]);
   });
 
-  it('[G05] [W02] is not needed in a group, where no text of an owner can leak', async () => {
+  it('[G05] [W02] is not needed in a group, where no text from an owner can leak', async () => {
     const asked = await reading('unknown');
     await scene.write('read something', { chat: GROUP });
     scene.model.next(read(TEA), { say: 'Green.' });

@@ -11,7 +11,7 @@ async function open(extras: SceneExtras = {}): Promise<void> {
   scene = await openTurnScene({}, { busy: 'interrupt', ...extras });
 }
 
-/** Writes as ingress does: it stores the message, then announces it. */
+/** Stores a message and then announces it, as ingress does. */
 async function write(...args: Parameters<TurnScene['write']>): Promise<void> {
   await scene.write(...args);
   scene.bus.publish({ type: 'message-waiting', conversationId: OWNER_CHAT });
@@ -60,7 +60,7 @@ describe('a message that interrupts the running turn', () => {
     ]);
   });
 
-  it('[G17] leaves the usage of the interrupted turn on the account', async () => {
+  it('[G17] keeps the usage of the interrupted turn charged to the account', async () => {
     await open();
     await scene.write('a story');
     await runInterrupted();
@@ -72,7 +72,7 @@ describe('a message that interrupts the running turn', () => {
     expect(total.tokens).toBeGreaterThan(0);
   });
 
-  it('[D03] interrupts it even while a tool reads', async () => {
+  it('[D03] interrupts the turn even while a tool reads', async () => {
     const parrot = countingTool('parrot', 'read', async () => {
       if (parrot.calls.length === 1) await write('rather this');
       await sleep(20);
@@ -104,7 +104,7 @@ describe('a message that interrupts the running turn', () => {
     ]);
   });
 
-  it('[D03] interrupts at most three times in a row; then the turn finishes whatever is written', async () => {
+  it('[D03] interrupts at most three times in a row; then the turn completes, whatever is written', async () => {
     await open();
     await scene.write('0');
     for (const nth of ['1', '2', '3']) await runInterrupted(nth);
@@ -124,7 +124,7 @@ describe('a message that interrupts the running turn', () => {
     ]);
   });
 
-  it('[D03] waits when its announcement is lost', async () => {
+  it('[D03] waits if its announcement is lost', async () => {
     await open();
     await scene.write('one');
     scene.model.next({ say: 'One.', afterMs: 500 });
@@ -149,7 +149,7 @@ describe('a message that interrupts the running turn', () => {
     expect(scene.outcome()).toBe('interrupted');
   });
 
-  it('[G05] does not answer a question for the approver: the message waits', async () => {
+  it('[G05] does not answer a question for the approver, but waits', async () => {
     const asks = { ...countingTool('crow', 'external').tool, approval: 'ask' as const };
     await open({ tools: [asks] });
     await scene.write('do it');
@@ -178,7 +178,7 @@ describe('a message that interrupts the running turn', () => {
   });
 
   it.each(['before', 'after'] as const)(
-    '[D03] is neither lost nor doubled when the database fails %s it has ended the turn',
+    '[D03] is neither lost nor duplicated if the database fails %s it has ended the turn',
     async (when) => {
       await open();
       await scene.write('one');

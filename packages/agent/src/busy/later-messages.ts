@@ -19,13 +19,13 @@ export function openLaterMessages(
   const busy = busyIn(services.busy, lead.message);
   const interruption =
     busy === 'interrupt' ? openInterruption(services, turn, journal, lease) : null;
-  // A turn that has acted must not be restarted, or it would act twice. Later messages join it
-  // instead.
+  // A turn that has already acted must not be restarted, or it would act twice. Later messages join
+  // it instead.
   const joins = () => format === undefined && (busy === 'steer' || interruption?.isOver() === true);
   return {
-    /** Fires when the given signal does, and when a later message ends the turn. */
+    /** Fires when the given signal does, or when a later message ends the turn. */
     signal: interruption === null ? signal : AbortSignal.any([signal, interruption.signal]),
-    /** After this, no later message ends the turn. */
+    /** From here on, no later message ends the turn. */
     beforeActing: async () => interruption?.close(),
     async join(answer?: TimedAnswer): ReturnType<TurnJournal['join']> {
       if (!joins()) return 'none';
@@ -44,9 +44,9 @@ export function openLaterMessages(
 }
 
 /**
- * Whether a message that arrived during a turn may join it (D03). The rights of a turn were decided
- * from the messages it started with, so only the same person in the same place may add to it, and
- * only text: files, commands and messages from Parley wait for a turn of their own.
+ * Whether a message that arrived during a turn may join it (D03). The permissions of a turn were
+ * derived from the messages it started with, so only the same person in the same place may add to
+ * it, and only text: files, commands and messages from Parley wait for a separate turn.
  */
 export function mayJoin(
   { messages, lead }: Pick<Turn, 'messages' | 'lead'>,
@@ -65,9 +65,7 @@ export function mayJoin(
   );
 }
 
-/**
- * The sender, place and variables of a message: everything in the turn's facts that depends on it.
- */
+/** The sender, place and variables of a message: everything that affects the turn's facts. */
 function senderContextKey({
   message: { channel, account, chat, sender, variables },
 }: InboxRow): string {
@@ -76,9 +74,9 @@ function senderContextKey({
 }
 
 /**
- * Starts watching for a message that ends the turn. The database decides; the live event only says
- * when to look, and if it is lost the message waits as with `collect`. A turn that already has
- * steps from an earlier run is never ended.
+ * Starts watching for a message that ends the turn. The database decides; the live event only
+ * triggers the check, and if it is lost the message waits as with `collect`. A turn that already
+ * has steps from an earlier run is never ended.
  */
 function openInterruption(
   { store, bus, clock, log }: TurnServices,
@@ -117,15 +115,15 @@ function openInterruption(
   const unsubscribe = bus.subscribe((event) => {
     if (event.type === 'message-waiting' && event.conversationId === conversationId) look();
   });
-  // No event announced a message that arrived between the claim and the subscription.
+  // A message that arrived between the claim and the subscription was not announced by an event.
   look();
   return {
     signal: ended.signal,
     /** Whether the turn can no longer be interrupted. */
     isOver: () => isOver,
     /**
-     * Called before the turn acts or answers. Once it returns, the turn has either been ended or
-     * can no longer be.
+     * Called before the turn acts or answers. Once it returns, the turn either has been ended or
+     * can no longer be ended.
      */
     async close() {
       isOver = true;

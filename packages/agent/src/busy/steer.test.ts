@@ -22,7 +22,7 @@ async function open(extras: SceneExtras = {}): Promise<void> {
   scene = await openTurnScene({}, { busy: 'steer', ...extras });
 }
 
-/** A tool during which the person writes these messages. */
+/** A tool that runs while the person writes these messages. */
 const whileWriting = (...texts: readonly string[]) =>
   countingTool('parrot', 'read', async () => {
     for (const text of texts) await scene.write(text);
@@ -51,7 +51,7 @@ describe('a message that joins a running turn', () => {
     expect(asked?.content).toEqual({ text: 'weather in Berlin?\n\nand in Rome?\n\nor in Bonn?' });
   });
 
-  it('[P05] gets its context between the marks of layout lab, too', async () => {
+  it('[P05] gets its context between the markers of layout lab as well', async () => {
     const layers = createLayerRegistry(builtInLayers());
     const prompt = createAssembler({ layers, layout: layoutNamed('lab') });
     const parrot = whileWriting('and in [memory context] Rome?');
@@ -97,7 +97,7 @@ describe('a message that joins a running turn', () => {
     expect([shown.join('')]).toEqual(await scene.owed());
   });
 
-  it('[G09] is answered alone when the first answer was silent', async () => {
+  it('[G09] is answered alone if the first answer was silent', async () => {
     await open();
     await scene.write('first');
     scene.model.next({ say: 'NO_REPLY', afterMs: 500 }, { say: 'Two.' });
@@ -146,7 +146,7 @@ describe('a message that joins a running turn', () => {
     }
   });
 
-  it('[D03] waits for the next turn when all steps are used', async () => {
+  it('[D03] waits for the next turn if all steps are used up', async () => {
     const parrot = whileWriting('more');
     await open({ tools: [parrot.tool], limits: { steps: 2 } });
     await scene.write('go');

@@ -51,7 +51,7 @@ const leads = async (messageId: string, change?: Change): Promise<boolean> =>
   (await createBootstrapSource(workspace).gather(turn(messageId, change))).bootstrap === true;
 
 describe('the first conversation', () => {
-  it('[W08] is led by BOOTSTRAP.md for twenty turns and no longer', async () => {
+  it('[W08] follows BOOTSTRAP.md for at most twenty turns', async () => {
     for (let turns = 1; turns <= 20; turns += 1) expect(await leads(`m${turns}`)).toBe(true);
     expect(await leads('m20')).toBe(true);
     expect(await leads('m21')).toBe(false);

@@ -13,8 +13,8 @@ export const bootSource: ContextSource = {
 const BOOTSTRAP_FILE = 'BOOTSTRAP.md';
 
 /**
- * Marks the turns that BOOTSTRAP.md leads (W08) and retires the file afterwards. Only messages of
- * an owner in a direct chat count, not heartbeats or starts. A preview (a turn without `fix`)
+ * Marks the turns that follow BOOTSTRAP.md (W08) and retires the file afterwards. Only an owner's
+ * messages in a direct chat count, not heartbeats or starts. A preview (a turn without `fix`)
  * changes nothing.
  */
 export function createBootstrapSource({ bootstrap }: Pick<Workspace, 'bootstrap'>): ContextSource {

@@ -13,7 +13,7 @@ const place = { conversationId: OWNER_CHAT, session: 0 };
 const owner = { kind: 'owner', conversationId: OWNER_CHAT } as const;
 const order = { ...place, reader: owner, forced: true };
 const never = new AbortController().signal;
-/** Longer than a claim lasts, in ms. */
+/** Longer than a claim is valid, in ms. */
 const LATER = 10 * 60_000;
 
 /** A conversation of six turns, the first of which states the code. */
@@ -30,7 +30,7 @@ interface Death {
   readonly when: 'before' | 'after';
 }
 
-/** A store whose process dies at a write; no later write arrives. */
+/** A store whose process dies at a write; later writes never reach it. */
 function mortal({ transcript, summaries }: Store, death: Death): CompactServices['store'] {
   let isDead = false;
   const dies =
@@ -87,7 +87,7 @@ describe('a worker that dies while it writes a summary', () => {
     },
   );
 
-  it('[G11] [G16] does not overwrite another worker’s summary when it turns out to be only slow', async () => {
+  it('[G11] [G16] does not overwrite another worker’s summary if it was only slow', async () => {
     const { otherWorker, scene, summaries } = await sixTurns();
     const asleep = Promise.withResolvers<void>();
     const woken = Promise.withResolvers<void>();

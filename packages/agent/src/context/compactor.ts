@@ -49,7 +49,7 @@ export function createCompactor(deps: CompactServices) {
     }
   };
   return {
-    /** Records how full a turn found its history. The record is kept until that turn is over. */
+    /** Records how full a turn found its history. The record is kept until that turn has ended. */
     notice(order: Omit<CompactionOrder, 'forced'>, fill: HistoryFill): void {
       const { conversationId } = order;
       if (isHistoryFull(fill, deps.history)) full.set(conversationId, { ...order, forced: false });
@@ -62,7 +62,7 @@ export function createCompactor(deps: CompactServices) {
       if (order === undefined || running.has(conversationId) || ended.signal.aborted) return;
       running.set(conversationId, begin(conversationId, order));
     },
-    /** Summarizes at once. Throws only the reason of `stop`. */
+    /** Summarizes immediately. Throws only the reason of `stop`. */
     now: (order: CompactionOrder, stop: AbortSignal) => compact(deps, order, stop),
     async settled(): Promise<void> {
       await Promise.all(running.values());
@@ -82,9 +82,9 @@ interface Compacted {
 }
 
 /**
- * Runs `/compact`. The command travels through the lane like any message, so it is stored, waits
- * for the turn before it and runs in one worker. Null when no message asks for it; `stopped` when
- * `stop` fired.
+ * Runs `/compact`. The command goes through the lane like any message, so it is stored, waits for
+ * the turn before it and runs in one worker. Null if no message asks for it; `stopped` if `stop`
+ * fired.
  */
 export async function compactIfAsked(
   compactor: Compactor | undefined,
@@ -102,7 +102,7 @@ export async function compactIfAsked(
 }
 
 /**
- * Returns the message without `/compact`; words after the command and attached files still need an
+ * Returns the message without `/compact`; text after the command and attached files still need an
  * answer.
  */
 function withoutCompact(row: InboxRow): readonly InboxRow[] {
@@ -136,7 +136,7 @@ function compactionText(compaction: Compaction): string {
   }
 }
 
-/** Entries that a summary is about to replace, and the conversation and reader they belong to. */
+/** Entries that a summary is about to replace, with their conversation and reader. */
 export interface Compacting extends SnapshotKey {
   readonly reader: Reader;
   readonly entries: readonly NumberedEntry[];
@@ -146,7 +146,7 @@ export interface Compacting extends SnapshotKey {
 
 export interface CompactServices extends SummaryServices {
   readonly history: HistoryLimits;
-  /** The context window of the model, in tokens; unlimited when absent. */
+  /** The model's context window, in tokens; unlimited when absent. */
   readonly contextTokens?: (() => number) | undefined;
   /** Saves what must not be lost, before the summary replaces the text. */
   readonly beforeCompact?: ((compacting: Compacting) => Promise<void>) | undefined;
@@ -164,8 +164,8 @@ export type Compaction =
 export interface CompactionOrder extends SnapshotKey {
   readonly reader: Reader;
   /**
-   * True when a person asked or no other way is left: even a short history is then summarized, and
-   * even soon after a failure.
+   * True if a person asked or there is no other option: even a short history is then summarized,
+   * and even soon after a failure.
    */
   readonly forced: boolean;
 }
@@ -173,8 +173,8 @@ export interface CompactionOrder extends SnapshotKey {
 /** The number of turns that stay verbatim; fewer when a person asks. */
 const KEEP_TURNS = { wanted: 10, forced: 2 };
 /**
- * The share of the history that those turns may take, and the share of the model's window that one
- * summary may take.
+ * The share of the history that those turns may take, and the share of the model's context window
+ * that one summary may take.
  */
 const KEEP_SHARE = 0.3;
 const MAX_WINDOW_SHARE = 0.5;
@@ -184,7 +184,7 @@ const HOOK_MS = 30_000;
 
 /**
  * Summarizes the older part of a history, in one process at a time (G11). A failure leaves
- * everything as it was. Throws only the reason of `stop`.
+ * everything unchanged. Throws only the reason of `stop`.
  */
 async function compact(
   deps: CompactServices,
@@ -207,7 +207,7 @@ async function compact(
     const { summary, quotes } = await writeSummary(deps, wanted, signal);
     await saveFirst(deps, { reader, conversationId, session, entries, quotes }, signal);
     const latest = await deps.store.summaries.latest(place);
-    // If another process was faster, this summary is not stored.
+    // If another process was faster, this summary is discarded.
     const isSame = latest?.reaches !== stored?.reaches || isDeepStrictEqual(latest, stored);
     if (!isSame) throw new HistoryChangedError();
     const { transcript } = deps.store;
@@ -272,8 +272,8 @@ interface Division {
 }
 
 /**
- * Returns the oldest entries, to be summarized, up to the end of a turn. Empty when there is too
- * little. The newest turn always stays.
+ * Returns the oldest entries to summarize, up to the end of a turn. Empty if there is too little.
+ * The newest turn is always kept.
  */
 function olderPart(
   entries: readonly NumberedEntry[],

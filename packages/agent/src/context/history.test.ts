@@ -25,19 +25,19 @@ describe('the history in a model request', () => {
     ]);
   });
 
-  it('[G11] begins with the summary of what is no longer shown', () => {
+  it('[G11] starts with the summary of what is no longer shown', () => {
     expect(messages([user('hi'), assistant('hello')], 'and?', ROOM, 'notes')[0]).toEqual({
       role: 'user',
       content: 'notes\n\nhi',
     });
   });
 
-  it('[G11] [P10] marks a summary as cut when it would leave no room for anything else', () => {
+  it('[G11] [P10] marks a summary as truncated if it would otherwise take all the space', () => {
     const [first] = messages([user('hi'), assistant('hello')], 'and?', ROOM, 'n'.repeat(9_000));
     expect(first?.content).toMatch(/^n{2000}\n\n\[Cut: .* of these notes are shown\.\]\n\nhi$/);
   });
 
-  it('[G11] [P10] says so when even the beginning of the summary does not fit', () => {
+  it('[G11] [P10] says so if even the beginning of the summary does not fit', () => {
     const budget = { history: 100, now: 100 };
     const [first] = messages([], 'and?', budget, 'n'.repeat(9_000));
     expect(first?.content).toMatch(
@@ -51,7 +51,7 @@ describe('the history in a model request', () => {
     ]);
   });
 
-  it('[F10] keeps the new message’s pictures when its text is joined to older text', () => {
+  it('[F10] keeps the new message’s pictures if its text is joined to older text', () => {
     const images = [{ mimeType: 'image/png', bytes: Uint8Array.of(1) } as const];
     const parts = { summary: null, entries: [user('one')], now: { ...now('two'), images } };
     expect(assembleHistory(parts, ROOM).messages).toEqual([
@@ -59,19 +59,19 @@ describe('the history in a model request', () => {
     ]);
   });
 
-  it('[G11] [P10] omits the oldest messages whole, says so, and never begins with an answer', () => {
+  it('[G11] [P10] omits the oldest messages as a whole, with a notice, and never starts with an answer', () => {
     const past = [user('x'.repeat(600)), assistant('old'), user('q'.repeat(300)), assistant('a')];
     const shown = messages(past, 'now', { history: 100, now: 100 });
     expect(shown.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
     expect(shown[0]?.content).toMatch(/^\[2 earlier messages .*\]\n\nq{300}$/);
   });
 
-  it('[G11] [P10] cuts the newest message if it is too long by itself, and says so', () => {
+  it('[G11] [P10] truncates the newest message, with a notice, if it is too long by itself', () => {
     const [message] = messages([], 'y'.repeat(9_000), { history: 0, now: 100 });
     expect(message?.content).toMatch(/^y{400}\n\n\[Cut: the first 400 of 9,000 characters/);
   });
 
-  it('[D05] says after an answer that it did not reach the chat, and why', () => {
+  it('[D05] notes after an undelivered answer that it did not reach the chat, and why', () => {
     const lost = { ...assistant('hello'), undelivered: 'the bot was blocked' };
     expect(messages([user('hi'), lost], 'and?').at(-1)?.content).toMatch(
       /^⚙️ .*the bot was blocked\n\nand\?$/,
@@ -84,7 +84,7 @@ describe('the history in a model request', () => {
     expect(assembleHistory(parts, ROOM).messages).toHaveLength(3);
   });
 
-  it('[G11] alternates roles, begins and ends with the person, fits its budget and cuts no message', () => {
+  it('[G11] alternates roles, begins and ends with the person, fits its budget and truncates no message', () => {
     const entry = fc.record({
       role: fc.constantFrom('user' as const, 'assistant' as const),
       text: fc.string({ minLength: 1, maxLength: 200 }).map((text) => `<${text}>`),
@@ -141,7 +141,7 @@ describe('the budget of a history', () => {
     expect(historyBudget(context, size, limits).history).toBe(expected);
   });
 
-  it('[G11] is at least the guaranteed minimum if the prompt leaves no room', () => {
+  it('[G11] is at least the guaranteed minimum if the prompt leaves no space', () => {
     const size = { fixed: 9_000, now: 100 };
     expect(historyBudget(8_192, size, { tokens: 5_000, least: 600 }).history).toBe(600);
   });
@@ -185,7 +185,7 @@ describe('the rounds of a turn', () => {
     expect(fitRounds(all, Number.POSITIVE_INFINITY)).toBe(all);
   });
 
-  it('[G11] [P10] have their longest results cut, with a note; short ones stay whole', () => {
+  it('[G11] [P10] have their longest results truncated, with a note; short ones stay complete', () => {
     const all = [
       step,
       result('short'),
@@ -199,7 +199,7 @@ describe('the rounds of a turn', () => {
     expect(other).toMatch(/^y+\n\n\[Cut/);
   });
 
-  it('[P18] keep the line that ends a frame around foreign text', () => {
+  it('[P18] keep the line that closes a frame around untrusted text', () => {
     const framed = `<<<data 4711\n${'x'.repeat(40_000)}\n>>>data 4711`;
     const [text = ''] = contents(fitRounds([result(framed)], 1_000));
     expect(text.startsWith('<<<data 4711\nx')).toBe(true);
@@ -211,7 +211,7 @@ describe('the rounds of a turn', () => {
     fc.assert(
       fc.property(texts, fc.integer({ min: 1_500, max: 8_000 }), (lengths, budget) => {
         const all = lengths.flatMap((length) => [step, result('z'.repeat(length))]);
-        // The notes about cuts are not part of the budget.
+        // The notes about truncation are not part of the budget.
         expect(tokens(fitRounds(all, budget))).toBeLessThanOrEqual(budget + 30 * lengths.length);
       }),
     );

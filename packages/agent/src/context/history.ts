@@ -4,7 +4,7 @@ import { cutText, estimateTokens } from '@parley/workspace';
 import { z } from 'zod';
 
 export interface HistoryParts {
-  /** The summary of everything before the entries; null when there is none. */
+  /** The summary of everything before the entries; null if there is none. */
   readonly summary: string | null;
   readonly entries: readonly RememberedEntry[];
   /** The newest message, including the context that precedes its text. */
@@ -26,14 +26,14 @@ interface Said {
 const Spoken = z.object({ text: z.string() });
 
 const OVERHEAD = 4;
-/** A summary cut below this many tokens would say nothing. */
+/** A summary cut below this many tokens would be useless. */
 const MIN_NOTES = 100;
 
 /**
- * Fits the past and the newest message into a budget (G11). Messages are kept whole or left out,
- * oldest first. The newest always stays; if it is too long by itself, it is cut with a note (P10).
- * Neighbors with the same role are joined, because many local chat templates insist on strict
- * alternation.
+ * Fits the past and the newest message into a budget (G11). Messages are kept whole or omitted,
+ * oldest first. The newest one is always kept; if it is too long by itself, it is truncated with a
+ * note (P10). Neighbors with the same role are joined, because many local chat templates require
+ * strict alternation.
  */
 export function assembleHistory(parts: HistoryParts, budget: HistoryBudget): AssembledHistory {
   const said = toSaid(parts.entries);
@@ -53,7 +53,10 @@ export function assembleHistory(parts: HistoryParts, budget: HistoryBudget): Ass
   };
 }
 
-/** A summary that would take all the room is cut. If there is hardly any room, it is left out. */
+/**
+ * A summary that would take all the remaining space is truncated. If there is hardly any space, it
+ * is omitted.
+ */
 function summaryWithin(text: string, budget: number): readonly Said[] {
   const whole = asSaid('user', text);
   if (whole.tokens <= budget) return [whole];
@@ -62,8 +65,8 @@ function summaryWithin(text: string, budget: number): readonly Said[] {
 }
 
 /**
- * Returns the text of the entries. An answer that did not reach its chat is followed by a system
- * notice about that (D05, G08).
+ * Returns the text of the entries. An answer that was not delivered is followed by a system notice
+ * about that (D05, G08).
  */
 function toSaid(entries: readonly RememberedEntry[]): readonly Said[] {
   const said: Said[] = [];
@@ -77,7 +80,7 @@ function toSaid(entries: readonly RememberedEntry[]): readonly Said[] {
   return said;
 }
 
-/** The text of a transcript entry. Throws if the stored entry has none. */
+/** The text in a transcript entry. Throws if the stored entry has none. */
 export function historyEntryText({ content }: Pick<RememberedEntry, 'content'>): string {
   const isSpoken = typeof content === 'object' && content !== null && 'text' in content;
   // Checked by hand, because parsing with the schema takes longer than the rest of the history.
@@ -94,8 +97,8 @@ function sumTokens(said: readonly Said[]): number {
 
 /**
  * The index of the first message shown. It advances in steps of a quarter of the budget rather than
- * with every message, so that the provider can reuse its prompt cache. It never lands on an answer,
- * which would have lost its question.
+ * with every message, so that the provider can reuse its prompt cache. It never points to an
+ * answer, whose question would then be missing.
  */
 function firstShownIndex(said: readonly Said[], budget: number): number {
   let left = sumTokens(said);
@@ -155,12 +158,12 @@ function undeliveredNotice(reason: string): string {
 export interface HistoryLimits {
   readonly entries: number;
   readonly tokens: number;
-  /** The minimum for the past, used even if the prompt seems to leave no room; 0 when absent. */
+  /** The minimum for the past, used even if the prompt seems to leave no space; 0 when absent. */
   readonly least?: number;
 }
 
 interface RequestSize {
-  /** System prompt, tools, and the rounds of the turn so far. */
+  /** The system prompt, the tools, and the turn's rounds so far. */
   readonly fixed: number;
   /** The newest message, including the context that precedes its text. */
   readonly now: number;
@@ -171,13 +174,13 @@ export interface HistoryBudget {
   readonly now: number;
 }
 
-/** The largest room that is reserved for an answer, in tokens. */
+/** The largest number of tokens reserved for an answer. */
 const MAX_ANSWER = 4_096;
 
 /**
- * Divides the context window: first the prompt and room for an answer, then the newest message; the
- * past gets the rest, up to its own limit. The person who writes is not to blame for a prompt that
- * leaves no room, so the newest message always gets a quarter.
+ * Divides the context window: first the prompt and space for an answer, then the newest message;
+ * the past gets the rest, up to its own limit. The person who writes is not responsible for a
+ * prompt that leaves no space, so the newest message always gets a quarter.
  */
 export function historyBudget(
   contextTokens: number,
@@ -196,8 +199,8 @@ export function historyBudget(
 }
 
 /**
- * The budget for tool results, in tokens, beside `fixed` (which excludes them) and the newest
- * message. Without it, a turn that has read too much would be refused by the provider.
+ * The budget for tool results, in tokens, given `fixed` (which excludes them) and the newest
+ * message. Without it, the provider would refuse a turn that has read too much.
  */
 export function roundsBudget(contextTokens: number, { fixed, now }: RequestSize): number {
   const answer = Math.min(MAX_ANSWER, contextTokens / 8);
@@ -206,7 +209,7 @@ export function roundsBudget(contextTokens: number, { fixed, now }: RequestSize)
 
 const MAX_SUMMARY = 1_500;
 
-/** The budget of a summary, in tokens. It must leave room for what has been said since. */
+/** The budget for a summary, in tokens. It must leave space for what has been said since. */
 export function summaryBudget(contextTokens: number): number {
   return Math.min(MAX_SUMMARY, Math.floor(contextTokens / 8));
 }
@@ -220,8 +223,8 @@ export interface HistoryFill {
 
 /**
  * The share of its budget at which the older part of a history is summarized. It is low enough that
- * no message has to be left out before, so requests between two summaries share their beginning,
- * which providers cache.
+ * no message has to be omitted before then, so requests between two summaries share a prefix, which
+ * providers cache.
  */
 const FULL = 0.7;
 
@@ -257,20 +260,20 @@ export function messageTokens(message: ModelMessage): number {
   return estimateMessage(message) + pictureTokens(message);
 }
 
-/** All texts of a message that cost tokens: its content and the arguments of its calls. */
+/** All texts in a message that cost tokens: its content and the arguments of its calls. */
 export function textsIn(message: ModelMessage): readonly string[] {
   const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : [];
   return [message.content, ...calls.map((call) => call.arguments)];
 }
 
 /**
- * Cuts a text to a number of tokens, with a note if anything was cut (P10). `what` names the text
- * in that note.
+ * Truncates a text to a number of tokens, with a note if anything was cut (P10). `what` names the
+ * text in that note.
  */
 export function fitText(text: string, budget: number, what: string): string {
   const tokens = estimateTokens(text);
   if (tokens <= budget) return text;
-  // The length is an estimate, because characters do not all cost the same.
+  // The length is an estimate, because characters differ in cost.
   let length = Math.floor((text.length * budget) / tokens);
   while (length > 0 && estimateTokens(text.slice(0, length)) > budget) {
     length = Math.floor(length * 0.9);
@@ -278,20 +281,21 @@ export function fitText(text: string, budget: number, what: string): string {
   return cutText(text, length, what).text;
 }
 
-/** The part of a result that always stays, in tokens. */
+/** The part of a result that is always kept, in tokens. */
 const MIN_RESULT_TOKENS = 50;
 /**
- * The longest last line that always stays, in characters: it may end a frame around foreign text.
+ * The maximum length of a last line that is always kept, in characters: it may close a frame around
+ * untrusted text.
  */
 const MAX_LAST_LINE = 200;
 
-/** The longest arguments that always stay, in tokens. */
+/** The maximum length of arguments that are always kept, in tokens. */
 const SHORT_ARGUMENTS = 200;
 
 /**
- * Fits the rounds of a turn into a budget of tokens. The longest tool results are cut to a common
- * length, with a note. If that is not enough, long arguments of calls are left out. The model's own
- * words stay unchanged, and the journal keeps everything.
+ * Fits a turn's rounds into a budget of tokens. The longest tool results are truncated to a common
+ * length, with a note. If that is not enough, long call arguments are omitted. The model's own text
+ * stays unchanged, and the journal keeps everything.
  */
 export function fitRounds(
   messages: readonly ModelMessage[],
@@ -329,7 +333,7 @@ function estimateMessage(message: ModelMessage): number {
   return textsIn(message).reduce((sum, text) => sum + estimateTokens(text), 0);
 }
 
-/** The length to which the longest sizes must be cut so that all fit. */
+/** The length to which the longest items must be truncated so that all fit. */
 function commonLimit(sizes: readonly number[], room: number): number {
   let left = room;
   for (const [at, size] of sizes.toSorted((a, b) => a - b).entries()) {

@@ -27,8 +27,8 @@ const tokensOf = ({ system, messages, tools = [] }: ModelRequest): number =>
   ].reduce((sum, text) => sum + estimateTokens(text), 0);
 
 /**
- * A model with a window of `window` tokens that answers `fine`. `refuse` decides how it refuses a
- * longer request.
+ * A model with a context window of `window` tokens that answers `fine`. `refuse` decides how it
+ * refuses a longer request.
  */
 function smallModel(window: number, refuse: (tokens: number) => ModelFailure, calls = 0) {
   const asked: number[] = [];
@@ -96,13 +96,13 @@ const REFUSALS: readonly (readonly [string, (tokens: number) => ModelFailure])[]
 ];
 
 describe.each(REFUSALS)('a request that is too long, refused %s', (_name, refuse) => {
-  it('[G21] is retried with less when one message is too long', async () => {
+  it('[G21] is retried with less content if one message is too long', async () => {
     const { model } = smallModel(4_000, refuse);
     await open(model, 8_000);
     expect(await tell('words '.repeat(6_000))).toBe('fine');
   });
 
-  it('[G21] is retried with less when the conversation has grown too long', async () => {
+  it('[G21] is retried with less content if the conversation has grown too long', async () => {
     const { model, asked } = smallModel(4_000, refuse);
     await open(model, 8_000);
     for (let turn = 0; turn < 16; turn += 1) expect(await tell('words '.repeat(400))).toBe('fine');
@@ -110,7 +110,7 @@ describe.each(REFUSALS)('a request that is too long, refused %s', (_name, refuse
     expect(asked.length).toBeLessThan(30);
   });
 
-  it('[G21] is retried with less when tool results are too long', async () => {
+  it('[G21] is retried with less content if tool results are too long', async () => {
     const { model } = smallModel(4_000, refuse, 2);
     const { tool } = countingTool('look');
     const long = defineTool({ ...tool, run: async () => ({ text: 'result '.repeat(3_000) }) });
@@ -134,20 +134,20 @@ describe('a request refused without a clear reason', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('[G21] is not retried by a failing server if it is far below the window', async () => {
+  it('[G21] is not retried after a server failure if it is far below the window', async () => {
     const { model, asked } = smallModel(0, () => ({ kind: 'overloaded', mayBeTooLong: true }));
     await open(model, 100_000);
     await tell('words '.repeat(6_000));
     expect(asked).toHaveLength(1);
   });
 
-  it('[G21] is retried by a failing server if it is close to the window', async () => {
+  it('[G21] is retried after a server failure if it is close to the window', async () => {
     const { model } = smallModel(3_000, () => ({ kind: 'overloaded', mayBeTooLong: true }));
     await open(model, 6_000);
     expect(await tell('words '.repeat(6_000))).toBe('fine');
   });
 
-  it('[G21] is given up when nothing more can be left out', async () => {
+  it('[G21] is abandoned if nothing more can be omitted', async () => {
     const { model, asked } = smallModel(0, () => ({ kind: 'too-long' }));
     await open(model, 8_000);
     expect(await tell('words '.repeat(6_000))).toContain('⚙️');
@@ -155,7 +155,7 @@ describe('a request refused without a clear reason', () => {
   });
 });
 
-describe('the room for the next request', () => {
+describe('the limit for the next request', () => {
   const tooLong = (sent: number, more = {}): Refusal => ({
     failure: { kind: 'too-long', ...more },
     sent,

@@ -31,8 +31,8 @@ type Ask<T> = (
 /**
  * Sends a request and, if it was or may have been too long, retries with a shorter one, because the
  * assumed context window was wrong. First the older part of the conversation is summarized. Then
- * past, tool results and newest message are cut to the available room, which shrinks with each
- * attempt. The window that worked is remembered for later requests. Throws the last error when no
+ * past, tool results and newest message are cut to the available space, which shrinks with each
+ * attempt. The window that worked is remembered for later requests. Throws the last error if no
  * shorter request helps.
  */
 export async function retryWithLessContext<T>(
@@ -58,7 +58,7 @@ export async function retryWithLessContext<T>(
       refusals.push({ failure: error.failure, sent });
       const room = nextRoom(refusals, deps.contextTokens?.());
       if (room === null) throw error;
-      // The outcome does not matter: the next attempt leaves out whatever does not fit.
+      // The outcome does not matter: the next attempt omits whatever does not fit.
       const isFirst = refusals.length === 1 && error.failure.kind === 'too-long';
       if (isFirst) await deps.compactor?.now({ ...whose, forced: true }, stop);
       shorter = await shorterHistory(deps, whose, room);
@@ -72,7 +72,7 @@ async function shorterHistory(
   room: number,
 ): Promise<ShorterHistory> {
   const read = await readHistory(store, whose, whose.reader, entries);
-  // The minimum keeps the summary in the request even if the prompt takes all the room.
+  // The minimum keeps the summary in the request even if the prompt takes all the space.
   const history = {
     entries,
     tokens: Math.min(tokens, Math.floor(room / 2)),
@@ -88,7 +88,7 @@ export interface Refusal {
 }
 
 const MAX_TRIES = 5;
-/** A request shorter than this, in tokens, says nothing about the window. */
+/** A request shorter than this, in tokens, reveals nothing about the window. */
 const MIN_SUSPECT = 2_000;
 /** No prompt fits into less than this, in tokens. */
 const MIN_ROOM = 512;
@@ -97,16 +97,16 @@ const MIN_ROOM = 512;
  * reason.
  */
 const NEAR = 0.7;
-/** Allows for the error of token estimates. */
+/** A margin for the error in token estimates. */
 const MARGIN = 0.9;
 /**
- * A request that did not shrink at least to this share of the one before cannot be shortened any
+ * A request that did not shrink at least to this share of the previous one cannot be shortened any
  * further.
  */
 const SHORTENED = 0.95;
 
 /**
- * The room for the next request, in tokens; null when a shorter request would not help or is not
+ * The limit for the next request, in tokens; null if a shorter request would not help or is not
  * possible.
  */
 export function nextRoom(refusals: readonly Refusal[], known: number | undefined): number | null {
@@ -115,7 +115,7 @@ export function nextRoom(refusals: readonly Refusal[], known: number | undefined
   if (last === undefined || refusals.length >= MAX_TRIES) return null;
   const { failure, sent } = last;
   const isStuck = before !== undefined && before.sent > 0 && sent > before.sent * SHORTENED;
-  // The first retry only summarized, which may have changed the length little.
+  // The first retry only summarized, which may hardly have changed the length.
   if (isStuck && refusals.length > 2) return null;
   if (!isSuspect(refusals, known)) return null;
   const most = Math.min(
@@ -138,12 +138,14 @@ function isSuspect(refusals: readonly Refusal[], known: number | undefined): boo
   if (failure.kind === 'too-long') return true;
   if (!('mayBeTooLong' in failure) || failure.mayBeTooLong !== true) return false;
   if (known !== undefined && sent >= known * NEAR) return true;
-  // Servers refuse for many reasons. A refusal without a reason gets one shorter request, an
-  // overloaded server none.
+  // Servers refuse for many reasons. After a refusal without a reason, one shorter request is
+  // tried; for an overloaded server, none.
   return failure.kind === 'refused' && sent >= MIN_SUSPECT && refusals.length === 1;
 }
 
-/** The window that the server named, in tokens as estimated here; null when it named none. */
+/**
+ * The window that the server named, converted to tokens as estimated here; null if it named none.
+ */
 function scaledWindow(
   { windowTokens, promptTokens }: Extract<ModelFailure, { kind: 'too-long' }>,
   sent: number,
@@ -157,9 +159,7 @@ function scaledWindow(
   return Math.floor(Math.min(windowTokens * MARGIN, sent * 0.7));
 }
 
-/**
- * The window to remember once a shorter request has succeeded; null when nothing can be learned.
- */
+/** The window to remember once a shorter request has succeeded; null if nothing can be learned. */
 export function windowAfter(refusals: readonly Refusal[]): number | null {
   const windows = refusals.flatMap(({ failure, sent }) => {
     if (failure.kind === 'too-long') {

@@ -45,7 +45,7 @@ describe('a conversation of 300 turns', { timeout: 120_000 }, () => {
     expect(await scene.store.summaries.latest({ ...place, reader: 'guest' })).toBeNull();
   });
 
-  it('[G11] fits its budget without summaries, too, but forgets', async () => {
+  it('[G11] also fits its budget without summaries, but forgets', async () => {
     const { asked, say, scene } = await talkFor(60, false);
     await say(QUESTION);
     expect((await scene.owed()).at(-1)).toBe('I do not know.');
@@ -54,7 +54,7 @@ describe('a conversation of 300 turns', { timeout: 120_000 }, () => {
 });
 
 describe('a summary', () => {
-  it('[G11] is written once even if two workers start at the same moment', async () => {
+  it('[G11] is written once even if two workers start at the same time', async () => {
     const { compactor, otherWorker, summaries } = await talkFor(6, true);
     const both = [compactor, otherWorker()].map((one) => one.now(order, never));
     expect((await Promise.all(both)).map(({ kind }) => kind).toSorted()).toEqual(['busy', 'done']);
@@ -119,7 +119,7 @@ describe('a summary', () => {
     expect((await scene.owed()).at(-1)).toContain('nothing more to summarize');
   });
 
-  it('[F09] [G11] leaves words after /compact to be answered from the shortened history', async () => {
+  it('[F09] [G11] answers the text after /compact from the shortened history', async () => {
     const { say, scene, asked } = await talkFor(6, true);
     await say(`/Compact. ${QUESTION}`);
     expect((await scene.owed()).join('\n')).toContain('tokens are now notes of about');

@@ -31,7 +31,7 @@ describe('a summary', () => {
     },
   );
 
-  it('[G11] [P10] is bounded: what people asked to remember stays, and omitted lines are counted', () => {
+  it('[G11] [P10] is bounded: requests to remember are kept, and omitted lines are counted', () => {
     const facts = Array.from({ length: 90 }, (_, nth) => `- fact ${nth} ${'x'.repeat(200)}`);
     const read = readSummary(`# Facts\n${facts.join('\n')}\n# Asked to remember\n- the code is 42`);
     expect(read?.remembered).toEqual(['the code is 42']);
@@ -47,13 +47,13 @@ describe('a summary', () => {
     expect(readSummary('# Their own words\n- I like tea.')).toBeNull();
   });
 
-  it('[G11] stays within its tokens in Chinese, where each character costs one', () => {
+  it('[G11] stays within its token limit in Chinese, where each character costs one token', () => {
     const facts = Array.from({ length: 90 }, (_, nth) => `- 第${nth}件事：${'鸟'.repeat(80)}`);
     const read = readNotes(`# Facts\n${facts.join('\n')}`, 1_000).summary;
     expect(estimateTokens(summaryText(read ?? NOTHING))).toBeLessThan(1_100);
   });
 
-  it('[P18] cannot begin a section of the prompt', () => {
+  it('[P18] cannot start a section of the prompt', () => {
     const text = summaryText(readSummary('# Facts\n- a\n## System\n- b') ?? NOTHING);
     expect(text.split('\n').every((line) => line.startsWith('> '))).toBe(true);
   });

@@ -39,7 +39,10 @@ const SECTIONS = [
 
 const MAX_POINT = 500;
 
-/** Heads the sentences to remember beyond this conversation, which are not part of the summary. */
+/**
+ * The heading for sentences to remember beyond this conversation, which are not part of the
+ * summary.
+ */
 const QUOTES_HEADING = 'Their own words';
 const MAX_QUOTES = 10;
 
@@ -50,8 +53,9 @@ export interface Notes {
 }
 
 /**
- * Reads what a model wrote under the headings of `SECTIONS` and `QUOTES_HEADING`. A line under none
- * counts as a fact: a small model forgets headings sooner than facts. `mostTokens` bounds the summary.
+ * Parses what a model wrote under the headings in `SECTIONS` and `QUOTES_HEADING`. A line without a
+ * heading counts as a fact: a small model forgets headings sooner than facts. `mostTokens` bounds
+ * the summary.
  */
 export function readNotes(text: string, mostTokens: number): Notes {
   const summary: Summary = { decisions: [], facts: [], openTasks: [], remembered: [], tone: [] };
@@ -163,7 +167,7 @@ export interface SummaryServices
 interface ToSumUp {
   readonly before: Summary | null;
   readonly entries: readonly NumberedEntry[];
-  /** The context window of the model, in tokens; unlimited when absent. */
+  /** The model's context window, in tokens; unlimited when absent. */
   readonly room?: number;
   /** Whether to ask for sentences to remember beyond this conversation as well. */
   readonly quotes?: boolean;

@@ -70,7 +70,7 @@ function sourceAt(talk: LongTalk, zone = 'Europe/Berlin') {
 }
 
 describe('the summary of yesterday’s conversation', () => {
-  it('[G11] is written once, after the first turn of a day, and is in the prompt from then on', async () => {
+  it('[G11] is written once, after the first turn of a day, and is included in the prompt from then on', async () => {
     const { say } = sourceAt(talk);
     expect(await say()).toBeUndefined();
     expect(talk.summaries).toHaveLength(1);
@@ -171,7 +171,7 @@ describe('the beginning of a day', () => {
     expect(new Date(found).toISOString()).toBe(start);
   });
 
-  it('[G11] belongs to that day, and the moment before it to another', () => {
+  it('[G11] belongs to that day, and the moment before it to the previous one', () => {
     const zones = ['Europe/Berlin', 'America/Havana', 'Asia/Shanghai', 'Australia/Lord_Howe'];
     const moments = fc.date({
       min: new Date('2020-01-01'),

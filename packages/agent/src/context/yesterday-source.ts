@@ -21,14 +21,14 @@ interface YesterdayServices extends SummaryServices {
 const MAX_ENTRIES = 400;
 /** Longer than any day, in ms. */
 const LONG_DAY = 26 * 60 * 60_000;
-/** The number of sessions whose silent days are cached. */
+/** The number of sessions for which silent days are cached. */
 const REMEMBERED = 1_000;
 
 /**
  * Provides the summary of yesterday's conversation for the layer `yesterday` (G11). It is written
- * once, after the first turn of a new day, so that no answer waits for it; that turn still has the
- * messages in its history. Only the fact that a day was silent is cached, because a cached text
- * would survive being forgotten.
+ * once, after the first turn of a new day, so that no answer has to wait for it; that turn still
+ * has the messages in its history. Only the fact that a day was silent is cached, because a cached
+ * text would survive `/forget`.
  */
 export function yesterdaySource(deps: YesterdayServices) {
   const silentDays = new BoundedMap<string, string>(REMEMBERED);
@@ -86,7 +86,7 @@ async function storedOf(
   return summary.success ? yesterdayPart(summary.data, turn.reader, day) : null;
 }
 
-/** Null for a day without messages; `later` when the summary cannot be written now. */
+/** Null for a day without messages; `later` if the summary cannot be written now. */
 async function summedUp(
   deps: YesterdayServices,
   turn: SourceTurn,
@@ -124,8 +124,8 @@ function yesterdayPart(summary: Summary, reader: Reader, day: string): PromptPar
 }
 
 /**
- * The first moment (ms) of the local day that `now` lies in, whenever clocks change. Found by
- * bisection, because only the time zone knows where a day begins.
+ * The first moment (ms) of the local day that contains `now`, however clocks change. Found by
+ * bisection, because only the time zone knows where a day starts.
  */
 export function findDayStart(localTime: LocalTime, now: number): number {
   const { date } = localTime(now);

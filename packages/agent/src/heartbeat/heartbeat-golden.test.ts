@@ -40,7 +40,7 @@ if (asked === undefined || target === undefined || heartbeat === undefined) {
 /** The input schemas of the golden scene. */
 const READ_INPUT = z.object({ path: z.string(), offset: z.int().optional() });
 
-/** The owner's tools; the run leaves out those that a heartbeat has no use for. */
+/** The owner's tools; the run omits those that a heartbeat has no use for. */
 const tools = (OWNER_FEATURES.tools ?? []).map(({ name, summary, hint, tier }) =>
   defineTool({
     ...{ name, summary, tier },
@@ -113,8 +113,8 @@ const order = (): HeartbeatOrder => ({
 });
 
 /**
- * The golden page without its mark of the cache boundary, which is not part of the prompt, and with
- * this machine's operating system.
+ * The golden page without the marker for the cache boundary, which is not part of the prompt, and
+ * with this machine's operating system.
  */
 function goldenPage(layout: string): string {
   const page = readFileSync(join(GOLDEN, layout, 'heartbeat.md'), 'utf8');

@@ -8,9 +8,9 @@ import { workspaceSandbox } from '../tools/exec.ts';
 import type { TurnServices } from '../turn/means.ts';
 
 /**
- * Runs the turns of heartbeats (H05) and passes all others to `runTurn`. A heartbeat has no
- * history, few tools and no live events; only alerts are delivered (H03, H04). Its code is loaded
- * on the first run.
+ * Runs heartbeat turns (H05) and passes all others to `runTurn`. A heartbeat has no history, few
+ * tools and no live events; only alerts are delivered (H03, H04). Its code is loaded on the first
+ * run.
  */
 export function withHeartbeats(deps: TurnServices, runTurn: RunTurn): RunTurn {
   return async (turn, lease, signal) => {
@@ -28,14 +28,14 @@ interface NewsCheckerOptions extends Pick<BuiltInToolDeps, 'exec' | 'web'> {
   readonly rules?: AddressRules;
 }
 
-/** The longest run of a command, in ms: a check must be cheap. */
+/** The time limit for a command, in ms: a check must be cheap. */
 const MAX_MS = 30_000;
 const NEVER = new AbortController().signal;
 const require = createRequire(import.meta.url);
 
 /**
  * Fetches pages as `web_fetch` does, from the public internet only. Runs commands as `exec` does,
- * in the sandbox and only if commands are switched on. Either is loaded when first needed.
+ * in the sandbox and only if commands are enabled. Either one is loaded on first use.
  */
 export function newsChecker({ exec, web, rules }: NewsCheckerOptions): NewsChecker {
   return {

@@ -79,7 +79,7 @@ function order(id: string, place: 'direct' | 'group' = 'direct'): HeartbeatOrder
 }
 
 /**
- * The first request of a run as the inspector shows it, without the hashes that only the record
+ * The first request of a run as shown in the inspector, without the hashes that only the record
  * has.
  */
 async function recordedRun(conversationId: string) {
@@ -104,7 +104,7 @@ const alerting: SceneExtras = {
 };
 
 describe('a heartbeat', () => {
-  it('[H03] leaves no trace in the chat and its history when it finds nothing', async () => {
+  it('[H03] leaves no trace in the chat and its history if it finds nothing', async () => {
     await open();
     const before = await scene.owed();
     scene.model.next({ say: 'HEARTBEAT_OK' });
@@ -186,7 +186,7 @@ describe('a heartbeat', () => {
     },
   );
 
-  it('[H11] is told once, below its task, what HEARTBEAT.md says about all tasks', async () => {
+  it('[H11] receives the general text of HEARTBEAT.md once, below its task', async () => {
     await open();
     const ordered = order('b1').message;
     const variables = { ...NOTE, context: 'Speak of money last.' };
@@ -272,7 +272,7 @@ describe('a heartbeat', () => {
       },
     );
 
-    it('[H09] [H04] reports a failure, since the event does not come again', async () => {
+    it('[H09] [H04] reports a failure, since the event occurs only once', async () => {
       await open(alerting);
       scene.model.next({ fail: { kind: 'overloaded' } });
       await event('e1');
@@ -291,7 +291,7 @@ describe('a heartbeat', () => {
     });
   });
 
-  it('[G16] [H04] runs again and alerts once when it dies before its commit', async () => {
+  it('[G16] [H04] runs again and alerts once if it dies before its commit', async () => {
     await open(alerting);
     await scene.store.heartbeats.start(order('b1'), null, 1);
     scene.model.next({ say: 'Rain.' }, { say: 'Rain.' });
@@ -304,7 +304,7 @@ describe('a heartbeat', () => {
     expect(alerts).toEqual(['⚙️ Rain.']);
   });
 
-  it('[H03] sends no alert without visible text', async () => {
+  it('[H03] sends no alert that has no visible text', async () => {
     await open(alerting);
     const before = await scene.owed();
     scene.model.next({ say: 'NO_REPLY' });
@@ -352,7 +352,7 @@ describe('the check before a standing task', () => {
     };
   }
 
-  it('[H02] compares the text of a page, whatever its markup', async () => {
+  it('[H02] compares the text of a page and ignores its markup', async () => {
     let body = '<h1>Two letters</h1>';
     const server = createServer((_request, response) => {
       response.setHeader('content-type', 'text/html').end(body);

@@ -71,8 +71,8 @@ const Task = z.object({
 });
 
 /**
- * Creates the turn of a heartbeat run and reads its task; previews use it, too (H10). `claimed` is
- * what a worker claims.
+ * Creates the turn for a heartbeat run and reads its task; previews use it as well (H10). `claimed`
+ * is what a worker claims.
  */
 export function startHeartbeat(
   claimed: ClaimedTurn,
@@ -82,7 +82,7 @@ export function startHeartbeat(
   const variables = claimed.messages.at(-1)?.message.variables;
   const { routine, hook, context, ...task } = Task.parse(variables);
   const note: HeartbeatNote = { ...task, ...(context !== undefined && { context }) };
-  // HEARTBEAT.md and the settings are the owner’s words; an event is not (G05).
+  // HEARTBEAT.md and the settings contain the owner’s text; an event does not (G05).
   const said = [note.task, note.instruction, note.context ?? ''];
   const origin = { said, untrustedText: hook !== undefined };
   const purpose = { kind: 'heartbeat', target, origin } as const;
@@ -108,8 +108,8 @@ const WITHHELD_TOOLS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Builds a light prompt (H05) in the agent's own voice. Tools read whatever a run needs beyond its
- * task.
+ * Builds a light prompt (H05) in the agent's own voice. Anything else that a run needs is read by
+ * tools.
  */
 export function heartbeatPrompt(chat: PromptMeans, note: HeartbeatNote): PromptMeans {
   return lanePrompt(chat, {
@@ -155,8 +155,8 @@ async function endOfTask(
 }
 
 /**
- * Ends a failed run. A standing task runs again, so its failure is not reported. An event does not
- * come again, so its failure is.
+ * Ends a failed run. A standing task runs again, so its failure is not reported. An event occurs
+ * only once, so its failure is reported.
  */
 async function failedEnd(
   services: TurnServices,
@@ -221,7 +221,7 @@ async function upkeepEnd(services: TurnServices, { beat, turn, run }: HeartbeatT
   };
   const work = () =>
     memoryUpkeep(services, upkeep, signal).catch((error: unknown): UpkeepEnd => {
-      // A model that takes too long fails this run without failing the worker.
+      // A model that times out fails this run without failing the worker.
       if (!(error instanceof TimeUpError)) throw error;
       return { state: 'failed', reason: `the model: ${error.message}`, usage: null };
     });

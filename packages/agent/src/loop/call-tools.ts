@@ -35,17 +35,17 @@ import { cutCallText, isCutCall } from './cut-answers.ts';
 import { type RepeatedCall, repeatedCall } from './repeated-call.ts';
 import type { JournalledCall, Round, TurnJournal } from './turn-journal.ts';
 
-/** Receives what happens during a call, for display. */
+/** Receives events during a call, for display. */
 export interface CallWatch {
-  /** Shows Markdown until the answer replaces it, on platforms that can do that. */
+  /** Shows Markdown until the answer replaces it, on platforms that support that. */
   show(markdown: string): void;
   /** Called when a tool starts and when it ends. */
   onCall(call: LiveToolCall): void;
 }
 
 /**
- * Runs the calls of a round that have no result yet, in order; each result is journalled before the
- * next call starts (G16). Returns false when the lease was lost. Throws the reason of the run's
+ * Runs the calls in a round that have no result yet, in order; each result is journalled before the
+ * next call starts (G16). Returns false if the lease was lost. Throws the reason of the run's
  * signal once it has fired, and TurnSuspendedError.
  */
 export async function callTools(
@@ -74,11 +74,13 @@ export async function callTools(
 
 interface Outcome extends ToolOutcome {
   readonly foreign?: boolean;
-  /** True when the tool itself ran. */
+  /** True if the tool itself ran. */
   readonly ran?: boolean;
 }
 
-/** The facts of a call. The name of an unknown tool is left out, because the model invented it. */
+/**
+ * The facts about a call. The name of an unknown tool is omitted, because the model invented it.
+ */
 function toolFacts(
   tools: ToolSet,
   { call, key }: JournalledCall,
@@ -89,7 +91,7 @@ function toolFacts(
   return { kind: 'tool', tool, outcome: ran ? ended : 'not-run', call: key };
 }
 
-/** Null when the lease was lost. */
+/** Null if the lease was lost. */
 async function runToolCall(
   running: RunningTurn,
   journalled: JournalledCall,
@@ -115,7 +117,7 @@ async function runToolCall(
     await run.later?.beforeActing();
     run.signal.throwIfAborted();
   }
-  // A held call marks its own start, through its tool.
+  // A held call records its own start, through its tool.
   if (held.length === 0 && !(await journalStart(run.journal, tool, key))) return null;
   const approved = verdict.approved && proposal !== null ? proposal.content : undefined;
   return runCall(running, { tool, journalled, moment, approved }, watch);
@@ -165,7 +167,7 @@ async function runCall(
   return { ...outcome, text, ran: true, foreign };
 }
 
-/** The parts of a turn that its tools may see. */
+/** The parts of a turn that are visible to its tools. */
 function turnContext({
   turn: { session, route },
   opened: { facts, reader, view, messages },
@@ -182,8 +184,8 @@ function messagesOf(
 }
 
 /**
- * Journals the start of a call, so that a later run does not repeat it. Reads may be repeated and
- * are not marked. Returns false when the lease was lost.
+ * Journals the start of a call, so that a later run does not repeat it. Reads may be repeated, so
+ * they are not recorded. Returns false if the lease was lost.
  */
 async function journalStart(journal: TurnJournal, tool: Tool, key: string): Promise<boolean> {
   if (tool.effect === 'read' || tool.actsOnce === true) return true;
@@ -191,8 +193,8 @@ async function journalStart(journal: TurnJournal, tool: Tool, key: string): Prom
 }
 
 /**
- * Lets a tool hold its call. When the lease is lost, the turn is left as if suspended: the worker
- * that holds the lane now continues it.
+ * Lets a tool hold its call. If the lease is lost, the turn is left as if suspended: the worker
+ * that now holds the lane continues it.
  */
 function heldCall(
   journal: TurnJournal,
@@ -209,7 +211,7 @@ function heldCall(
   };
 }
 
-/** Stores the files that the tool made and returns the result text with their ids. */
+/** Stores the files created by the tool and returns the result text with their ids. */
 async function keepToolFiles(
   { services: { store, clock }, turn, tools }: RunningTurn,
   key: string,
@@ -247,7 +249,7 @@ async function proposeChange(
 
 /**
  * Decides whether a call may run and whether a person approved it. Otherwise returns the refusal
- * for the model, or null when the lease was lost.
+ * for the model, or null if the lease was lost.
  */
 async function verdictOn(
   { services, run: { gate }, tools }: RunningTurn,
@@ -264,8 +266,8 @@ async function verdictOn(
 }
 
 /**
- * Decides without an approver: only calls that need no approval run, and reads that the settings
- * allow.
+ * Decides without an approver: only calls that need no approval may run, and reads that the
+ * settings allow.
  */
 function withoutAsking(
   rules: Pick<ApprovalRules, 'ask' | 'auto'> = NO_RULES,
@@ -310,16 +312,13 @@ function tooManyOutcome({ name }: ModelToolCall, most: number): ToolOutcome {
   return { text, failed: true };
 }
 
-/** Lists only the tools offered in this turn, so it cannot reveal the tools of other readers. */
+/** Lists only the tools offered in this turn, so it cannot reveal tools for other readers. */
 function unknownTool({ name }: ModelToolCall, { names }: ToolSet): ToolOutcome {
   const known = names.length === 0 ? 'There are none here.' : `There are: ${names.join(', ')}.`;
   return { text: `There is no tool ${JSON.stringify(name.slice(0, 80))}. ${known}`, failed: true };
 }
 
-/**
- * Everything that approval rules need to know about the turn so far, from its messages and its
- * journal.
- */
+/** All facts about the turn so far that approval rules need, from its messages and its journal. */
 function callMoment(turn: Turn, journal: TurnJournal): CallMoment {
   const { reader, purpose } = turn;
   const origin = purpose.kind === 'chat' ? undefined : purpose.origin;
@@ -331,8 +330,8 @@ function callMoment(turn: Turn, journal: TurnJournal): CallMoment {
         result === null ? [] : [{ tool, ...result }],
       ),
     );
-  // Messages from Parley may contain words of a model (a sub-agent's result, say), but the text of
-  // a job was written by its owner.
+  // Messages from Parley may contain text by a model (a sub-agent's result, say), but the text of a
+  // job was written by its owner.
   const said = messages
     .map((message) => (message.trigger === 'cron' ? message.text : typedText(message)))
     .filter((text) => text !== '');

@@ -37,7 +37,7 @@ const HALF: Script = { say: '1. Open the box. 2. Take the', finish: 'length' };
 const LENGTH_NOTE =
   '[Cut here: the model has reached the longest answer that its provider allows. Ask me to go on.]';
 
-describe('an answer that the provider cut', () => {
+describe('an answer truncated by the provider', () => {
   it.each([
     ['with the missing words', ' lid off.', '1. Open the box. 2. Take the lid off.'],
     [
@@ -60,7 +60,7 @@ describe('an answer that the provider cut', () => {
     expect(lastAsked()).toContain('2. Take the” once');
   });
 
-  it('[G21] is continued up to three times, and then says that it was cut', async () => {
+  it('[G21] is continued up to three times, and then ends with a notice that it was truncated', async () => {
     const pieces = ['one', ' two', ' three', ' four'].map((text) => ({
       say: text,
       finish: 'length',
@@ -70,7 +70,7 @@ describe('an answer that the provider cut', () => {
     expect(shown()).toBe(`one two three four\n\n${LENGTH_NOTE}`);
   });
 
-  it('[G21] keeps its text and says that it was cut when the continuation fails', async () => {
+  it('[G21] keeps its text, with a notice that it was truncated, if the continuation fails', async () => {
     expect(await answer([HALF, { fail: { kind: 'overloaded' } }])).toEqual([
       `1. Open the box. 2. Take the\n\n${LENGTH_NOTE}`,
     ]);
@@ -83,7 +83,7 @@ describe('an answer that the provider cut', () => {
     ]);
   });
 
-  it('[G21] closes a code block before it says that it was cut', async () => {
+  it('[G21] closes a code block before the notice that it was truncated', async () => {
     const limits = { steps: 1 };
     const [text] = await answer([{ say: '```\ncode', finish: 'length' }], { limits });
     expect(text).toContain(LENGTH_NOTE);
@@ -126,7 +126,7 @@ const FORMAT: ResponseFormat = {
   required: ['steps'],
 };
 
-describe('JSON that the provider cut', () => {
+describe('JSON truncated by the provider', () => {
   it('[G21] is joined, and its rest is requested without the format', async () => {
     const pieces = [
       { say: '{"steps": ["open the b', finish: 'length' },
@@ -148,7 +148,7 @@ describe('JSON that the provider cut', () => {
   });
 });
 
-describe('a tool call that the provider cut', () => {
+describe('a tool call truncated by the provider', () => {
   const cutCall: Script = {
     calls: [{ name: 'look', with: '{"word": "a long te' }],
     finish: 'length',
@@ -180,7 +180,7 @@ describe('a tool call that the provider cut', () => {
   });
 });
 
-describe('an answer that the provider’s filter ended', () => {
+describe('an answer ended by the provider’s filter', () => {
   it('[G21] keeps its text and says so', async () => {
     expect(await answer([{ say: 'The first part.', finish: 'content-filter' }])).toEqual([
       'The first part.\n\n[The answer ends here because of the content filter of the model’s provider.]',
@@ -202,7 +202,7 @@ describe('an empty answer', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('[G21] fails after a tool when it comes twice', async () => {
+  it('[G21] after a tool call fails if it occurs twice', async () => {
     const { tool } = countingTool('look');
     const empty: Script = { fail: { kind: 'empty' } };
     const [notice] = await answer([{ calls: [say('look', 'a')] }, empty, empty], { tools: [tool] });
@@ -274,7 +274,7 @@ describe('the timeline of a cut answer', () => {
   });
 });
 
-describe('notes that the provider cut', () => {
+describe('notes truncated by the provider', () => {
   it.each([
     ['length', '- one\n- two\n- thr', '- one\n- two\n'],
     ['length', '- half a line', ''],

@@ -2,18 +2,20 @@ import { type AnswerCut, toolArguments } from '@parley/models';
 import { visibleText } from '../answer/visible-text.ts';
 import type { JournalledCall, ModelStep, Round } from './turn-journal.ts';
 
-/** How many times one answer is continued after the provider has cut it. */
+/** How many times an answer is continued after the provider truncated it. */
 const MAX_CONTINUATIONS = 3;
-/** How much of the end of an answer the request for its continuation quotes, in characters. */
+/**
+ * How much of the end of an answer is quoted in the request for its continuation, in characters.
+ */
 const QUOTED = 60;
 
-/** Whether a step is a piece of an answer that the next step continues. */
+/** Whether a step is a part of an answer that the next step continues. */
 export function isCutText({ cut, calls }: Pick<ModelStep, 'cut' | 'calls'>): boolean {
   return cut === true && calls.length === 0;
 }
 
 /**
- * The last rounds whose text the next answer continues; empty when the last answer was complete.
+ * The latest rounds, whose text the next answer continues; empty if the last answer was complete.
  */
 function cutRounds(rounds: readonly Round[]): readonly Round[] {
   const end = rounds.findLastIndex(({ step, joined }) => !isCutText(step) || joined.length > 0);
@@ -21,7 +23,7 @@ function cutRounds(rounds: readonly Round[]): readonly Round[] {
 }
 
 /**
- * The beginning of the next answer, as earlier steps wrote it; empty when the last answer was
+ * The beginning of the next answer, as written in earlier steps; empty if the last answer was
  * complete.
  */
 export function cutBefore(rounds: readonly Round[]): string {
@@ -39,15 +41,15 @@ interface Ended {
     readonly cut?: AnswerCut | undefined;
   };
   readonly rounds: readonly Round[];
-  /** True when the model has to answer now. */
+  /** True if the model has to answer now. */
   readonly isClosing: boolean;
-  /** The longest answer, in characters. */
+  /** The maximum length of the answer, in characters. */
   readonly characters: number;
 }
 
 /**
- * Whether to ask the model for the rest of its answer: the provider cut it, there is room, and the
- * model makes progress.
+ * Whether to ask the model for the rest of its answer: the provider truncated it, the limits allow
+ * more, and the model makes progress.
  */
 export function mayContinue({ answer, rounds, isClosing, characters }: Ended): boolean {
   const { text, calls, finishReason, cut } = answer;
@@ -79,25 +81,28 @@ export function continuationText(text: string): string {
   return `[From Parley, no person: your answer above was cut at the output limit. Go on exactly where it stopped: repeat its last words “${words}” once, then continue to the end. Do not begin again, and do not comment on this.]`;
 }
 
-/** Whether the answer was cut in the middle of this call. */
+/** Whether the answer was truncated in the middle of this call. */
 export function isCutCall({ step, calls }: Pick<Round, 'step' | 'calls'>, nth: number): boolean {
   const call = calls[nth]?.call;
   if (step.cut !== true || call === undefined || nth !== calls.length - 1) return false;
   return call.arguments.trim() === '' || toolArguments(call) === null;
 }
 
-/** The text that the model gets instead of the result of a cut call. */
+/** The text that the model gets instead of the result of a truncated call. */
 export function cutCallText({ call: { name } }: JournalledCall): string {
   return `${name} was not run: your answer reached the output limit in the middle of this call, so its arguments are not whole. Make the call again with less text, in several smaller calls where needed.`;
 }
 
-/** How many rounds at the end of the turn were cut in the middle of a call. */
+/** How many of the latest consecutive rounds were truncated in the middle of a call. */
 export function cutCallsInARow(rounds: readonly Round[]): number {
   const whole = rounds.findLastIndex((round) => !isCutCall(round, round.calls.length - 1));
   return rounds.length - 1 - whole;
 }
 
-/** Drops the incomplete last line of a cut answer, because half a line could say something else. */
+/**
+ * Drops the incomplete last line of a truncated answer, because half a line could change the
+ * meaning.
+ */
 export function wholeLines({
   text,
   finishReason,

@@ -45,7 +45,7 @@ import { messagesText } from '../turn/turn-text.ts';
 import { continuationText, cutBefore, isCutText } from './cut-answers.ts';
 import type { JournalledCall, Round, StepUsage } from './turn-journal.ts';
 
-/** When the model was asked, and the facts of that step (D08). */
+/** When the model was called, and the facts about that step (D08). */
 export type StepTiming = NonNullable<JournalStep['timing']> & {
   readonly facts: Extract<StepFacts, { kind: 'model' }>;
 };
@@ -55,30 +55,30 @@ export interface AskDeps {
   readonly clock: Clock;
   readonly monotonic: Monotonic;
   readonly meter: Meter;
-  /** Without a tracer nothing is traced. */
+  /** No spans are recorded without a tracer. */
   readonly tracer?: Tracer | undefined;
-  /** Called with each new piece of the answer, in order. */
+  /** Called with each new fragment of the answer, in order. */
   onText(text: string): void;
   /** Called when all text so far turns out to have been reasoning: the answer begins now. */
   onRestart?(): void;
 }
 
-/** The answer of the model. `text` is empty only if there are calls. */
+/** The model's answer. `text` is empty only if there are calls. */
 export interface ModelAnswer {
   readonly text: string;
   readonly calls: readonly ModelToolCall[];
   readonly usage: StepUsage;
-  /** The finish reason, in the provider's words. */
+  /** The finish reason, as the provider wrote it. */
   readonly finishReason: string;
-  /** The limit at which the answer was cut. */
+  /** The limit at which the answer was truncated. */
   readonly cut?: AnswerCut | undefined;
   /** Reasoning and calls that were separated from the text. */
   readonly aside?: AnswerAside | undefined;
-  /** When the model was asked, and the facts of that step. */
+  /** When the model was called, and the facts about that step. */
   readonly timing: StepTiming;
 }
 
-/** Asks the model and waits for the whole answer. Throws ModelError, also when aborted. */
+/** Calls the model and waits for the whole answer. Throws ModelError, also when aborted. */
 export async function askModel(
   model: ChatModel,
   request: ModelRequest,
@@ -139,7 +139,7 @@ async function readModelStream(
   );
 }
 
-/** The facts of an answer for the timeline: names and numbers, never text. */
+/** The facts about an answer for the timeline: names and numbers, never text. */
 function modelFacts(
   { id }: ChatModel,
   { model, servedModel, usage, tries, finishReason, aside }: ModelFinish,
@@ -169,8 +169,8 @@ function modelFacts(
 
 /**
  * Estimates the usage of a call that ended before it reported any, from the request and the answer
- * so far, because the request is charged all the same. Pictures are not counted. Neither is money,
- * because the cached share is unknown.
+ * so far, because the request is charged nevertheless. Neither pictures nor cost are included; the
+ * cost is unknown because the cached share is.
  */
 export function cutOffUsage(model: string, request: ModelRequest, said: string): StepUsage {
   const { system, messages, tools = [] } = request;
@@ -193,35 +193,35 @@ export interface RequestDraft {
   readonly summary?: PromptPart | null;
   readonly transcript: readonly RememberedEntry[];
   readonly history: HistoryLimits;
-  /** The context window of the model, in tokens; unlimited when absent. */
+  /** The model's context window, in tokens; unlimited when absent. */
   readonly contextTokens?: number | undefined;
   /** The people's own text, without the context before it. */
   readonly now: UserMessage;
-  /** The rounds of the turn so far; every call has its result. */
+  /** The turn's rounds so far; every call has its result. */
   readonly rounds: readonly Round[];
   readonly tools: OfferedTools;
   /** The JSON format that the answer must have. */
   readonly format?: ResponseFormat | undefined;
-  /** True when the platform cannot take back text that it has shown. */
+  /** True if the platform cannot take back text that it has shown. */
   readonly appendsOnly?: boolean;
   /** A text appended to the last result. */
   readonly closing?: string;
 }
 
-/** A request, and the prompt parts that it contains. */
+/** A request and the prompt parts that it contains. */
 export interface CheckedRequest {
   readonly request: ModelRequest;
   readonly prompt: AssembledPrompt;
-  /** How full its history is. */
+  /** How full the request's history is. */
   readonly fill: HistoryFill;
 }
 
 const WITHHELD = '[This was meant for the owner alone and is not shown here.]';
 
 /**
- * Builds every model request, for each step of each turn. Whatever layers, features, hooks and
- * tools have contributed is checked here once more against the reader (W02). A part that must not
- * be there is a bug of its author; it is withheld and logged.
+ * Builds every model request, for each step in each turn. Everything that layers, features, hooks
+ * and tools have contributed is checked here once more against the reader (W02). A part that must
+ * not be there is a bug of its author; it is withheld and logged.
  */
 export function checkedRequest(draft: RequestDraft, reader: Reader, log: Logger): CheckedRequest {
   const check = <Part extends PromptPart>(parts: readonly Part[]): readonly Part[] => {
@@ -251,8 +251,8 @@ export function checkedRequest(draft: RequestDraft, reader: Reader, log: Logger)
     system: system.map(({ text, stable }) => ({ text, stable })),
     messages: [...messages, ...withClosing(rounds, draft.closing)],
     ...(tools.offered.length > 0 && { tools: tools.offered }),
-    // The rest of an answer alone is not valid JSON; a provider held to the format would start
-    // over.
+    // The rest of an answer is not valid JSON by itself; a provider that enforces the format would
+    // start over.
     ...(draft.format !== undefined && cutBefore(draft.rounds) === '' && { format: draft.format }),
     ...(draft.appendsOnly === true && { appendsOnly: true }),
   };
@@ -262,7 +262,7 @@ export function checkedRequest(draft: RequestDraft, reader: Reader, log: Logger)
 type Check = (parts: readonly PromptPart[]) => readonly PromptPart[];
 
 /**
- * Checks each step again, so that a former owner loses owner rights even in the middle of a
+ * Checks each step again, so that a former owner loses owner permissions even in the middle of a
  * conversation.
  */
 function roundMessages(
@@ -293,7 +293,7 @@ function repairMessage(misfit: string): UserMessage {
   return { role: 'user', content, said: '' };
 }
 
-/** Formats joined messages like the first ones: the sender goes before the text, as data (P18). */
+/** Formats joined messages like the initial ones: the sender precedes the text, as data (P18). */
 function joinedMessage(rows: readonly InboxRow[], fence: AssembledPrompt['fence']): UserMessage {
   const messages = rows.map(({ message }) => message);
   const context = fencedContext(messageContext(messages), fence);
@@ -342,7 +342,7 @@ interface Question {
 }
 
 /**
- * Asks a model one question without tools. Throws ModelError, TimeUpError and the errors of
+ * Asks a model a single question without tools. Throws ModelError, TimeUpError and the errors of
  * `mayAsk`.
  */
 export async function askQuestion(
@@ -360,7 +360,7 @@ export async function askQuestion(
     askModel(model, request, { clock, monotonic, meter, onText() {} }, signal),
   );
   await spent(usage);
-  // The offline model comes last in `model.fallback`, and its answer says nothing about the
+  // The offline model comes last in `model.fallback`, and its answer has nothing to do with the
   // question.
   if (usage.model === OFFLINE_MODEL) throw new Error('no model is reachable at the moment');
   return text;

@@ -3,7 +3,7 @@ import type { Tool } from '../tools/tool.ts';
 import type { ToolSet } from '../tools/tool-registry.ts';
 import type { JournalledCall, ResultStep, Round } from './turn-journal.ts';
 
-/** The earlier result that answers a repeated call, and a remark for the model. */
+/** The earlier result that answers a repeated call, and a note for the model. */
 export interface RepeatedCall {
   readonly result: ResultStep;
   readonly remark: string;
@@ -16,7 +16,7 @@ const DONE =
 const FAILED =
   'This very call has failed twice in the same way. It was not run again: change its arguments, do it in another way, or say what does not work. It had said:';
 
-/** After this many failures in a row the same call does not run again. */
+/** After this many consecutive failures the same call does not run again. */
 const MAX_FAILURES = 2;
 
 /**

@@ -66,7 +66,7 @@ describe('a turn of a model that reasons in its text', () => {
     expect(JSON.stringify(recorded?.messages)).not.toContain('heron');
   });
 
-  it('[G20] tells the model why a call that it wrote as text did not run, if it said nothing else', async () => {
+  it('[G20] tells the model why a call written as text did not run, if it wrote nothing else', async () => {
     const parrot = countingTool('parrot');
     const { asked } = await open(
       ['<tool_call>{"name": "eagle", "arguments": {}}</tool_call>', 'Then not.'],

@@ -7,13 +7,13 @@ import { quotableMessages } from '../turn/turn-text.ts';
 import { cutBefore, isCutText } from './cut-answers.ts';
 import type { Round } from './turn-journal.ts';
 
-/** Streams the visible text of a step while it grows. */
+/** Streams the visible text of a step as it grows. */
 export interface ShownStep {
-  /** Adds a piece as the model wrote it. */
+  /** Adds a fragment as the model wrote it. */
   push(text: string): void;
   /** The text shown so far was reasoning; the next text replaces it. */
   restart(): void;
-  /** The text of this step, without what it repeats of the answer that it continues. */
+  /** The text of this step, without the part that repeats the answer it continues. */
   said(): string;
   /** Shows text that was held back because it might have been a repetition. */
   settle(): void;
@@ -26,7 +26,8 @@ export function showStep({ turn, means, run }: RunningTurn, rounds: readonly Rou
   let step = rounds.length;
   const openStream = () =>
     answerStream(quotableMessages(turn, run.journal.joined()), ({ text, replyTo }) => {
-      // An answer with a format is shown only after its check, because nothing could be taken back.
+      // An answer with a format is shown only after validation, because shown text cannot be taken
+      // back.
       if (format !== undefined && route.appends === true) return;
       const quoted = replyTo === undefined ? {} : { replyToMessageId: replyTo };
       means.bus.publish({ type: 'turn-delta', conversationId, turnId, step, text, ...quoted });
@@ -39,7 +40,7 @@ export function showStep({ turn, means, run }: RunningTurn, rounds: readonly Rou
   const show = (text: string): void => {
     if (text === '') return;
     // An unsent earlier answer is sent together with this text and precedes it. It is shown with
-    // the first new text, so that a request that is refused does not show it twice.
+    // the first new text, so that a refused request does not show it twice.
     if (unsent !== null) stream.push(unsent);
     unsent = null;
     said += text;
@@ -66,15 +67,15 @@ export function showStep({ turn, means, run }: RunningTurn, rounds: readonly Rou
 const RESTARTED = 1_000_000;
 
 /**
- * The text of answers that other messages joined before they were sent. If nothing can be taken
- * back, this is the text of every step.
+ * The text of answers that other messages joined before they were sent. If shown text cannot be
+ * taken back, this is the text of every step.
  */
 export function unsentAnswerText(
   { reader, route, format }: Pick<Turn, 'reader' | 'route' | 'format'>,
   rounds: readonly Round[],
 ): string {
   const keepsAll = route.appends === true && format === undefined;
-  // An answer in the format replaces the pieces of JSON before it that did not fit.
+  // A valid answer replaces the JSON fragments before it that did not fit the format.
   const lastMisfit = rounds.findLastIndex(({ step }) => step.misfit !== undefined);
   const answers = rounds
     .slice(lastMisfit + 1)
@@ -82,7 +83,7 @@ export function unsentAnswerText(
       keepsAll ? step.text.trim() !== '' : calls.length === 0 && step.misfit === undefined,
     );
   const parts = answers.map(({ step: { audience, ...step }, joined }) => ({
-    // A cut piece continues without a gap.
+    // A truncated piece is continued without a gap.
     text: isCutText(step) && joined.length === 0 ? step.text : `${step.text}\n\n`,
     audience,
     source: 'earlier answer',

@@ -18,15 +18,17 @@ export const StepUsage = z.object({
   model: z.string(),
   inputTokens: z.number(),
   outputTokens: z.number(),
-  /** The part of `inputTokens` that the provider read from its cache. */
+  /** The part of `inputTokens` that was read from the provider's cache. */
   cachedInputTokens: z.number().optional(),
-  /** The weight of a cached token against caps, as a share of a whole one; 1 when absent. */
+  /** How much a cached token counts towards caps, as a share of a full one; 1 when absent. */
   cachedShare: z.number().optional(),
   costUsd: z.number().nullable(),
 });
 export type StepUsage = z.infer<typeof StepUsage>;
 
-/** Adds up the usage of at least one step. The cost is known only if that of each step is. */
+/**
+ * Adds up the usage of one or more steps. The total cost is known only if the cost of each step is.
+ */
 export function totalUsage(usages: readonly StepUsage[]): StepUsage {
   return usages.reduce((sum, one) => ({
     model: one.model,
@@ -37,7 +39,7 @@ export function totalUsage(usages: readonly StepUsage[]): StepUsage {
   }));
 }
 
-/** Shares differ when another model took over; the sum gets a share with the same total. */
+/** Shares differ if another model took over; the sum gets a share that yields the same total. */
 function sumOfCached(sum: StepUsage, one: StepUsage) {
   const both = [sum, one].map(({ cachedInputTokens = 0, cachedShare = 1 }) => ({
     cached: cachedInputTokens,
@@ -49,7 +51,9 @@ function sumOfCached(sum: StepUsage, one: StepUsage) {
   return { cachedInputTokens, ...(isShared && { cachedShare: counted / cachedInputTokens }) };
 }
 
-/** Text of the model besides its answer, for people who investigate (P17). No model reads it. */
+/**
+ * Text from the model besides its answer, for people who debug (P17). It is never sent to a model.
+ */
 const Aside = z.object({
   reasoning: z.string(),
   reasoningCharacters: z.number(),
@@ -58,12 +62,15 @@ const Aside = z.object({
 
 /**
  * The last step of a turn: the model's answer (G16). In a chat it is stored by the commit,
- * elsewhere before it.
+ * otherwise before it.
  */
 export const FinalStep = z.object({
   kind: z.literal('answer'),
   text: z.string(),
-  /** The answer is checked JSON for a program, so no marks meant for people are removed from it. */
+  /**
+   * The answer is validated JSON for a program, so marks intended for people are not removed from
+   * it.
+   */
   isJson: z.literal(true).optional(),
   /** The sum over all steps. */
   usage: StepUsage,
@@ -71,7 +78,7 @@ export const FinalStep = z.object({
 });
 export type FinalStep = z.infer<typeof FinalStep>;
 
-/** The answer that a crashed run had already received; null when the model must be asked. */
+/** The answer that a crashed run had already received; null if the model must be called. */
 function answeredBefore(steps: readonly JournalStep[]): FinalStep | null {
   for (const step of steps) {
     const parsed = FinalStep.safeParse(step.content);
@@ -101,7 +108,7 @@ const ModelStep = z.object({
   calls: z.array(Call),
   usage: StepUsage,
   audience: Audience,
-  /** Why this answer does not fit the response format. */
+  /** Why this answer does not match the response format. */
   misfit: z.string().optional(),
   /**
    * The provider's output limit ended this step. The next step continues its text, and its last
@@ -112,12 +119,12 @@ const ModelStep = z.object({
 });
 export type ModelStep = z.infer<typeof ModelStep>;
 
-/** A call that changes something is about to run; from here on it must not run again. */
+/** A call that changes something is about to run; from here on it must not be repeated. */
 const StartedStep = z.object({ kind: z.literal('started'), call: z.string() });
 
 /**
- * A started call has changed nothing yet. It will run again with this content, which its tool has
- * stored.
+ * A started call has not changed anything yet. It will run again with this content, which its tool
+ * has stored.
  */
 const HeldStep = z.object({ kind: z.literal('held'), call: z.string(), content: z.unknown() });
 type HeldStep = z.infer<typeof HeldStep>;
@@ -130,8 +137,8 @@ const ResultStep = z.object({
   failed: z.boolean(),
   audience: Audience,
   /**
-   * Whether outsiders may have written the text. Steps of older versions do not say, so they count
-   * as foreign.
+   * Whether outsiders may have written the text. Steps from older versions do not say, so they
+   * count as untrusted.
    */
   foreign: z.boolean().default(true),
 });
@@ -149,16 +156,16 @@ const Step = z.discriminatedUnion('kind', [
 ]);
 type Step = z.infer<typeof Step>;
 
-/** One tool call of a turn. */
+/** A tool call in a turn. */
 export interface JournalledCall {
   /** Identical in every run of the turn. */
   readonly key: string;
   readonly call: ModelToolCall;
   /**
-   * True when the call may have changed something: its last start was not followed by held content.
+   * True if the call may have changed something: its last start was not followed by held content.
    */
   readonly started: boolean;
-  /** The content that its tool has stored, in order. */
+  /** The content stored by its tool, in order. */
   readonly held: readonly unknown[];
   readonly result: ResultStep | null;
 }
@@ -167,8 +174,8 @@ export interface JournalledCall {
 export interface Round {
   readonly step: ModelStep;
   /**
-   * Empty for an answer that other messages joined before it was sent, and for one that did not fit
-   * its format.
+   * Empty for an answer that other messages joined before it was sent, and for one that did not
+   * match its format.
    */
   readonly calls: readonly JournalledCall[];
   readonly joined: readonly InboxRow[];
@@ -178,7 +185,7 @@ export interface Round {
 export type AskToJoin = (steps: Joining['steps']) => ReturnType<LaneRepository['join']>;
 
 /**
- * The record of a turn, including earlier runs. Each step is stored before the next one starts
+ * The journal of a turn, including earlier runs. Each step is stored before the next one starts
  * (G16).
  */
 export interface TurnJournal {
@@ -188,11 +195,11 @@ export interface TurnJournal {
   rounds(): readonly Round[];
   /** The usage of these steps; null before the first. */
   spent(): StepUsage | null;
-  /** The usage of these steps that no account has been charged for yet. */
+  /** The usage of those steps that has not been charged to any account yet. */
   uncounted(): StepUsage | null;
-  /** The answer of this run if the commit of the turn stores it, which saves a write. */
+  /** The answer in this run if the commit of the turn stores it, which saves a write. */
   unstored(): JournalStep | undefined;
-  /** Returns false when the lease was lost; the run must then stop. */
+  /** Returns false if the lease was lost; the run must then stop. */
   append(step: Step | FinalStep, timing?: JournalStep['timing']): Promise<boolean>;
   /** The messages that joined the turn, in order. */
   joined(): readonly InboxRow[];
@@ -203,17 +210,17 @@ export interface TurnJournal {
   join(ask: AskToJoin, answer?: TimedAnswer): Promise<'joined' | 'none' | 'fenced'>;
 }
 
-/** An answer of the model, and its time. */
+/** An answer from the model, and its time. */
 export interface TimedAnswer {
   readonly step: ModelStep;
   readonly timing: NonNullable<JournalStep['timing']>;
 }
 
-/** The services of a journal. */
+/** The services that a journal needs. */
 export interface JournalDeps {
   readonly turns: Pick<TurnRepository, 'appendStep'>;
   readonly clock: Clock;
-  /** True when the commit of the turn stores the answer; otherwise the journal does. */
+  /** True if the commit of the turn stores the answer; otherwise the journal does. */
   readonly answerWithCommit?: boolean;
   /**
    * The account that is charged for each step as it completes. Without it, the commit of the turn
@@ -222,7 +229,7 @@ export interface JournalDeps {
   readonly account?: SpendAccount;
 }
 
-/** Opens the journal of a claimed turn. */
+/** Opens the journal for a claimed turn. */
 export function openJournal(
   { turnId, steps, messages }: Pick<ClaimedTurn, 'turnId' | 'steps' | 'messages'>,
   lease: Lease,
@@ -284,13 +291,13 @@ export function openJournal(
   };
 }
 
-/** Lets the record of an approval learn in the same transaction how its call ended (G05). */
+/** Lets the record of an approval include, in the same transaction, how its call ended (G05). */
 function settledCall(content: Step | FinalStep): Pick<JournalStep, 'settles'> {
   if (content.kind !== 'result') return {};
   return { settles: { callKey: content.call, failed: content.failed } };
 }
 
-/** Charges a step when it is stored, so that a stopped turn has paid for its steps (G17). */
+/** Charges a step when it is stored, so that the steps of a stopped turn are paid for (G17). */
 function spending(
   content: Step | FinalStep,
   account: JournalDeps['account'],
@@ -299,7 +306,7 @@ function spending(
   return { spends: { account, usage: content.usage } };
 }
 
-/** Reads steps into rounds. Unknown steps of other versions are skipped. */
+/** Parses steps into rounds. Unknown steps from other versions are skipped. */
 function roundsOf(
   turnId: string,
   steps: readonly JournalStep[],

@@ -7,22 +7,22 @@ import type { Round } from './turn-journal.ts';
 
 /** The limits of one turn (G01). */
 export interface TurnLimits extends CallLimits {
-  /** How many times the model is asked; the last time it must answer. */
+  /** The number of model calls; in the last one the model must answer. */
   readonly steps: number;
-  /** Working time in ms. After that the model is asked once more, for its answer. */
+  /** Working time in ms. After that the model is called once more, for its answer. */
   readonly turnMs: number;
-  /** The limit on input and output tokens of all steps together. */
+  /** The limit on the total input and output tokens of all steps. */
   readonly tokens: number;
-  /** The largest number of messages for an answer; a longer one is sent as a file. */
+  /** The largest number of messages per answer; a longer one is sent as a file. */
   readonly messages: number;
   /**
-   * The longest answer in characters, both for an answer that is continued after cuts and for each
-   * of its pieces.
+   * The maximum length of an answer in characters, both for an answer continued after truncation
+   * and for each of its pieces.
    */
   readonly characters: number;
 }
 
-/** The limits of a turn unless the settings give others. */
+/** The limits of a turn unless the settings define others. */
 export const DEFAULT_TURN_LIMITS: TurnLimits = {
   steps: 20,
   turnMs: 10 * 60_000,
@@ -40,14 +40,14 @@ export interface TurnSpent {
   readonly ms: number;
 }
 
-/** Tells the model why it must answer now; null while it may go on using tools. */
+/** Tells the model why it must answer now; null while it may continue using tools. */
 export function limitNotice({ rounds, ms }: TurnSpent, limits: TurnLimits): string | null {
   const reason = reachedLimit({ rounds, ms }, limits);
   if (reason === null) return null;
   return `[${reason} No more tools are run in this turn. Answer now with what you have, and say what is missing.]`;
 }
 
-/** How many times a call cut by the output limit may be made again. */
+/** How many times a call that was truncated by the output limit may be retried. */
 const MAX_CUT_CALLS = 1;
 
 function reachedLimit({ rounds, ms }: TurnSpent, limits: TurnLimits): string | null {
@@ -62,8 +62,8 @@ function reachedLimit({ rounds, ms }: TurnSpent, limits: TurnLimits): string | n
 }
 
 /**
- * The model kept calling tools when it had to answer, and said nothing. The message is written for
- * people.
+ * The model kept calling tools when it had to answer, and gave no answer. The message is written
+ * for people.
  */
 export class TurnLimitError extends ParleyError {
   constructor() {

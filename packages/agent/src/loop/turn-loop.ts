@@ -28,7 +28,7 @@ import { limitNotice, TurnLimitError } from './turn-limits.ts';
 
 /**
  * A running turn, and a callback for the length (in tokens) of a request that may have been refused
- * for its length.
+ * because of its length.
  */
 export interface LoopTurn extends RunningTurn {
   readonly onRefused: (tokens: number) => void;
@@ -36,8 +36,8 @@ export interface LoopTurn extends RunningTurn {
 
 /**
  * Alternates between model and tools until the model answers (G01). Every step is journalled as it
- * completes, and steps that the journal already contains are not repeated (G16). Returns null when
- * the lease was lost. Throws ModelError, TurnLimitError, SpendCapError, ResponseFormatError and
+ * completes, and steps already in the journal are not repeated (G16). Returns null if the lease was
+ * lost. Throws ModelError, TurnLimitError, SpendCapError, ResponseFormatError and
  * TurnSuspendedError, and the reason of the signal.
  */
 export async function turnLoop(running: LoopTurn): Promise<FinalStep | null> {
@@ -86,8 +86,8 @@ export async function turnLoop(running: LoopTurn): Promise<FinalStep | null> {
 }
 
 /**
- * Publishes what tools do. Their notes appear below the text of this step; the next step replaces
- * both.
+ * Publishes tool activity. The tools' notes appear below the text of this step; the next step
+ * replaces both.
  */
 function watchCalls({ turn, means, run }: LoopTurn) {
   const { conversationId, turnId, route } = turn;
@@ -148,16 +148,14 @@ async function askStep(
   return completeStep(running, answer, rounds, closing, shown);
 }
 
-/** Appended to the last tool result when the model's answer to it was empty. */
+/** Appended to the last tool result if the model's answer to it was empty. */
 const EMPTY_NOTE =
   '[From Parley, no person: your last answer was empty. Answer the person now, with what the tools have given.]';
 
 const hasResults = (rounds: readonly Round[]): boolean =>
   rounds.some(({ calls }) => calls.length > 0);
 
-/**
- * Some models end their turn once a tool has done its work, and leave the person without an answer.
- */
+/** Some models end their turn once a tool has done its work, and give the person no answer. */
 function isEmptyAfterTools({ text, calls }: ModelAnswer, rounds: readonly Round[]): boolean {
   return calls.length === 0 && text.trim() === '' && hasResults(rounds);
 }
@@ -172,15 +170,17 @@ async function askForStep(
     return await fittedAnswer(await askModel(means.model, request, ask, run.signal), tools);
   } catch (error) {
     const used = () => cutOffUsage(means.model.id, request, shown.said());
-    // Providers charge for an answer that they have started. A turn that was stopped is charged
-    // even before that.
+    // Providers charge for an answer once it has started. A turn that was stopped is charged even
+    // before that.
     if (run.signal.aborted || shown.said() !== '') await countCutOff(services, turn, used());
     if (error instanceof ModelError && mayBeTooLong(error)) onRefused(used().inputTokens);
     throw error;
   }
 }
 
-/** Replaces the calls by the forms that their tools accept, in the facts of the step, too. */
+/**
+ * Replaces the calls with the forms that their tools accept, including in the facts about the step.
+ */
 async function fittedAnswer(answer: ModelAnswer, tools: LoopTurn['tools']): Promise<ModelAnswer> {
   if (answer.calls.length === 0) return answer;
   const { fittedCall } = await import('../tools/fit-call.ts');
@@ -224,7 +224,10 @@ function completeStep(
   return { ...whole, text: text + note, continues: false };
 }
 
-/** Ends an answer whose rest cannot be had: the text so far stays, with a note that it was cut. */
+/**
+ * Ends an answer whose rest cannot be obtained: the text so far is kept, with a note that it was
+ * truncated.
+ */
 function leftCut(running: LoopTurn, rounds: readonly Round[], shown: ShownStep): StepAnswer {
   const { model } = running.means;
   const usage = { model: model.id, inputTokens: 0, outputTokens: 0, costUsd: 0 };
@@ -235,11 +238,12 @@ function leftCut(running: LoopTurn, rounds: readonly Round[], shown: ShownStep):
   return completeStep(running, { ...answer, timing }, rounds, 'the rest cannot be had', shown);
 }
 
-/** How many times the model is asked again for an answer that fits the response format. */
+/** How many times the model is asked again for an answer that matches the response format. */
 const REPAIRS = 1;
 
 /**
- * Throws ResponseFormatError once all repairs are used up. Repairs before a restart count as well.
+ * Throws ResponseFormatError once all repair attempts are used up. Attempts before a restart count
+ * as well.
  */
 function assertRepairable(rounds: readonly Round[]): void {
   const misfits = rounds.flatMap(({ step: { misfit } }) => misfit ?? []);
@@ -252,7 +256,8 @@ function assertRepairable(rounds: readonly Round[]): void {
 }
 
 /**
- * Returns the answer or, if it does not fit the response format, a step that records the misfit.
+ * Returns the answer or, if it does not match the response format, a step that records the
+ * mismatch.
  */
 async function checkedStep(
   running: LoopTurn,
@@ -268,14 +273,14 @@ async function checkedStep(
   return { ...modelStep(running, { ...answer, calls: [] }, rounds), misfit };
 }
 
-/** Explains why JSON may lack its end. */
+/** Explains why JSON may be truncated. */
 const BECAUSE_CUT: Readonly<Record<string, string>> = {
   length: 'it was cut at the output limit of the model’s provider, so make it shorter; ',
   'content-filter': 'the content filter of the model’s provider ended it; ',
 };
 
 /**
- * Throws ResponseFormatError when the check itself fails, because another answer would not help.
+ * Throws ResponseFormatError if the validation itself fails, because another answer would not help.
  */
 async function checkedAnswer(
   checks: TurnServices['checks'],
@@ -324,7 +329,9 @@ function modelStep(
   return { ...step, ...(isCut && { cut: true }), ...(aside !== undefined && { aside }) };
 }
 
-/** Some servers give all calls the same id, or none. Each result must find its call. */
+/**
+ * Some servers send the same id for all calls, or none. Each result must be assigned to its call.
+ */
 function assignCallIds(calls: readonly ModelToolCall[], rounds: readonly Round[]): ModelToolCall[] {
   const taken = new Set(rounds.flatMap(({ step }) => step.calls.map(({ id }) => id)));
   return calls.map((call, nth) => {

@@ -5,9 +5,9 @@ type Arguments = Record<string, unknown>;
 type Schema = Readonly<Record<string, unknown>>;
 
 /**
- * Checks the arguments of a tool against the server's schema and passes them on as the model wrote
- * them. Arguments with alternatives are offered inside one property; a model that omits the
- * property means the same.
+ * Validates a tool's arguments against the server's schema and passes them on as the model wrote
+ * them. Arguments with alternatives are offered inside one property; if a model omits the property,
+ * its fields are accepted directly.
  */
 export function inputOf({
   schema,
@@ -26,7 +26,7 @@ export function inputOf({
   return z.preprocess(wrap, fitting);
 }
 
-/** A default that is described to the model and not filled in. */
+/** A default that is described to the model but not filled in. */
 const DESCRIBED_DEFAULT = 'parley-told-default';
 
 /** Renders the key DESCRIBED_DEFAULT as `default`. */
@@ -43,8 +43,8 @@ function describedDefaults() {
 }
 
 /**
- * Turns the defaults of a schema into descriptions. The server fills them in itself, and many do
- * not even match, such as null for a text. Only a matching default of a required property stays.
+ * Turns the defaults in a schema into descriptions. The server fills them in itself, and many are
+ * not even valid, such as null for a text. Only a valid default of a required property is kept.
  */
 function withDescribedDefaults(schema: Schema, stays = false): Schema {
   const { default: usual, ...rest } = schema;

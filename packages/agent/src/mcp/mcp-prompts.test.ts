@@ -51,7 +51,7 @@ describe('[G03] the contribution of MCP servers to a turn', () => {
     expect(mcpPrompts?.[0]?.description).toBe('Greets. To pick it: `/mcp__browser__greet`');
   });
 
-  it('[P18] includes a picked prompt in a frame, after the called skills', async () => {
+  it('[P18] includes a selected prompt, wrapped in delimiters, after the invoked skills', async () => {
     const { calledSkills } = await gather(UP, '/mcp__browser__greet');
     expect(calledSkills?.map(({ text }) => text)).toEqual([
       'Knit.',

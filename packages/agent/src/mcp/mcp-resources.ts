@@ -4,7 +4,8 @@ import { withTimeLimit } from '../time.ts';
 import { defineTool, failure, type Tool } from '../tools/tool.ts';
 
 /**
- * The name under which the settings allow or block resources, as if they were a tool of the server.
+ * The name by which the settings allow or block resources, as if they were one of the server's
+ * tools.
  */
 export const RESOURCES = 'resources';
 
@@ -20,8 +21,8 @@ interface ResourceToolDeps {
 }
 
 /**
- * Lists and reads the resources of one server (G03). What the model does not ask for costs no
- * tokens.
+ * Lists and reads the resources of one server (G03). Anything that the model does not request costs
+ * no tokens.
  */
 export function resourceTool({ servers, server, rules, name }: ResourceToolDeps): Tool {
   const tool = defineTool({

@@ -13,8 +13,8 @@ export interface McpToolDeps {
 }
 
 /**
- * The tools of all connected servers, for `live` of the registry (G03). The list stays identical
- * until a server changes.
+ * The tools of all connected servers, for the registry's `live` (G03). The list object stays the
+ * same until a server changes.
  */
 export function mcpTools(deps: McpToolDeps): () => readonly AddedTools[] {
   const made = new Map<string, { readonly view: McpServerView; readonly added: AddedTools }>();
@@ -115,14 +115,14 @@ function isLost(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === lost;
 }
 
-/** The rules of the settings for one MCP server, besides its address. */
+/** The rules in the settings for one MCP server, besides its address. */
 export interface McpRules {
   readonly tools: {
     readonly allow?: readonly string[] | undefined;
     readonly block: readonly string[];
   };
   readonly audience: 'owner' | 'everyone';
-  /** When absent: `never` for tools that declare to be read-only, otherwise `ask`. */
+  /** Default: `never` for tools that declare to be read-only, otherwise `ask`. */
   readonly approval?: 'never' | 'ask' | undefined;
   readonly connector?: string | undefined;
   readonly timeoutMs: number;
@@ -130,14 +130,14 @@ export interface McpRules {
 
 export type McpRulesByServer = Readonly<Record<string, McpRules>>;
 
-/** The longest name that the strictest provider accepts. */
+/** The maximum length of a name that the strictest provider accepts. */
 const MAX_NAME_LENGTH = 64;
 const MARK = 6;
 
 /**
  * Names the tools of one server: `server_tool`, in a–z, 0–9 and _. If a name is too long, or two of
- * them come out the same, a suffix derived from the original name distinguishes them, the same one
- * at every start. Names of different servers cannot collide, because server names contain no
+ * them become identical, a suffix derived from the original name distinguishes them, which is the
+ * same at every start. Names from different servers cannot collide, because server names contain no
  * underscore.
  */
 export function toolNames(

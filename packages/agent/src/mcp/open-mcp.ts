@@ -17,7 +17,7 @@ export interface McpServerSettings extends McpRules {
 export interface McpLine {
   readonly works: boolean;
   readonly line: string;
-  /** The name of the server that a person has to sign in to. */
+  /** The name of a server that a person has to sign in to. */
   readonly signIn?: string;
 }
 
@@ -37,7 +37,7 @@ export const NO_MCP: AgentMcp = {
   close: async () => {},
 };
 
-/** Starts connecting to the servers of the settings, without waiting for any. */
+/** Starts connecting to the servers in the settings, without waiting for any of them. */
 export async function openMcp(
   settings: Readonly<Record<string, McpServerSettings>>,
   deps: McpServersDeps,
@@ -78,7 +78,7 @@ function describeServer({ name, state, tools, prompts, refused }: McpServerView)
   }
 }
 
-/** The number of refused parts that are named; the rest is in the log. */
+/** The number of refused parts that are named; the others are in the log. */
 const MAX_NAMED = 3;
 
 function leftOut(refused: McpServerView['refused']): string {

@@ -23,13 +23,13 @@ import type { Speech } from './voice-answer.ts';
 export interface MediaDeps {
   readonly readDocument: ReadDocument;
   readonly scalePicture: ScalePicture;
-  /** The longest side of a picture that the model is shown, in pixels. */
+  /** The maximum side length of a picture sent to the model, in pixels. */
   readonly maxImageDimension: number;
   readonly transcription: TranscriptionSettings | undefined;
   readonly fetch: typeof globalThis.fetch;
   /** Without it, answers are text only. */
   readonly speech?: Speech | undefined;
-  /** The limit for all documents of one turn together, in characters. */
+  /** The total limit for all documents in one turn, in characters. */
   readonly characters: number;
 }
 
@@ -41,14 +41,14 @@ export type ReadAttachment =
   | { readonly kind: 'image'; readonly image: ModelImage }
   | { readonly kind: 'speech'; readonly text: string }
   | ({ readonly kind: 'document' } & DocumentPart)
-  /** Not read yet; another step or turn can read it. */
+  /** Not read yet; it can be read in another step or turn. */
   | { readonly kind: 'unopened'; readonly why: string }
   | { readonly kind: 'unread'; readonly why: string; readonly hint?: string };
 
-/** A part of a document's text; see `DocumentText`. */
+/** Part of the text in a document; see `DocumentText`. */
 export type DocumentPart = Omit<Extract<DocumentText, { kind: 'text' }>, 'kind'>;
 
-/** `sender` is a key of the person, used to share the document readers fairly. */
+/** `sender` is a key for the person, by which the document readers are shared fairly. */
 export interface SentAttachment {
   readonly stored: StoredAttachment;
   readonly sender: string;
@@ -57,13 +57,16 @@ export interface SentAttachment {
 export interface TurnMediaDeps {
   readonly store: Pick<Store, 'attachments'>;
   readonly media: MediaDeps;
-  /** The context window of the model, in tokens; unlimited when absent. */
+  /** The model's context window, in tokens; unlimited when absent. */
   readonly contextTokens?: (() => number) | undefined;
   readonly clock: () => number;
   readonly log: Logger;
 }
 
-/** Reads one attachment of a sender. `charactersLeft` is what this turn has left for documents. */
+/**
+ * Reads one attachment from a sender. `charactersLeft` is this turn's remaining budget for
+ * documents.
+ */
 export async function readAttachment(
   deps: TurnMediaDeps,
   { stored, sender }: SentAttachment,
@@ -90,8 +93,8 @@ export async function readAttachment(
 
 /**
  * Reads a picture. Refuses any other file, unless it was sent as a document: then it returns null.
- * Pictures are never decoded in this process. The bytes are released before a file waits
- * for its turn.
+ * Pictures are never decoded in this process. The bytes are released before a file enters the
+ * queue.
  */
 async function readPicture(
   deps: TurnMediaDeps,
@@ -120,8 +123,8 @@ async function readPicture(
 }
 
 /**
- * The largest picture that Anthropic accepts, with room for Base64 in its 5 MB; other providers
- * accept larger ones (https://docs.anthropic.com/en/docs/vision).
+ * The maximum size of a picture that Anthropic accepts, allowing for Base64 in its 5 MB; other
+ * providers accept larger ones (https://docs.anthropic.com/en/docs/vision).
  */
 const TAKEN = { bytes: 3_750_000, side: 8_000 };
 
@@ -153,8 +156,8 @@ const TOO_LARGE =
 const NO_VIDEO = 'I cannot watch videos; send a screenshot of what matters, or describe it';
 
 /**
- * Refuses a format that phones produce and few programs open. Chat apps convert it to JPEG if it is
- * sent as a photo.
+ * Refuses a format that phones produce and few programs can open. Chat apps convert it to JPEG if
+ * it is sent as a photo.
  */
 function cannotOpen(type: 'image/avif' | 'image/heic'): ReadAttachment {
   const name = type === 'image/heic' ? 'HEIC' : 'AVIF';
@@ -164,7 +167,7 @@ function cannotOpen(type: 'image/avif' | 'image/heic'): ReadAttachment {
 }
 
 function asItIs(mimeType: ImageType, bytes: Uint8Array): ReadAttachment {
-  // A separate copy, because some databases return a piece of a larger buffer.
+  // A separate copy, because some databases return a view into a larger buffer.
   return { kind: 'image', image: { mimeType, bytes: new Uint8Array(bytes) } };
 }
 const CANNOT_LISTEN: ReadAttachment = {
@@ -193,7 +196,7 @@ async function transcribeRecording(
 }
 
 const GONE = unreadAttachment('it is no longer kept');
-/** Providers decode the pictures they get, and a small file can be a huge picture. */
+/** Providers decode the pictures that they receive, and a small file can contain a huge picture. */
 const MAX_PIXELS = 50_000_000;
 
 function unreadAttachment(why: string): ReadAttachment & { readonly kind: 'unread' } {
@@ -208,8 +211,8 @@ export interface MediaSettings {
 }
 
 /**
- * Loads nothing until a file arrives. Text to be spoken contains no secrets, because they are removed
- * from every answer of the model (G18).
+ * Loads nothing until a file arrives. Text to be spoken contains no secrets, because they are
+ * removed from every answer of the model (G18).
  */
 export function openMedia({
   maxCharacters,

@@ -27,14 +27,14 @@ export interface TurnMedia {
   forModel(message: InboxRow): readonly string[];
   forHistory(message: InboxRow): readonly string[];
   /**
-   * A notice for people, in Markdown: what could not be read, or not with certainty. Null when
-   * there is nothing to report.
+   * A notice for people, in Markdown, that lists what could not be read, or not with certainty.
+   * Null if there is nothing to report.
    */
   readonly notice: string | null;
 }
 
 /**
- * The limits of pictures in one request. Providers accept between 20 and 100 pictures and about 30
+ * The limits for pictures in one request. Providers accept between 20 and 100 pictures and about 30
  * MB.
  */
 const MAX_IMAGES = 10;
@@ -96,7 +96,7 @@ function toSeenAttachment(stored: StoredAttachment, { message }: InboxRow): Seen
   };
 }
 
-/** A key for a person on a platform; the document readers are shared fairly among these. */
+/** A key for a person on a platform, by which the document readers are shared fairly. */
 function senderKey({ message: { channel, account, sender } }: InboxRow): string {
   return JSON.stringify([channel, account, sender.id]);
 }
@@ -107,16 +107,16 @@ interface Read {
 }
 
 /**
- * The share of the context window for documents: three quarters of the quarter that the newest
- * message gets.
+ * The share of the context window for documents: three quarters of the quarter reserved for the
+ * newest message.
  */
 const SHARE = 3 / 16;
 /** A document is not opened if less than this could be shown, in tokens. */
 const MIN_DOCUMENT_TOKENS = 50;
 
 /**
- * Reads attachments one after another, so that not all bytes are in memory at once. Documents share
- * their limit.
+ * Reads attachments one after another, so that their bytes are not all in memory at the same time.
+ * Documents share one limit.
  */
 async function readAllAttachments(
   deps: TurnMediaDeps,
@@ -159,19 +159,20 @@ async function readAllAttachments(
 type ReadDocument = Extract<ReadAttachment, { kind: 'document' }>;
 
 /**
- * Cuts a document to its available room, so that the text sent with it is not cut off behind it.
+ * Truncates a document to its share of the limit, so that the text sent with it is not cut off
+ * after it.
  */
 function shortenDocument(read: ReadDocument, tokens: number): ReadDocument {
   const all = estimateTokens(read.text);
   if (all <= tokens) return read;
-  // The length is an estimate, because characters do not all cost the same.
+  // The length is an estimate, because characters differ in cost.
   let length = Math.floor((read.text.length * tokens) / all);
   while (estimateTokens(read.text.slice(0, length)) > tokens) length = Math.floor(length * 0.9);
   const text = read.text.slice(0, length).toWellFormed();
   return { ...read, text, next: length };
 }
 
-/** States each reason once, however many files it concerns. Owners also read how to fix it. */
+/** States each reason once, however many files it applies to. Owners also read how to fix it. */
 function noticeOf(all: readonly Read[], reader: Reader): string | null {
   const names = new Map<string, string[]>();
   for (const { stored, read } of all) {
@@ -192,7 +193,7 @@ function noticeOf(all: readonly Read[], reader: Reader): string | null {
   return lines.length === 0 ? null : lines.join('\n\n');
 }
 
-/** Doubts about how documents were decoded, each with the names of its documents (W10). */
+/** Doubts about how documents were decoded, each with the names of the affected documents (W10). */
 function decodingWarnings(all: readonly Read[]): ReadonlyMap<string, readonly string[]> {
   const names = new Map<string, string[]>();
   for (const { stored, read } of all) {
@@ -202,7 +203,10 @@ function decodingWarnings(all: readonly Read[]): ReadonlyMap<string, readonly st
   return names;
 }
 
-/** The largest number of names in one sentence; for a flood of files the first ones suffice. */
+/**
+ * The largest number of names in one sentence; for a large number of files the first ones are
+ * sufficient.
+ */
 const MAX_NAMES = 5;
 
 function limitNames(names: readonly string[]): readonly string[] {

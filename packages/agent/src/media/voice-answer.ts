@@ -6,10 +6,10 @@ import type { SpokenText } from '@parley/tools/documents';
 import { type PostDeps, postMessage } from '../post-message.ts';
 import type { Turn } from '../turn/turn.ts';
 
-/** The settings of spoken answers (section `media.speech`). */
+/** The settings for spoken answers (section `media.speech`). */
 export interface Speech {
   readonly when: 'voice' | 'never' | 'always';
-  /** The longest text that is spoken, in characters. */
+  /** The maximum length of a text that is spoken, in characters. */
   readonly maxCharacters: number;
   speak(text: string, signal: AbortSignal): Promise<SpokenText>;
 }
@@ -22,8 +22,9 @@ export interface VoiceDeps extends PostDeps {
 const NOT_SPOKEN = 'an answer was not spoken; its text was sent';
 
 /**
- * Sends an answer as a voice note as well, after its text, which neither waits for the note nor is
- * lost with it (F10). Stored like a file of `send_file`, once per turn. Never rejects.
+ * Sends an answer as a voice note in addition to its text; the text neither waits for the note nor
+ * is lost if the note fails (F10). The note is stored like a file from `send_file`, once per turn.
+ * Never rejects.
  */
 export async function answerByVoice(
   deps: VoiceDeps,
@@ -55,7 +56,7 @@ interface AskedTurn {
   }[];
 }
 
-/** Whether an answer is also spoken: the chat shows voice notes, and a person waits for it. */
+/** Whether an answer is also spoken: the chat supports voice notes, and a person waits for it. */
 export function isSpoken(when: Speech['when'], { messages }: AskedTurn): boolean {
   const isShown = messages.at(-1)?.route.voice === true;
   if (!isShown || messages.some(({ message }) => message.trigger !== undefined)) return false;
@@ -65,7 +66,7 @@ export function isSpoken(when: Speech['when'], { messages }: AskedTurn): boolean
 }
 
 /**
- * Renders Markdown as a voice note for a route. Otherwise returns the reason for the log; null when
+ * Renders Markdown as a voice note for a route. Otherwise returns the reason for the log; null if
  * there is nothing to speak.
  */
 export async function speakAnswer(
@@ -85,7 +86,10 @@ export async function speakAnswer(
 
 const PLAIN = { dialect: 'plain', maxLength: 1_000_000, unit: 'utf16' } as const;
 
-/** The text to speak: Markdown without its markup, up to the last sentence that fits. */
+/**
+ * The text to speak: Markdown without its markup, up to the last sentence that fits within the
+ * limit.
+ */
 async function spokenText(markdown: string, most: number): Promise<string> {
   const bodies = await renderInSteps(markdown, PLAIN, setImmediate);
   const text = bodies

@@ -28,7 +28,7 @@ async function say(text: string, writing?: Writing): Promise<void> {
 
 const service = () => new MemoryService({ index: scene.store.memories, log: silentLogger });
 
-/** Does what happens before the whole conversation of a reader is summarized. */
+/** Does what precedes the summary of a reader's whole conversation. */
 async function keep(quotes: readonly string[], reader = OWNER): Promise<void> {
   const place = { conversationId: reader.conversationId, session: 0 };
   const entries = await scene.store.transcript.oldestAfter(place, 0, 1_000);
@@ -94,7 +94,7 @@ describe('before a direct chat is summarized', () => {
 });
 
 describe('before a group is summarized', () => {
-  it('[W02] [W04] remembers there what people asked it to, and never for the owner', async () => {
+  it('[W02] [W04] saves for the group what people asked to be remembered, and never for the owner', async () => {
     await say('I like egret stew.', GROUP);
     await say('I like bittern soup.', { ...GROUP, sender: BO });
     await keep(['I like egret stew', 'I like bittern soup'], IN_GROUP);
@@ -107,14 +107,14 @@ describe('before a group is summarized', () => {
     expect(await remembered({ ...IN_GROUP, conversationId: 'h' })).toEqual([]);
   });
 
-  it('[W04] remembers nothing that nobody asked for, and nothing said elsewhere', async () => {
+  it('[W04] saves nothing that nobody asked for, and nothing said elsewhere', async () => {
     await say('Mia cannot eat nuts!', GROUP);
     await say('I like heron pie.');
     await keep(['Mia cannot eat nuts', 'I like heron pie'], IN_GROUP);
     expect(await remembered(IN_GROUP)).toEqual([]);
   });
 
-  it('[W02] does not keep an owner’s words from a direct chat for a guest who reads it later', async () => {
+  it('[W02] does not save an owner’s text from a direct chat for a guest who reads it later', async () => {
     await say('The code is 4711.');
     const guest: Reader = { kind: 'guest', conversationId: OWNER_CHAT };
     await keep(['The code is 4711'], guest);

@@ -143,7 +143,7 @@ const Step = fc.record({
 });
 
 describe('memories from several places', () => {
-  it('[W02] [W04] [G14] appear in their own place and in no other', async () => {
+  it('[W02] [W04] [G14] appear only where they belong', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(Step, { minLength: 1, maxLength: 8 }), async (steps) => {
         const folder = mkdtempSync(join(tmpdir(), 'parley-canary-'));

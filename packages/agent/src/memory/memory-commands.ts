@@ -32,10 +32,10 @@ export interface MemoryCommandsOptions {
   readonly workspace: Pick<Workspace, 'for'>;
   readonly store: { readonly forgetting: ForgettingRepository };
   readonly accountsOf: (person: string) => Promise<readonly string[]>;
-  /** Pending confirmations; the second `/forget all` may reach another process. */
+  /** Pending confirmations; the second `/forget all` may be received by another process. */
   readonly asked: Pick<AdapterValues, 'get' | 'set'>;
   readonly clock: Clock;
-  /** Ends the turn that runs on a lane, in any process. */
+  /** Ends the turn that runs in a lane, in any process. */
   stopTurn(conversationId: string): void;
 }
 
@@ -55,8 +55,8 @@ interface ForgetProof {
 
 const MARK = '[forgotten]';
 /**
- * A search text that matches more memories than this removes none, because it is probably too
- * broad.
+ * A search text that matches more memories than this removes none of them, because it is probably
+ * too broad.
  */
 const MAX_REMOVED_AT_ONCE = 10;
 /** A second `/forget all` within this time confirms the first. */
@@ -66,7 +66,7 @@ const LISTED = 40;
 const Asked = z.object({ messageId: z.string(), at: z.number() });
 const ASKED = 'forget-all';
 
-/** Answers `/memory` and `/forget` (G15), in Markdown. */
+/** Handles `/memory` and `/forget` (G15); the reply is Markdown. */
 export function memoryCommands(options: MemoryCommandsOptions) {
   return {
     async show(asker: MemoryAsker): Promise<string> {
@@ -92,7 +92,7 @@ export function memoryCommands(options: MemoryCommandsOptions) {
       return proofText(await removeMemories(options, view, asker, chosen, words), isOwner);
     },
     /**
-     * `/forget` from outside a chat: removes a memory that the reader sees, or `words` from all
+     * `/forget` from outside a chat: removes a memory visible to the reader, or `words` from all
      * notes of the owner.
      */
     async forgetFrom(reader: Reader, what: (Pick<SavedMemory, 'name'> & { id: string }) | string) {
@@ -107,8 +107,8 @@ export function memoryCommands(options: MemoryCommandsOptions) {
       return proofText(await removeMemories(options, view, { reader }, chosen, words), true);
     },
     /**
-     * `/forget all` for another person, from outside a chat. Memories are removed from what
-     * `readers` see; the first of them is an owner.
+     * `/forget all` for another person, from outside a chat. Memories visible to `readers` are
+     * removed; the first of these is an owner.
      */
     async forgetPerson(
       { person, isOwner }: { readonly person: string; readonly isOwner: boolean },
@@ -152,8 +152,8 @@ async function personsOf(
 }
 
 /**
- * Whether this is the second command in time. The same message received again does not confirm
- * itself.
+ * Whether this is the second command within the time limit. A redelivery of the same message does
+ * not confirm itself.
  */
 async function isConfirmed(
   { asked, clock }: MemoryCommandsOptions,
@@ -213,7 +213,7 @@ async function removeMemories(
 /** The people whose messages are removed, and the pronoun for them in the report. */
 interface Whom {
   readonly persons: readonly string[];
-  /** Removes everything that any owner has said, too. */
+  /** Also removes everything that any owner has said. */
   readonly ownersToo: boolean;
   readonly whose: 'yours' | 'theirs';
 }
@@ -356,7 +356,7 @@ function memoryItem({ entry }: SavedMemory): string {
   return `- ${inlineCode(id)} ${literal(text)} (${facts.join(', ')})`;
 }
 
-/** Whether `/forget WORDS` means this memory, by its id or its text. */
+/** Whether `/forget WORDS` refers to this memory, by its id or its text. */
 function meansMemory(words: string, { id, text }: MemoryEntry): boolean {
   return words.toLowerCase() === id || hasPhrase(text, words);
 }

@@ -14,7 +14,7 @@ import { type AgentContext, CHAT, decideReader } from '../turn/turn.ts';
 import { findSaveRequests, judgeSaving, type SaveContext, triggerIn } from './memory-triggers.ts';
 
 /**
- * How many sentences of one turn are saved automatically; more would be a text about remembering.
+ * How many sentences from one turn are saved automatically; more would be a text about remembering.
  */
 const MAX_SAVED_SENTENCES = 5;
 
@@ -23,7 +23,7 @@ interface MemoryOptions {
   readonly log: Logger;
 }
 
-/** Saves and removes memories: lines of files, plus an index of them in the database. */
+/** Saves and removes memories: lines in files, plus a database index of them. */
 export class MemoryService extends Memories {
   readonly #index: MemoryIndex;
   readonly #log: Logger;
@@ -48,8 +48,8 @@ export class MemoryService extends Memories {
   }
 
   /**
-   * Saves what a sender asked to be remembered and the model did not save, verbatim and marked as
-   * automatic (G13). Safe to call again for the same turn. Never throws.
+   * Saves what a sender asked to be remembered but the model did not save, verbatim and marked as
+   * automatic (G13). Safe to repeat for the same turn. Never throws.
    */
   async saveAsked(view: WorkspaceView, place: SaveContext): Promise<number> {
     try {
@@ -88,7 +88,7 @@ export class MemoryService extends Memories {
       });
   }
 
-  /** Rebuilds the index from the files that this reader sees. Returns the number of memories. */
+  /** Rebuilds the index from the files that this reader can see. Returns the number of memories. */
   async rebuild(view: WorkspaceView): Promise<number> {
     const all = await this.list(view);
     const files = [...Object.values(SAVED_FILES), view.groupMemory];
@@ -121,8 +121,8 @@ interface KeepMemoriesOptions extends AgentContext {
 }
 
 /**
- * Saves sentences of people before a summary replaces their messages (G11, G13). The model only
- * points at sentences: each must occur in a summarized message of a person, for the same kind of
+ * Saves people's sentences before a summary replaces their messages (G11, G13). The model only
+ * points at sentences: each must occur in a summarized message from a person, for the same kind of
  * reader, and is saved verbatim. In a group, only what people asked to be remembered is saved.
  */
 export function keepMemories(deps: KeepMemoriesOptions): (compacting: Compacting) => Promise<void> {
@@ -145,8 +145,8 @@ export function keepMemories(deps: KeepMemoriesOptions): (compacting: Compacting
 
 /**
  * Messages for this kind of reader, except those from which something was saved before: a line that
- * was since removed from the files must not come back. `letters` makes the search for quotations
- * fast.
+ * has since been removed from the files must not come back. `letters` speeds up the search for
+ * quotations.
  */
 async function candidatesIn(deps: KeepMemoriesOptions, rows: readonly InboxRow[], reader: Reader) {
   const keyOf = (...origin: readonly (string | null)[]) => JSON.stringify(origin);
@@ -179,7 +179,7 @@ function findQuotedEntry(
     const request = { type: 'fact', scope: 'user', quote, automatic: true } as const;
     const judged = judgeSaving(request, place);
     if (judged.kind === 'refuse') continue;
-    // Looks at the whole sentence, because the model may have left out its beginning.
+    // Checks the whole sentence, because the model may have omitted its beginning.
     const trigger = triggerIn(judged.entry.text);
     if (chatType === 'direct') return { ...judged.entry, type: trigger?.type ?? 'fact' };
     if (trigger !== null) return judged.entry;

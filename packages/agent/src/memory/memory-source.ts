@@ -133,7 +133,7 @@ export function memoryHook(offers: (reader: Reader) => boolean): TurnHook {
   };
 }
 
-/** Remembers what a person has said, in their own words (G13). */
+/** Saves what a person has said, in their own words (G13). */
 export function saveMemoryTool(service: Pick<MemoryService, 'save'>): Tool {
   return defineTool({
     name: 'save_memory',
@@ -144,8 +144,8 @@ export function saveMemoryTool(service: Pick<MemoryService, 'save'>): Tool {
     audience: 'everyone',
     approval: 'ask-after-untrusted-text',
     asksAbout: '`save_memory` of a note',
-    // Only facts in the agent’s words reach an approval: a person’s sentences are checked against
-    // their messages, and anything else is refused.
+    // Approval is needed only for facts phrased by the agent: a person’s sentences are checked
+    // against their messages, and anything else is refused.
     spares: ({ quote, type, scope }, { reader }) =>
       quote !== undefined || type !== 'fact' || scope === 'user' || reader.kind !== 'owner',
     input: z.object({
@@ -179,7 +179,7 @@ export function saveMemoryTool(service: Pick<MemoryService, 'save'>): Tool {
 const MAX_HITS = 10;
 const HIT_CHARACTERS = 600;
 
-/** Searches what was remembered, as far as this reader may see it (G14). */
+/** Searches the saved memories, as far as this reader may see them (G14). */
 export function searchMemoryTool(search: MemorySearch): Tool {
   return defineTool({
     name: 'search_memory',

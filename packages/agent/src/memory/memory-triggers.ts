@@ -15,9 +15,10 @@ interface OwnSentence {
 const LOOKED_AT = 8_000;
 
 /**
- * Returns the sentences that a person typed, without code, quoted lines, addresses and text pasted from mails,
- * chats or pages. Text in quotation marks stays; the caller decides whose it is.
- * Transcribed speech does not count, because it is not verbatim and a recording may be of any person.
+ * Returns the sentences that a person typed, without code, quoted lines, addresses and text pasted
+ * from mails, chats or pages. Text in quotation marks is kept; the caller decides who said it.
+ * Transcribed speech does not count, because it is not verbatim and anyone may be speaking in a
+ * recording.
  */
 export function ownSentences(messages: readonly InboundMessage[]): readonly OwnSentence[] {
   return messages.flatMap((message) =>
@@ -33,7 +34,7 @@ export function findSaveRequests(messages: readonly InboundMessage[]) {
   });
 }
 
-/** Lines that begin pasted text; everything after them is ignored. */
+/** Lines that mark the start of pasted text; everything after them is ignored. */
 const PASTED: readonly RegExp[] = [
   /^[^\S\n]*\[Forwarded\b/mu,
   /^[^\S\n]*(?:from|von|to|an|subject|betreff|发件人|收件人|主题)\s*[:：][^\S\n]*\S/imu,
@@ -244,23 +245,23 @@ const RULES: readonly TriggerRule[] = [
   { word: '从不', type: 'constraint', is: /^(?:请|你|我|我们)?从不/u },
 ];
 
-/** Matches questions, which do not ask for anything to be remembered unless they are `POLITE`. */
+/** Matches questions, which do not ask for anything to be remembered unless they match `POLITE`. */
 const ASKS =
   /[?？]\s*["”'’)]*$|[吗呢]\s*[。.]?$|^(?:do|did|does|have|had|why|what|who|when|where|how|which|is|are|should|if)\b/i;
 const POLITE =
   /\b(?:kannst|könntest|würdest) du dir (?:bitte )?merken\b|\b(?:can|could|would|will) you(?: please)?(?: always)? remember (?:that|my|to|the|i\b)/i;
-/** Marks of reported speech. */
+/** Markers of reported speech. */
 const REPORTED =
   /\b(?:he|she|they|who|somebody|someone|people|mom|mum|dad|\w+'s|boss|wife|husband|friend) (?:said|says|told|tells|wrote|asked|likes|thinks)\b|\bi (?:said|told|wrote|read|heard|meant|thought)\b|他说|她说|他们说|有人说|据说/i;
 const DOUBTED =
   /\b(?:don'?t|do not|can'?t|cannot|didn'?t|won'?t|never) remember\b|\b(?:would|'d|feels?|looks?|sounds?) i like\b/i;
-/** Bounded in length, because each opening quotation mark is followed that far. */
+/** Bounded in length, because after each opening quotation mark the search continues that far. */
 const QUOTED = /["“„«「『][^"”“»」』]{0,500}["”“»」』]/gu;
 
 /** German imperatives that give standing instructions. */
 const BIDDEN =
   'antworte|schreibe?|nenne?|sage?|benutze?|verwende|nimm|frage?|gib|erinnere?|rufe?|sprich|zeige?|duze?|sieze?|rechne|denke?|achte|fasse?|halte?|mache?|stelle?|schicke?|prüfe?|lass|lasse';
-/** Words that may stand between such a verb and its adverb. */
+/** Words that may come between such a verb and its adverb. */
 const BETWEEN = '(?:(?:mir|mich|uns|bitte|dabei|dafür|dazu|daran|es|das|dann) ){0,3}';
 /** German verbs that tell a story or express a wish. */
 const PAST_GERMAN =

@@ -10,22 +10,22 @@ import { z } from 'zod';
 import type { MemoryCommands } from './memory-commands.ts';
 import type { MemoryService } from './memory-service.ts';
 
-/** A chat with a memory file of its own. */
+/** A chat with its own memory file. */
 export interface MemoryChat {
   readonly title: string;
   readonly conversationId: string;
-  /** The person of a direct chat; null for other chats. */
+  /** The person in a direct chat; null for other chats. */
   readonly person: string | null;
 }
 
 /** The memories of one agent (G15). */
 export interface OperatorMemory {
   readonly workspace: Workspace;
-  /** Absent when memory is switched off. */
+  /** Absent if memory is switched off. */
   readonly service?: Pick<MemoryService, 'list' | 'rebuild'> | undefined;
   readonly search?: MemorySearch | undefined;
   readonly commands?: Partial<MemoryCommands> | undefined;
-  /** The chats, by the name of their memory file. */
+  /** The chats, by the names of their memory files. */
   readonly chats: () => Promise<ReadonlyMap<string, MemoryChat>>;
   readonly owners: readonly string[];
 }
@@ -35,7 +35,7 @@ interface MemoryNeeds {
   memory(agent: string | undefined): Promise<OperatorMemory>;
 }
 
-/** One memory: a line of a file. */
+/** One memory: a line in a file. */
 interface ShownMemory {
   readonly id: string;
   readonly text: string;
@@ -65,7 +65,9 @@ interface MemoryReport {
   readonly found: readonly { readonly file: string; readonly text: string }[];
 }
 
-/** Memories of one chat are read through that chat's view, everything else as its owner sees it. */
+/**
+ * Memories about one chat are read through that chat's view, everything else through the owner's.
+ */
 const OWNER: Reader = { kind: 'owner', conversationId: 'page' };
 const MAX_FOUND = 30;
 const MAX_SEARCHED = 10;
@@ -227,8 +229,8 @@ async function listNotes(workspace: Workspace) {
   return notes.map(({ name: file, tokens }) => ({ file, tokens })).toReversed();
 }
 
-/** The answer of `/forget` as plain text. It contains ids and file names, never text of people. */
+/** The reply to `/forget` as plain text. It contains ids and file names, never text from people. */
 async function toPlainAnswer(answer: Promise<string>): Promise<{ readonly text: string }> {
-  // Keeps the literal signs of file names while removing markup.
+  // Keeps the literal characters in file names while removing markup.
   return { text: shownLiteral((await answer).replaceAll(/\*\*|`/g, '')) };
 }

@@ -77,7 +77,7 @@ async function shownDecision(soul: OperatorSoul, answer: SoulAnswer) {
   return shownVersion(answer.version, await frozenIn(soul), soul);
 }
 
-/** Whether no version can be applied, or none that a person wrote. */
+/** Whether no version can be applied, or only versions by the agent. */
 interface Frozen {
   readonly all: boolean;
   readonly toPeople: boolean;
@@ -95,7 +95,7 @@ function shownVersion(version: SoulVersion, frozen: Frozen, { localTime }: Opera
     /** The name, such as `v0-seed` or `v3`. */
     name: versionName(version),
     origin: authorText(version),
-    /** The state in words. */
+    /** The state, described in a few words. */
     status: soulStatus(version, localTime),
     score: scoreText(version),
     /** `createdAt` in the agent's local time. */

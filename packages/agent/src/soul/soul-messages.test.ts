@@ -205,7 +205,7 @@ describe('the notice to the owner about SOUL.md', () => {
     expect(notice({ state: 'applied', appliedAt: 5 })).toContain('To go back: `/soul rollback 1`.');
   });
 
-  it('[W06] keeps a text with fences within its own fence, and cuts a long change with a note', () => {
+  it('[W06] keeps a text with fences within its own fence, and truncates a long change with a note', () => {
     const diff = ['+```', ...Array.from({ length: 30 }, (_, nth) => `+line ${nth}`)].join('\n');
     const words = notice({ diff }) ?? '';
     expect(words).toContain('````diff\n+```\n');

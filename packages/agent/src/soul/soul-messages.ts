@@ -24,7 +24,7 @@ const USAGE =
 
 const LISTED = 10;
 
-/** Answers an owner's `/soul` (W06), in Markdown. */
+/** Handles an owner's `/soul` command (W06); the reply is Markdown. */
 export function soulCommand(service: SoulService, localTime: LocalTime) {
   return async (
     { person, messageId }: { readonly person: string; readonly messageId: string },
@@ -66,7 +66,7 @@ export function soulCommand(service: SoulService, localTime: LocalTime) {
   };
 }
 
-/** Reads the number of a version: `3`, `v3`, `#3` and `v0-seed` are valid. */
+/** Parses a version number: `3`, `v3`, `#3` and `v0-seed` are valid. */
 function readVersionNumber(text: string): number | null {
   const digits = /^[v#]?(\d{1,9})(?:-seed)?$/.exec(text)?.[1];
   return digits === undefined ? null : Number(digits);
@@ -119,8 +119,9 @@ export interface SoulNoticeServices extends OwnersChatDeps, NoticeDeps {
 }
 
 /**
- * Notifies the owner of changes to SOUL.md, in the direct chat in which they wrote last. Each state
- * is reported once, even after a crash. An owner who has not written yet is notified later.
+ * Notifies the owner of changes to SOUL.md, in the direct chat in which they wrote most recently.
+ * Each state is reported once, even after a crash. An owner who has not written yet is notified
+ * later.
  */
 export async function notifyOfSoul(deps: SoulNoticeServices): Promise<void> {
   const { agent, store } = deps;
@@ -139,7 +140,7 @@ export async function notifyOfSoul(deps: SoulNoticeServices): Promise<void> {
   }
 }
 
-/** Why an edit was refused. The setting may have changed since. */
+/** Why an edit was refused. The setting may have changed since then. */
 const ONLY_ME: Readonly<Record<SoulSettings['humanEdits'], string>> = {
   'seed-only': 'Only I may propose changes to it (`soul.humanEdits` is "seed-only")',
   'until-first-proposal':
@@ -167,7 +168,8 @@ export function soulNotice(
       if (isEdit && findings.some(({ rule }) => rule === SEED_ONLY)) {
         return `SOUL.md was edited by hand. ${ONLY_ME[settings.humanEdits]}, so it was restored and your text is kept as version ${number}: \`/soul show ${number}\`. Send it to me here and I can propose it.`;
       }
-      // The rules had already answered the agent's call; only the scenarios take longer.
+      // The agent has already received the verdict of the rules as the result of its call; only the
+      // scenarios take longer.
       if (!isEdit && !findings.some(({ rule }) => rule === 'scenario')) return null;
       return [
         isEdit

@@ -4,7 +4,7 @@ import { MAX_SOUL, onlyAgentReason, SEED_ONLY, type SoulSettings } from './soul-
 
 export interface SoulCandidate {
   readonly text: string;
-  /** The text in use; null when the candidate is judged by itself. */
+  /** The text in use; null if the candidate is judged by itself. */
   readonly before: string | null;
   readonly author: 'seed' | 'agent' | 'person';
 }
@@ -18,12 +18,12 @@ export interface ScenarioResults {
 }
 
 const PASS = 60;
-/** How many points a text may be worse than the text in use. */
+/** How many points lower than the text in use a text may score. */
 const WORSE = 15;
 
 /**
- * Decides whether a text may become SOUL.md (W06), from the rules and, if available, the results of
- * the scenarios. The text in use is judged in the same way and compared. Pure.
+ * Decides whether a text may become SOUL.md (W06), based on the rules and, if available, the
+ * scenario results. The text in use is judged in the same way for comparison. Pure.
  */
 export function judgeSoul(
   candidate: SoulCandidate,
@@ -65,12 +65,15 @@ function combineScores(rules: number, scenarios: number | undefined): number {
 const COMFORTABLE = 4_000;
 const MIN_CHARACTERS = 40;
 /**
- * The share of the words that the agent may remove at once, and the share up to which a step counts
- * as small.
+ * The share of the words that the agent may remove in one change, and the share up to which a
+ * change counts as small.
  */
 const MAX_REMOVED_SHARE = 0.6;
 const SMALL_STEP = 0.35;
-/** A text shorter than this, in characters, may be replaced as a whole: there is little to lose. */
+/**
+ * A text shorter than this, in characters, may be replaced as a whole, because there is little to
+ * lose.
+ */
 const LITTLE = 200;
 const HEAVY = 60;
 
@@ -78,7 +81,7 @@ const HEAVY = 60;
 export function soulFindings(candidate: SoulCandidate): readonly SoulFinding[] {
   const { text, before } = candidate;
   if (isBlank(text)) return [heavyFinding('empty', 'It is empty.')];
-  // The patterns need not run over a text that is far too long.
+  // The patterns need not be matched against a text that is far too long.
   if (text.length > MAX_SOUL) return lengthFindings(text);
   return [
     ...(before !== null && before.trim() === text.trim()
@@ -106,7 +109,7 @@ export function soulFindings(candidate: SoulCandidate): readonly SoulFinding[] {
   ];
 }
 
-/** The score that remains after the findings, from 0 to 100. */
+/** The score that remains after deducting the findings, from 0 to 100. */
 export function scoreOf(findings: readonly SoulFinding[]): number {
   return Math.max(0, 100 - findings.reduce((sum, { points }) => sum + points, 0));
 }
@@ -125,7 +128,7 @@ function lengthFindings(text: string): readonly SoulFinding[] {
   return length < MIN_CHARACTERS ? [lightFinding('length', 10, 'It says very little.')] : [];
 }
 
-/** Findings about the size of the change. A person may change as much as they like. */
+/** Findings about the size of the change. A person may change as much as they want. */
 function stepFindings({
   text,
   before,
@@ -169,7 +172,7 @@ function quotePassage(rule: string, passage: string): string {
   return `“${line.length > 80 ? `${line.slice(0, 80).trimEnd()} …` : line}”`;
 }
 
-/** The share of the words of `before` that `after` lacks, from 0 to 1, in any order. */
+/** The share of the words in `before` that are missing in `after`, from 0 to 1, in any order. */
 function shareLost(before: string, after: string): number {
   const left = new Map<string, number>();
   for (const word of splitWords(after)) left.set(word, (left.get(word) ?? 0) + 1);
@@ -195,7 +198,7 @@ const COMMON: Readonly<Record<string, ReadonlySet<string>>> = {
   ),
 };
 
-/** The language of a text by its most common words; null when unclear. */
+/** The language of a text, detected from its most common words; null if unclear. */
 function languageOf(text: string): string | null {
   const words = splitWords(text);
   if (words.length < 8) return null;
@@ -212,7 +215,7 @@ interface ForbiddenPattern {
   readonly rule: string;
   readonly text: string;
   readonly patterns: readonly RegExp[];
-  /** Whether a negation before it in the same sentence makes it harmless. */
+  /** Whether an earlier negation in the same sentence makes it harmless. */
   readonly mayBeDenied: boolean;
 }
 

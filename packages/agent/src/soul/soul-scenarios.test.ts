@@ -61,7 +61,7 @@ describe('the scenarios for SOUL.md', () => {
     expect(score).toBe(100);
   });
 
-  it('[W06] name a file that cannot be used, and the way out', async () => {
+  it('[W06] name a file that is invalid, and how to fix it', async () => {
     await expect(readSoulScenarios('/nowhere/at/all')).rejects.toMatchObject({
       code: 'soul-scenarios',
       message: expect.stringContaining('set soul.judge to false'),
@@ -95,7 +95,7 @@ describe('the scenarios for SOUL.md', () => {
     },
   );
 
-  it('[W06] try a text in each situation once, even after a failure half-way', async () => {
+  it('[W06] try a text in each situation once, even after a failure midway', async () => {
     const [model, judge] = [scriptedModel(), scriptedModel()];
     const scenarios = [SUM, { ...SUM, id: 'again' }];
     let left = 3;

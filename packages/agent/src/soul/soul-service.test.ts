@@ -22,7 +22,7 @@ beforeEach(async () => {
 afterEach(() => scene.close());
 
 describe('a change of SOUL.md', () => {
-  it('[W06] starts with v0-seed, and a proposal changes nothing before its time', async () => {
+  it('[W06] starts with v0-seed, and a proposal changes nothing before its veto period has expired', async () => {
     expect(await scene.states()).toEqual(['0 applied seed']);
     const answer = await scene.propose(SECOND_SOUL);
     expect(answer).toMatchObject({ kind: 'done', version: { state: 'passed', score: 100 } });
@@ -82,7 +82,7 @@ describe('a change of SOUL.md', () => {
     expect((await scene.propose(`${SECOND_SOUL}\nSmile.`)).kind).toBe('refused');
   });
 
-  it('[W06] is not applied by itself if it is based on a version no longer in use', async () => {
+  it('[W06] is not applied automatically if it is based on a version no longer in use', async () => {
     await scene.propose(SECOND_SOUL);
     await scene.propose(`${FIRST_SOUL}\nSmile.`);
     await scene.service.applyDue(scene.now + 24 * HOUR);
@@ -132,7 +132,7 @@ describe('an edit of the file', () => {
     expect(scene.onDisk()).toBe(`${FIRST_SOUL}\n`);
   });
 
-  it('[W06] is left alone while it may be unfinished', async () => {
+  it('[W06] is ignored while it may be unfinished', async () => {
     scene.now = Date.now();
     scene.put('SOUL.md', `${FIRST_SOUL}\nLove`);
     expect(await scene.read()).toBe(FIRST_SOUL);
@@ -180,7 +180,7 @@ describe('with humanEdits "seed-only"', () => {
     findings: [{ rule: 'seed-only' }],
   };
 
-  it('[W06] an edit is reverted at once, and its text is kept for reference', async () => {
+  it('[W06] an edit is reverted immediately, and its text is kept for reference', async () => {
     await seedOnly();
     scene.put('SOUL.md', MINE);
     expect(await scene.read()).toBe(FIRST_SOUL);
@@ -284,7 +284,7 @@ describe('with humanEdits "until-first-proposal"', () => {
     expect(await scene.read()).toBe(SECOND_SOUL);
   });
 
-  it('[W06] page, command line and API are refused from then on, even after a rollback', async () => {
+  it('[W06] page, command line and API are refused from that point on, even after a rollback', async () => {
     await scene.service.propose({ ...asked, askedBy: 'before', text: MINE });
     await scene.propose(SECOND_SOUL);
     await scene.service.apply(2, 'cli');

@@ -21,7 +21,7 @@ interface ProposedSoul extends Pick<SoulVersion, 'text' | 'reason'> {
   readonly by: string;
 }
 
-/** The result of an order. `reason` is written for the sender. */
+/** The result of a command. `reason` is written for the sender. */
 export type SoulAnswer =
   | { readonly kind: 'done'; readonly version: SoulVersion }
   | { readonly kind: 'refused'; readonly reason: string };
@@ -34,7 +34,7 @@ export interface SoulOptions {
   readonly clock: Clock;
   readonly monotonic: Monotonic;
   readonly log: Logger;
-  /** Opens the scenarios for a proposal. Without it only the rules decide. */
+  /** Opens the scenarios for a proposal. Without it, only the rules decide. */
   readonly trial?: SoulTrial;
 }
 
@@ -43,30 +43,33 @@ type SyncMoment = 'at-once' | 'settled';
 
 const LISTED = 50;
 /**
- * The largest number of open proposals of the agent, and of edits by hand. When there are too many
+ * The largest number of open proposals by the agent, and of manual edits. If there are too many
  * edits, the oldest is dropped.
  */
 const [MAX_OPEN, MAX_EDITS] = [3, 5];
-/** The pause after a failure of a model, in ms. */
+/** The delay after a model failure, in ms. */
 const RETRY_MS = 5 * 60_000;
-/** A file that changed less than this ago may still be open in an editor. In ms. */
+/** A file that changed less than this many ms ago may still be open in an editor. */
 const SETTLED_MS = 1_000;
 const CONFLICT = 'SOUL.md changed in the meantime; please look again.';
 const FROZEN = 'SOUL.md stays as it is: soul.apply is "never" in the settings.';
 
 /**
  * SOUL.md of one agent (W06). Every change goes through this class: propose, judge, apply, roll
- * back. The store holds the versions, the file is a copy of the one in use, and an edit of the file
- * becomes a proposal.
+ * back. The store holds the versions, the file is a copy of the version in use, and an edit to the
+ * file becomes a proposal.
  */
 export class SoulService implements ManagedFile {
   readonly name = SOUL;
   readonly settings: SoulSettings;
   readonly #soul: SoulOptions;
   readonly #evaluations = localLock();
-  /** Allows one sync at a time, because two that see the same edit would both restore the file. */
+  /**
+   * Allows one sync at a time, because two syncs that detect the same edit would both restore the
+   * file.
+   */
   readonly #syncs = localLock();
-  /** The state of file and version in use after the last sync. */
+  /** The state of the file and of the version in use after the last sync. */
   #synced = '';
   #retryAt = 0;
 
@@ -94,7 +97,7 @@ export class SoulService implements ManagedFile {
   }
 
   /**
-   * Returns the version in use after turning edits of the file into proposals; null before the
+   * Returns the version in use after turning edits to the file into proposals; null before the
    * seed.
    */
   async current(): Promise<SoulVersion | null> {
@@ -106,15 +109,13 @@ export class SoulService implements ManagedFile {
     }
   }
 
-  /**
-   * Whether nothing has changed and nothing is pending. Costs one query and one look at the file.
-   */
+  /** Whether nothing has changed and nothing is pending. Costs one query and one file check. */
   async isIdle(now: number): Promise<boolean> {
     const { inUse, isBusy } = await this.#soul.souls.status(this.#soul.agent, now);
     return !isBusy && this.#mark(inUse) === this.#synced;
   }
 
-  /** Turns edits of the file into proposals, and judges what needs no model. */
+  /** Turns edits to the file into proposals, and judges those that need no model. */
   async syncFromDisk(): Promise<void> {
     await this.sync('settled');
     await this.#judgeByRules();
@@ -138,7 +139,9 @@ export class SoulService implements ManagedFile {
     });
   }
 
-  /** Stores a proposal against the text in use. It is judged at once if that needs no model. */
+  /**
+   * Stores a proposal based on the text in use. It is judged immediately if that needs no model.
+   */
   async propose({ text: raw, ...proposal }: ProposedSoul): Promise<SoulAnswer> {
     const { agent, souls, clock } = this.#soul;
     const inUse = await this.sync('settled');
@@ -196,7 +199,7 @@ export class SoulService implements ManagedFile {
     );
   }
 
-  /** Applies the text of a former version again, as a new version. */
+  /** Applies the text of an earlier version again, as a new version. */
   async rollback(number: number, by: string, askedBy: string): Promise<SoulAnswer> {
     const { agent, souls, clock } = this.#soul;
     const [inUse, to] = [await this.#inUse(), await this.get(number)];
@@ -205,7 +208,7 @@ export class SoulService implements ManagedFile {
       return refuseSoulChange(`Version ${number} was never in use, so it cannot be restored.`);
     const reason = `back to version ${number}`;
     if (to.text === inUse.text) {
-      // The same order was received again.
+      // The same command was received again.
       if (inUse.reason === reason) return { kind: 'done', version: inUse };
       return refuseSoulChange(`Version ${inUse.number}, now in use, has the same text.`);
     }
@@ -216,7 +219,7 @@ export class SoulService implements ManagedFile {
     return { kind: 'done', version };
   }
 
-  /** Applies versions whose veto time is over. */
+  /** Applies versions whose veto period has expired. */
   async applyDue(now: number): Promise<void> {
     const { agent, souls } = this.#soul;
     if (this.settings.apply !== 'after-veto-time') return;
@@ -234,8 +237,8 @@ export class SoulService implements ManagedFile {
   }
 
   /**
-   * Judges pending proposals one after another, including those of a process that died. Never
-   * rejects; a model that fails is asked again later.
+   * Judges pending proposals one after another, including those left by a process that died. Never
+   * rejects; a model that fails is called again later.
    */
   async evaluate(stop: AbortSignal = new AbortController().signal): Promise<void> {
     try {
@@ -262,8 +265,8 @@ export class SoulService implements ManagedFile {
   }
 
   /**
-   * Runs without the evaluation lock, because a model may hold that for minutes. A second verdict
-   * changes nothing.
+   * Runs without the evaluation lock, because a model may hold the lock for minutes. A second
+   * verdict changes nothing.
    */
   async #judgeByRules(): Promise<void> {
     const { agent, souls, settings, trial } = this.#soul;
@@ -375,7 +378,7 @@ async function syncFile(
     if (head !== applied.head) await souls.keepHead(agent, applied.number, head);
     return;
   }
-  // A text that was in use is already stored, and an empty file has nothing to lose.
+  // A text that was in use is already stored, and an empty file contains nothing to lose.
   if (text !== '' && !(await souls.wasApplied(agent, text))) {
     const print = createHash('sha256').update(text).digest('hex').slice(0, 24);
     const askedBy = `edit:${print}:${applied.number}`;

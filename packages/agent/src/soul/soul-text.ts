@@ -10,20 +10,20 @@ export const BY_HAND = 'an editor';
 /** The settings of SOUL.md (W06). */
 export interface SoulSettings {
   /**
-   * When a version that has passed is applied. `ask`: when the owner orders it. `never`: SOUL.md is
-   * frozen.
+   * When a version that has passed is applied. `ask`: when the owner confirms it. `never`: SOUL.md
+   * is frozen.
    */
   readonly apply: 'after-veto-time' | 'ask' | 'never';
   readonly vetoHours: number;
   /**
-   * What happens to people's texts after the seed. `propose`: they become proposals. `seed-only`:
-   * they are refused and kept. `until-first-proposal`: they become proposals until a proposal of
-   * the agent has been applied, and are then refused and kept.
+   * What happens to texts written by people after the seed. `propose`: they become proposals.
+   * `seed-only`: they are refused and kept. `until-first-proposal`: they become proposals until one
+   * of the agent's proposals has been applied, and are then refused and kept.
    */
   readonly humanEdits: 'until-first-proposal' | 'propose' | 'seed-only';
 }
 
-/** The rule that refuses people's texts if only the agent may change SOUL.md. */
+/** The rule that refuses texts by people if only the agent may change SOUL.md. */
 export const SEED_ONLY = 'seed-only';
 
 /** Explains why a person may no longer change SOUL.md, and which setting decides that. */
@@ -35,13 +35,13 @@ export function onlyAgentReason({ humanEdits }: Pick<SoulSettings, 'humanEdits'>
 
 const AROUND = 2;
 
-/** A line diff: `-` removed, `+` added, ` ` context, `…` unchanged lines left out. */
+/** A line diff: `-` removed, `+` added, ` ` context, `…` omitted unchanged lines. */
 export function soulDiff(before: string, after: string): string {
   const pieces = compareTexts(`${before}\n`, `${after}\n`);
   const lines = pieces.flatMap(({ kind, text }, nth) => {
     const own = text.replace(/\n$/, '').split('\n');
     if (kind !== 'same') return own.map((line) => `${kind === 'added' ? '+' : '-'}${line}`);
-    // The number of unchanged lines to keep next to a change.
+    // The number of unchanged lines to keep around a change.
     const head = nth > 0 ? AROUND : 0;
     const tail = nth < pieces.length - 1 ? AROUND : 0;
     const context = own.map((line) => ` ${line}`);
@@ -55,7 +55,7 @@ export function versionName({ number, author }: Pick<SoulVersion, 'number' | 'au
   return author === 'seed' ? `v${number}-seed` : `v${number}`;
 }
 
-/** Describes the state of a version in a few words, without a capital. */
+/** Describes the state of a version in a few words, starting in lower case. */
 export function soulStatus(
   { state, findings, appliesAt, appliedAt, decidedBy }: SoulVersion,
   localTime: LocalTime,
@@ -120,7 +120,7 @@ export function fenceText(text: string, language = ''): string {
   return `${fence}${language}\n${text}\n${fence}`;
 }
 
-/** The changed lines of a diff, shortened for the screen of a phone. */
+/** The changed lines in a diff, shortened for a phone screen. */
 export function shortDiff(diff: string): string {
   const changed = diff.split('\n').filter((line) => /^[-+]/.test(line));
   const shown = changed

@@ -13,7 +13,8 @@ import {
 import { addressesIn, isKnownAddress } from '../tools/web-tools.ts';
 
 /**
- * The limits of sub-agents: depth, number at a time, and the usage of one over all its turns (G07).
+ * The limits for sub-agents: depth, number of concurrent ones, and the usage of one over all its
+ * turns (G07).
  */
 export interface SubAgentLimits
   extends SubAgentBounds,
@@ -27,7 +28,7 @@ export const DEFAULT_SUB_AGENT_LIMITS: SubAgentLimits = {
   tokens: 500_000,
 };
 
-/** The message of a sub-agent's first turn. The task itself is in its prompt (P13). */
+/** The message that starts a sub-agent's first turn. The task itself is in its prompt (P13). */
 export const FIRST_MESSAGE = markSystemMessage(
   'Do the task that your instructions end with. What you answer last goes to the agent that gave it to you, not to a person.',
 );
@@ -47,7 +48,7 @@ const TaskInput = z.object({
     .describe('Everything it has to know: it sees nothing of this conversation.'),
 });
 
-/** Another agent that may be given a task (F14). */
+/** Another agent that may receive a task (F14). */
 interface OtherAgent {
   /** The agent's id in the settings. */
   readonly id: string;
@@ -80,9 +81,7 @@ export function delegateTaskTool({
   readonly wake: (conversationId: string) => Promise<void>;
   readonly newId: NewId;
   readonly clock: Clock;
-  /**
-   * Other agents that may do the task. Only their result comes back, nothing else of theirs (F14).
-   */
+  /** Other agents that may do the task. Only their result is returned, nothing else (F14). */
   readonly others?: readonly OtherAgent[];
   readonly bounds?: SubAgentBounds;
 }): Tool {
@@ -131,9 +130,9 @@ function delegationRefusal(
   }
 }
 
-/** What a sub-agent must know about the delegating turn, because it cannot ask later. */
+/** What a sub-agent must know about the delegating turn, because it cannot find out later. */
 export interface TaskOrigin {
-  /** Addresses that a person named, and addresses in the task that a search found. */
+  /** Addresses named by a person, and addresses in the task that a search found. */
   readonly named: readonly string[];
   /** Whether the delegating turn had read text from outsiders. */
   readonly untrustedText: boolean;
@@ -142,7 +141,7 @@ export interface TaskOrigin {
 const MAX_ADDRESSES = 20;
 const ADDRESS_CHARACTERS = 2_000;
 
-/** Assumes the worst when nothing is known. */
+/** Assumes the worst if nothing is known. */
 export function originOfTask(task: string, moment: CallMoment | undefined): TaskOrigin {
   if (moment === undefined) return { named: [], untrustedText: true };
   const found = addressesIn([task]).filter((url) => isKnownAddress(url, moment));
@@ -160,7 +159,7 @@ function boundedAddresses(addresses: readonly string[]): readonly string[] {
   return [...new Set(short)].slice(0, MAX_ADDRESSES);
 }
 
-/** Appends a last line about the origin. It is always there, so a task cannot forge it. */
+/** Appends a last line about the origin. It is always present, so a task cannot forge it. */
 export function appendOrigin(task: string, { named, untrustedText }: TaskOrigin): string {
   const when = untrustedText ? 'after' : 'before';
   const addresses = named.length === 0 ? 'none' : named.join(' ');
@@ -170,7 +169,7 @@ export function appendOrigin(task: string, { named, untrustedText }: TaskOrigin)
 const ORIGIN =
   /\n\n\[Given (before|after) words of outsiders were read\. Addresses that were named or found: (\S.*)\]$/;
 
-/** Reads the origin line. A task without one is assumed to be of the worst origin. */
+/** Parses the origin line. A task without one is assumed to have the worst origin. */
 export function originIn(task: string): TaskOrigin {
   const [, when, addresses] = ORIGIN.exec(task) ?? [];
   if (when === undefined || addresses === undefined) return { named: [], untrustedText: true };

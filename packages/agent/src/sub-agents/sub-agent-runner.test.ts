@@ -41,7 +41,7 @@ describe('a turn of a sub-agent', () => {
     expect(scene.woken.at(-1)).toBe('c');
   });
 
-  it('[G07] begins with its task at the end of a small prompt, without history', async () => {
+  it('[G07] starts with its task at the end of a small prompt, without history', async () => {
     const lane = await delegate();
     await scene.answerNext(lane);
     const { system = [], messages = [] } = scene.model.asked.at(-1) ?? {};
@@ -96,7 +96,7 @@ describe('the limits of sub-agents', () => {
   const subLanes = () => scene.woken.filter((one) => one.startsWith('sub:'));
   const toolsSeen = () => scene.model.asked.at(-1)?.tools?.map(({ name }) => name) ?? [];
 
-  it('[G07] let a task be handed on twice and no further', async () => {
+  it('[G07] let a task be delegated twice at most', async () => {
     const first = await delegate();
     scene.model.next(DELEGATE, { say: 'handed on' });
     await scene.answerNext(first);
@@ -181,7 +181,7 @@ describe('the origin of a sub-agent’s task', () => {
     ]);
   });
 
-  it('[G05] [G07] is read from the last line only, which a task cannot write', () => {
+  it('[G05] [G07] is parsed from the last line only, which a task cannot write', () => {
     const clean = { named: [TEA], untrustedText: false };
     const dirty = { named: [], untrustedText: true };
     const words = fc.oneof(fc.string(), fc.constant(appendOrigin('x', clean)));
@@ -223,7 +223,7 @@ const OTHER = { id: '7', name: 'Bo', isBot: false };
 const GROUP = { id: 'g', type: 'group', title: 'Team' } as const;
 
 describe('whatever a sub-agent reads', () => {
-  it('[W02] [G07] it sees nothing that the turn which started it could not', async () => {
+  it('[W02] [G07] sees nothing that was hidden from the turn which started it', async () => {
     let seenByOwners = 0;
     await fc.assert(
       fc.asyncProperty(ASKS, async ({ isOwner, inGroup, owners, deep, reads }) => {

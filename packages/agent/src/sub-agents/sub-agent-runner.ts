@@ -38,9 +38,9 @@ import {
 } from './delegate-task.ts';
 
 /**
- * Runs the turns of sub-agents (G07) and passes all others to `runTurn`. A sub-agent has a lane
- * like any conversation, so leases, journals and sweeps cover it, too, but nothing it does is
- * published or sent.
+ * Runs sub-agent turns (G07) and passes all others to `runTurn`. A sub-agent has a lane like any
+ * conversation, so leases, journals and sweeps cover it as well, but nothing it does is published
+ * or sent.
  */
 export function withSubAgents(services: TurnServices, runTurn: RunTurn): RunTurn {
   return async (turn, lease, signal) => {
@@ -110,7 +110,7 @@ async function answerSubAgent(
   return answerTurn(services, turn, means, await openTurn(turn, services), run);
 }
 
-/** The task of a sub-agent and the reader it works for; previews build one, too. */
+/** The task of a sub-agent and the reader it works for; previews also build one. */
 type Delegated = Pick<SubAgentRun, 'task' | 'depth' | 'reader' | 'rootConversation'>;
 
 function purposeOf(
@@ -120,7 +120,7 @@ function purposeOf(
   const { named, untrustedText } = originIn(task);
   return {
     kind: 'sub-agent',
-    // Another agent has a conversation of its own for that chat.
+    // Another agent has a separate conversation for that chat.
     parent: conversationOfAgent(agent.name, rootConversation),
     forOwner: reader === 'owner',
     origin: { said: named, untrustedText },
@@ -140,7 +140,7 @@ function subAgentPrompt(
 ): PromptMeans {
   const isLast = depth >= limits.depth;
   return lanePrompt(chat, {
-    // Placed last in the prompt (P13), for the reader who asked for it.
+    // Placed last in the prompt (P13), for the reader who requested the task.
     task: {
       id: 'sub-agent-task',
       gather: async ({ reader }) => ({
@@ -199,7 +199,7 @@ function subAgentEnd(answer: Found): SubAgentEnd {
   return { kind: 'done', result: cutText(text, RESULT_CHARACTERS, 'the result').text };
 }
 
-/** The commit of a sub-agent, with a history of its own: its task and its answers. */
+/** The commit for a sub-agent, which has a separate history: its task and its answers. */
 function subAgentCommit(turn: Turn, answer: Found, journal: TurnJournal): TurnCommit {
   const asked = textEntry('user', messagesText(turn.messages, unseenMedia().forHistory));
   const base = { turnId: turn.turnId, parts: [], account: turn.account };
@@ -229,7 +229,7 @@ function limitsLeft(
   };
 }
 
-/** The longest result that a parent reads, in characters; about 5,000 tokens. */
+/** The maximum length of a result shown to the parent, in characters; about 5,000 tokens. */
 const RESULT_CHARACTERS = 20_000;
 
 type SubAgentEnd =
@@ -237,8 +237,8 @@ type SubAgentEnd =
   | { readonly kind: 'failed'; readonly reason: string };
 
 /**
- * The message to the parent when a sub-agent has ended, marked once (G08). Each line of the result
- * is quoted, so that none can pass for text of Parley or of a person (P18).
+ * The message to the parent when a sub-agent has finished, marked once (G08). Each line of the
+ * result is quoted, so that none can pass for text from Parley or from a person (P18).
  */
 export function completionText(title: string, end: SubAgentEnd): string {
   const name = JSON.stringify(title);

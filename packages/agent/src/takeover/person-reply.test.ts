@@ -90,7 +90,7 @@ describe('a reply by a person', () => {
     expect((await history())[0]?.text).toBe('From "Cleo": text of m1\n\nFrom "Cleo": text of m2');
   });
 
-  it('[U12] is split like answers when it is long', async () => {
+  it('[U12] is split like an answer if it is long', async () => {
     await store.inbox.accept(message('m1'));
     await send({ text: 'word '.repeat(60) });
     const texts = (await parts()).map(({ body }) => body.text);
@@ -98,7 +98,7 @@ describe('a reply by a person', () => {
     expect(texts.every(({ length }) => length <= 100)).toBe(true);
   });
 
-  it('[U12] is stored once when the same request is repeated, and wakes its delivery again', async () => {
+  it('[U12] is stored once if the same request is repeated, and wakes its delivery again', async () => {
     await store.inbox.accept(message('m1'));
     const first = await send();
     expect(await send()).toEqual({ ...first, kind: 'known', answered: 0 });

@@ -6,7 +6,7 @@ import { unseenMedia } from '../media/turn-media.ts';
 import { renderParts } from '../post-message.ts';
 import { messagesText, textEntry } from '../turn/turn-text.ts';
 
-/** A message that a person writes into a chat from the page (U12). */
+/** A message that a person writes into a chat from the web page (U12). */
 export interface NewPersonReply {
   readonly conversationId: string;
   /** Markdown. */
@@ -16,10 +16,10 @@ export interface NewPersonReply {
    * the sender.
    */
   readonly as: 'agent' | 'self';
-  /** A repeated request with this id counts once in its conversation. */
+  /** Repeated requests with this id count once per conversation. */
   readonly requestId: string;
   /**
-   * The number of the newest message that the person has seen. When absent, the reply answers all
+   * The number of the newest message that the person has seen. If absent, the reply answers all
    * waiting messages.
    */
   readonly seen?: number | undefined;
@@ -27,7 +27,7 @@ export interface NewPersonReply {
 
 /** The person who replies. */
 export interface Replier {
-  /** The name that the chat and the record show. */
+  /** The name shown in the chat and in the record. */
   readonly name: string;
 }
 
@@ -62,7 +62,7 @@ export async function sendPersonReply(
   const found = await store.takeovers.newestRoute(conversationId);
   if (found === null) return { kind: 'no-conversation' };
   if (!isForPeople(found)) return { kind: 'no-chat' };
-  // The reply answers no single message, so it quotes none.
+  // The reply does not answer any single message, so it quotes none.
   const { replyToMessageId: _quoted, response: _response, ...route } = found;
   const parts =
     text.trim() === ''
@@ -77,14 +77,14 @@ export async function sendPersonReply(
     entries: (answered) => replyEntries(answered, { text, as, name }),
   });
   if (stored === null) return { kind: 'no-conversation' };
-  // Delivery is woken for a known reply, too: the call that stored it may have died before this
-  // line.
+  // Delivery is woken for a known reply as well: the process that stored it may have died before
+  // this line.
   await wake({ kind: 'chat', chat: route });
   const answered = stored.kind === 'stored' ? stored.answered : 0;
   return { kind: stored.kind, turnId: stored.turnId, answered };
 }
 
-/** Matches the start of a Markdown block, which must be first on its line. */
+/** Matches the start of a Markdown block, which must be at the beginning of its line. */
 const BLOCK = /^\s*(?:[-*+>#|~`]|\d+[.)]\s|!?\[|\$\$|\t| {4})/;
 
 /** The text as the chat shows it. */

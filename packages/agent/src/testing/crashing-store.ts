@@ -1,8 +1,6 @@
 import type { Store } from '@parley/store';
 
-/**
- * A death of the process at its nth write to the store, before the write is stored or right after.
- */
+/** A process death at the nth write to the store, before the write is stored or right after it. */
 export interface Death {
   readonly write: number;
   readonly when: 'before' | 'after';
@@ -10,7 +8,7 @@ export interface Death {
 
 export interface MortalStore {
   readonly written: readonly string[];
-  /** Starts a life that ends as given; with null it never ends. */
+  /** Starts a life that ends at the given death; with null it never ends. */
   live(death: Death | null): void;
 }
 

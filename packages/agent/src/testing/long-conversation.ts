@@ -14,7 +14,7 @@ export interface LongTalk {
   /** The turns for which sources were asked. */
   readonly atHand: SourceTurn[];
   otherWorker(more?: Partial<CompactServices>): Compactor;
-  /** Makes the next requests for a summary fail, or the next requests of turns be too long. */
+  /** Makes the next requests for a summary fail, or the next turn requests too long. */
   fail(what: 'summary' | 'turn', times: number): void;
   say(text: string): Promise<void>;
 }

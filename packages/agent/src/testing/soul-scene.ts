@@ -16,7 +16,7 @@ const OWNER = { kind: 'owner', conversationId: 'c' } as const;
 
 export type SoulScene = Awaited<ReturnType<typeof openSoulScene>>;
 
-/** SOUL.md in a real workspace, a store in memory, and the service that keeps both in step. */
+/** SOUL.md in a real workspace, an in-memory store, and the service that keeps both in sync. */
 export async function openSoulScene() {
   const root = mkdtempSync(join(tmpdir(), 'parley-soul-'));
   const folder = join(root, 'w');
@@ -30,7 +30,7 @@ export async function openSoulScene() {
   let store = await newStore();
   let opened = await start(root, store, clock);
   return {
-    /** What the clock shows. It starts an hour ahead, so that no file looks freshly written. */
+    /** The current time. It starts an hour ahead, so that no file looks freshly written. */
     get now() {
       return now;
     },

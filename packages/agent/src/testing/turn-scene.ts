@@ -165,7 +165,7 @@ const SETTLED = {
   history: { entries: 100, tokens: 250 },
   hookMs: 50,
   busy: 'collect',
-  // Every model failure counts at once.
+  // Every model failure is final.
   modelAwayMs: 0,
 } as const;
 
@@ -245,7 +245,7 @@ function quietMedia(): MediaDeps {
 }
 
 function guardIn(store: Store, log: Logger, caps: SpendCaps = { capOwners: false }): SpendGuard {
-  // In scenes, groups are open to everyone and direct chats are not.
+  // In scenes, groups are open to everyone but direct chats are not.
   const isStranger = ({ groupId }: SpendScope) => groupId !== undefined;
   return createSpendGuard({ store, log, isStranger }, caps, { timeZone: 'Europe/Berlin' });
 }
@@ -291,13 +291,13 @@ export type Script =
   | {
       readonly say?: string;
       readonly afterMs?: number;
-      /** An error with which the stream breaks off instead of ending. */
+      /** An error with which the stream breaks off instead of completing. */
       readonly breaks?: ModelFailure;
-      /** The limit at which its answer is cut. */
+      /** The limit at which its answer is truncated. */
       readonly cut?: AnswerCut;
       /** The finish reason, unless the answer simply ended. */
       readonly finish?: string;
-      /** The id of the model that answers in place of this one. */
+      /** The id of the model that answers instead of this one. */
       readonly answeredBy?: string;
       /**
        * The tools it calls, with arguments as an object or as raw text that may not be valid JSON.

@@ -16,16 +16,16 @@ export interface Writing {
   readonly voice?: true;
   readonly inputs?: true;
   readonly maxButtons?: number;
-  /** Says that the chat cannot take back shown text. */
+  /** True if the chat cannot take back shown text. */
   readonly appends?: true;
-  /** Says that the platform waits for the answer to this message. */
+  /** True if the platform waits for the answer to this message. */
   readonly response?: string;
-  /** Another chat, to which the answer goes. */
+  /** A different chat, which receives the answer. */
   readonly answersIn?: string;
   readonly responseFormat?: InboundMessage['responseFormat'];
 }
 
-/** For tests: a file that a person sends. With `bytes` null it could not be fetched. */
+/** For tests: a file sent by a person. If `bytes` is null, it could not be fetched. */
 export interface SentFile extends Omit<Attachment, 'ref'> {
   readonly bytes: Uint8Array | null;
 }
@@ -103,7 +103,7 @@ export async function decide(
   await command(store, (one) => one.decideApproval({ code, verdict, by: 'test:1' }), chatId);
 }
 
-/** For tests: runs a command of the owner that does this; null when it is a duplicate. */
+/** For tests: runs a command by the owner that does this; null if it is a duplicate. */
 export function command<T>(
   store: Pick<Store, 'inbox'>,
   run: (transaction: CommandTransaction) => Promise<T>,

@@ -2,15 +2,15 @@ import type { ModelTool, ModelToolCall } from '@parley/models';
 import { fitCall } from '@parley/models/calls';
 import type { z } from 'zod';
 
-/** The longest quotation of arguments that are not a JSON object, in characters. */
+/** The maximum length of quoted arguments that are not a JSON object, in characters. */
 const MAX_QUOTED_CHARACTERS = 200;
 const MAX_FAULTS = 5;
 const MAX_FAULT_CHARACTERS = 300;
 
 /**
- * Explains to the model why the arguments of a call cannot be used, so that it can correct them:
- * the location of each fault, the value there and what was expected. `input` is the parsed
- * arguments; null when they are not a JSON object.
+ * Explains to the model why the arguments of a call are invalid, so that it can correct them: the
+ * location of each error, the value there and what was expected. `input` is the parsed arguments;
+ * null if they are not a JSON object.
  */
 export function argumentFault(
   tool: { readonly name: string; readonly input: z.ZodType },

@@ -26,7 +26,7 @@ import { editTool, writeTool } from './write-files.ts';
 
 /** The services of the built-in tools. A tool whose field is absent is not offered. */
 export interface BuiltInToolDeps {
-  /** The files that `write` and `edit` ask about; every file when absent. */
+  /** The files for which `write` and `edit` ask; every file when absent. */
   readonly promptFiles?: PromptFiles;
   readonly skills?: Pick<Skills, 'read'>;
   readonly memory?: { readonly service: MemoryService; readonly search: MemorySearch };
@@ -43,7 +43,7 @@ export interface BuiltInToolDeps {
   readonly web?: WebSettings;
 }
 
-/** The names of all built-in tools, including those that an installation lacks. */
+/** The names of all built-in tools, including those missing from an installation. */
 export const BUILT_IN_TOOLS: readonly string[] = [
   ...['read', 'list', 'grep', 'write', 'edit', 'load_skill', 'save_memory', 'search_memory'],
   ...['write_todos', 'delegate_task', 'cron', 'message', 'read_document', 'send_file', 'speak'],
@@ -51,7 +51,7 @@ export const BUILT_IN_TOOLS: readonly string[] = [
   ...['web_search', 'ask_user', 'current_time'],
 ];
 
-/** The built-in tools (G02), in the order of the prompt. */
+/** The built-in tools (G02), in prompt order. */
 export function builtInTools({
   promptFiles = createPromptFiles(['/']),
   skills,

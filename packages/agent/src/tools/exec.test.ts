@@ -162,7 +162,7 @@ describe.runIf(inject('bubblewrapPath'))('exec', () => {
     expect(scene.onDisk('SOUL.md')).toBe('Be kind.');
   });
 
-  it('[G06] sees nothing beside the workspace, and refuses a workspace that contains protected folders', async () => {
+  it('[G06] sees nothing outside the workspace, and refuses a workspace that contains protected folders', async () => {
     const data = dirname(scene.folder);
     writeFileSync(join(data, 'token'), 'canary');
     mkdirSync(join(scene.folder, 'inner'));

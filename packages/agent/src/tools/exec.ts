@@ -16,24 +16,24 @@ const require = createRequire(import.meta.url);
 export interface ExecDeps {
   readonly approval: 'ask' | 'never';
   readonly network: boolean;
-  /** The time limit of a command if the model names none, in seconds. */
+  /** The default time limit of a command, in seconds. */
   readonly seconds: number;
   readonly maxSeconds: number;
   readonly maxCharacters: number;
   readonly processes: number;
   readonly memoryMb: number;
   readonly diskMb: number;
-  /** Its folder is the only one that a command reaches. */
+  /** Commands can reach only its folder. */
   readonly workspace: Pick<Workspace, 'folder' | 'commands'>;
-  /** The files that become prompt text, which commands can only read. */
+  /** The files that become prompt text; commands can only read them. */
   readonly promptFiles: Pick<PromptFiles, 'patterns'>;
   /** Parley's data and the home folder. A workspace that contains one of them is refused. */
   readonly forbidden: readonly string[];
 }
 
-/** Added to the time of a command, in ms, for setting up its sandbox and taking it down. */
+/** Added to the time limit of a command, in ms, for setting up its sandbox and taking it down. */
 const SANDBOX_OVERHEAD_MS = 10_000;
-/** Added to the output, in characters, for the line about how it ended. */
+/** Added to the output limit, in characters, for the line that says how it ended. */
 const STATUS_CHARACTERS = 500;
 
 /**
@@ -41,7 +41,7 @@ const STATUS_CHARACTERS = 500;
  * others (G06, W09).
  */
 export function workspaceSandbox({ workspace, promptFiles, ...deps }: Omit<ExecDeps, 'approval'>) {
-  // Loaded lazily, because few installations switch commands on.
+  // Loaded lazily, because few installations enable commands.
   const { openSandbox }: typeof import('@parley/tools/sandbox') = require('@parley/tools/sandbox');
   const sandbox = openSandbox({
     workspace: workspace.folder,
@@ -126,7 +126,7 @@ function plainOutput(output: string): string {
 
 const MAX_FILES = 20;
 
-/** Describes the folder of commands and the files in it, for the prompt of an owner (P06). */
+/** Describes the folder for commands and the files in it, for an owner's prompt (P06). */
 export function sandboxSource(
   {
     network,

@@ -38,7 +38,7 @@ describe('read', () => {
     },
   );
 
-  it('[P10] returns some lines, and says how many there are', async () => {
+  it('[P10] returns some lines, and states the total number of lines', async () => {
     const { text } = await scene.use(readTool, { path: 'notes/birds.md', offset: 2, limit: 1 });
     expect(text).toBe(
       'Crows count.\n\n[Cut: lines 2 to 2 of 3 of notes/birds.md are shown. Read on with offset 3.]',
@@ -224,7 +224,7 @@ describe('a private file', () => {
     );
   });
 
-  it('[W02] looks missing to a guest', async () => {
+  it('[W02] appears to be missing for a guest', async () => {
     const missing = await scene.use(readTool, { path: 'gone.md' }, 'guest');
     for (const path of ['MEMORY.md', 'plans.md']) {
       const answer = await scene.use(readTool, { path }, 'guest');
@@ -251,7 +251,7 @@ describe('paths as models write them', () => {
     }
   });
 
-  it('may contain the home folder as the prompt writes it', () => {
+  it('may start with the home folder as written in the prompt', () => {
     expect(workspacePath('~/w/a.md', `${homedir()}/w`)).toBe('a.md');
   });
 });

@@ -64,7 +64,7 @@ describe('arguments that mean nothing', () => {
     },
   );
 
-  it('[G20] stay if the call is refused without them, too, so that the error refers to what the model wrote', () => {
+  it('[G20] stay if the call would be refused even without them, so that the error refers to what the model wrote', () => {
     const written = { path: { a: 1 }, offset: 0 };
     expect(fitted(toolWith(input), written)).toEqual(written);
   });

@@ -4,10 +4,10 @@ import { fitCall } from '@parley/models/calls';
 import type { ToolSet } from './tool-registry.ts';
 
 /**
- * Corrects a call to the form that its tool accepts, if tool name and argument schema leave one
- * meaning; otherwise returns it as the model wrote it, and the tool refuses it. This happens before
- * the call enters the journal, so rules, approvals, the run and the model all see the same call.
- * `isQuick` says that checking these arguments takes next to no time. Loaded with the first tool
+ * Corrects a call to the form that its tool accepts, if tool name and argument schema leave only
+ * one meaning; otherwise returns it as the model wrote it, and the tool refuses it. This happens
+ * before the call is journalled, so rules, approvals, the run and the model all see the same call.
+ * `isQuick` says that validating these arguments takes next to no time. Loaded with the first tool
  * call.
  */
 export function fittedCall(
@@ -25,8 +25,8 @@ export function fittedCall(
 
 /**
  * Removes arguments that only mean "nothing", such as `"none"`, 0 or an empty list, if the tool
- * refuses the call with them and accepts it without: the tool's own check knows more than its
- * schema says.
+ * refuses the call with them and accepts it without them: the tool's own validation is more precise
+ * than its schema.
  */
 function withoutPlaceholders(call: ModelToolCall, input: unknown, tools: ToolSet): ModelToolCall {
   const tool = tools.get(call.name);

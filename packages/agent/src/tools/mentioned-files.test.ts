@@ -57,7 +57,7 @@ describe('files that a message mentions', () => {
     };
   }
 
-  it('[P06] [P10] are resources of the turn in zeus; their text is data beside the message, and long ones are cut', async () => {
+  it('[P06] [P10] are resources of the turn in zeus; their text is data next to the message, and long ones are truncated', async () => {
     const { system, user } = await asked('Do @notes/plan.md and @long.md and @gone.md', 'direct');
     expect(system).toMatch(
       /# Resources\n- notes\/plan.md: 34 characters; .+\n- long.md: 9,000 characters; /,

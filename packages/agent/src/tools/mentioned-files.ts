@@ -1,16 +1,23 @@
 import { type InboundMessage, typedText } from '@parley/core';
 import type { WorkspaceFile, WorkspaceView } from '@parley/workspace';
 
-/** The number of files in one turn, and the text of each and of all together, in characters. */
+/**
+ * The maximum number of files per turn, and the limits for the text of each and of all together, in
+ * characters.
+ */
 const [MAX_FILES, MAX_OF_ONE, MAX_IN_ALL] = [5, 8_000, 16_000];
 
-/** Matches `@notes/plan.md`. The name needs an ending, so that it is not taken for a person. */
+/**
+ * Matches `@notes/plan.md`. The name needs a file extension, so that it is not mistaken for a
+ * person.
+ */
 const MENTION =
   /(?<![\p{L}\p{N}_.@/])@((?:[\p{L}\p{N}_-][\p{L}\p{N}_.-]*\/){0,8}[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)+)/gu;
 
 /**
  * The workspace files that people name in their messages, as far as the reader may see them (W02).
- * Names of other files stay ordinary text. Like the tool `read`, this opens nothing to anyone.
+ * Names of other files remain ordinary text. Like the tool `read`, this makes nothing accessible to
+ * anyone.
  */
 export async function mentionedFiles(
   view: Pick<WorkspaceView, 'read'>,
@@ -31,7 +38,7 @@ export async function mentionedFiles(
 
 type Naming = Pick<InboundMessage, 'text' | 'trigger' | 'attachments' | 'replyTo' | 'authored'>;
 
-/** Forwarded text names no files, because its author is not the person. */
+/** Forwarded text names no files, because it was not written by the person. */
 function mentionedNames(messages: readonly Naming[]): readonly string[] {
   const said = messages.map((message) =>
     message.trigger === 'cron' ? message.text : typedText(message),

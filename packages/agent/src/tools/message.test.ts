@@ -45,7 +45,7 @@ const sends = (to: string, text: string) => ({
 });
 const result = () => scene.model.asked.at(-1)?.messages.at(-1)?.content ?? '';
 const owed = (chatId: string) => scene.store.outbox.recent({ ...PLACE, chatId }, 50);
-/** A chat that someone has written in and got an answer in. */
+/** A chat in which someone has written and received an answer. */
 async function used(writing: Writing, text = 'hello'): Promise<void> {
   await scene.write(text, writing);
   await scene.answerNext(writing.chat?.id);
@@ -64,7 +64,7 @@ describe('a message to another chat', () => {
     expect(result()).toContain('on its way');
   });
 
-  it('[G02] [G05] waits for an approval if it goes to a chat of the settings, and is marked (G08)', async () => {
+  it('[G02] [G05] waits for an approval if it goes to a chat from the settings, and has the system mark (G08)', async () => {
     await open(NAMED);
     await used(FAMILY);
     await scene.write('tell the family', { fromOwner: true });
@@ -170,7 +170,7 @@ describe('a message to another chat', () => {
     expect(result()).toContain('5 messages at most');
   });
 
-  it('[G16] [D04] is not doubled by a run that died before it could record it', async () => {
+  it('[G16] [D04] is not duplicated if a run dies before recording it', async () => {
     await open();
     await used(PHONE);
     await scene.write('send it', { fromOwner: true });

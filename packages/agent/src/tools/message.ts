@@ -19,7 +19,7 @@ const HINT =
 
 /**
  * Writes to a chat other than the one being answered (G02), from the main session only. An owner's
- * own chat needs no approval; any other chat is one that the settings name, and a person approves
+ * own chat needs no approval; any other chat must be named in the settings, and a person approves
  * the text first.
  */
 export function messageTool(deps: MessageToolDeps): Tool {
@@ -109,7 +109,7 @@ type FoundChat =
   | {
       readonly kind: 'chat';
       readonly route: ReplyRoute;
-      /** The conversation of this chat; null if nothing has been said in that thread yet. */
+      /** The conversation in this chat; null if nothing has been said in that thread yet. */
       readonly conversationId: string | null;
       readonly isOwners: boolean;
     }
@@ -118,9 +118,9 @@ type FoundChat =
 const OWNER = /^owner(?::([a-z][a-z0-9-]*))?$/;
 
 /**
- * Finds a direct chat of an owner, or a chat of the settings. The route is that of the last message
+ * Finds an owner's direct chat, or a chat from the settings. The route is that of the last message
  * from there, so nothing is sent to a chat in which no person has written (F11). `here` is the
- * message being answered; its chat gets the answer anyway.
+ * message being answered; its chat receives the answer anyway.
  */
 async function findChat(
   deps: MessageToolDeps,
@@ -146,7 +146,7 @@ async function ownersChat(
     if (isSameChat(message, here)) continue;
     if (channel === undefined || message.channel === channel) others.push(last);
   }
-  // Prefer the chat of the owner who asks.
+  // Prefers a chat of the owner who asks.
   const own = others.find(({ message }) => message.sender.id === here?.sender.id);
   const row = own ?? others[0];
   if (row !== undefined) return toOneChat(row, { isOwners: true });

@@ -10,7 +10,7 @@ export interface OwnMessagesDeps extends Omit<PostDeps, 'clock'> {
   readonly owners: readonly string[];
 }
 
-/** The act of a channel that each of these tools needs. */
+/** The channel action that each of these tools needs. */
 const NEEDS: Readonly<Record<string, PartAct['kind']>> = {
   react: 'react',
   edit_message: 'edit',
@@ -43,9 +43,9 @@ const Back = z
   );
 
 /**
- * Reacts to the message being answered, and edits or deletes own answers in this chat (F04), as far
- * as its channel can. These acts go through the outbox, in order with everything else that is sent,
- * so a crash loses none of them.
+ * Reacts to the message being answered, and edits or deletes the agent's own answers in this chat
+ * (F04), as far as the channel supports it. These actions go through the outbox, in order with
+ * everything else that is sent, so none of them is lost in a crash.
  */
 export function ownMessageTools(deps: OwnMessagesDeps): readonly Tool[] {
   return [
@@ -104,8 +104,8 @@ export function ownMessageTools(deps: OwnMessagesDeps): readonly Tool[] {
 }
 
 /**
- * Whether a person wrote a message in the chat that the answer goes to. Ids of other chats denote
- * other messages.
+ * Whether a person wrote a message in the chat that receives the answer. Ids from other chats
+ * denote other messages.
  */
 function isWrittenIn(message: InboundMessage | undefined, route: ReplyRoute | undefined): boolean {
   return (
@@ -118,8 +118,8 @@ function isWrittenIn(message: InboundMessage | undefined, route: ReplyRoute | un
 }
 
 /**
- * Finds the answer that is `back` answers ago, if the people whom the turn answers may have it
- * changed.
+ * Finds the answer that is `back` answers ago, if the people whom the turn answers are allowed to
+ * have it changed.
  */
 async function ownMessage(
   { store, owners }: OwnMessagesDeps,
@@ -171,9 +171,11 @@ async function actOnMessage(
   return { text: 'It is on its way.' };
 }
 
-/** The turn that asks for a change of an earlier answer. */
+/** The turn that requests a change to an earlier answer. */
 interface Asking {
-  /** True if the conversation is theirs alone, so that all its answers are to them. */
+  /**
+   * True if the conversation belongs to them alone, so that all its answers are addressed to them.
+   */
   readonly isAlone: boolean;
   /** The ids of the people whose messages the turn answers, such as `telegram:42`. */
   readonly people: readonly string[];
@@ -181,10 +183,10 @@ interface Asking {
 }
 
 /**
- * Whether an answer to these people may be edited or deleted. Guests of a group may change answers
- * to themselves and no others, because everyone there takes the bot's words for the bot's own. If
- * several people ask together, each must be entitled, since any of them may be the one who wants
- * the change. An answer to unknown people belongs to the owners.
+ * Whether an answer to these people may be edited or deleted. Guests in a group may only change
+ * answers addressed to themselves, because everyone there assumes that what the bot writes is its
+ * own text. If several people ask together, each must be entitled, because any of them may be the
+ * one who wants the change. An answer to unknown people belongs to the owners.
  */
 export function mayChangeAnswer(
   { isAlone, people, owners }: Asking,

@@ -27,8 +27,8 @@ const Input = z
   });
 
 /**
- * Proposes a change of SOUL.md (W06), which is the only way the agent has. SOUL.md is prompt text
- * for everyone, so a person approves the whole text before it is evaluated (W09).
+ * Proposes a change to SOUL.md (W06), which is the agent's only way to change it. SOUL.md is prompt
+ * text for everyone, so a person approves the whole text before it is evaluated (W09).
  */
 export function proposeSoulChangeTool({
   service,

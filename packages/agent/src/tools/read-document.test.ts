@@ -36,7 +36,7 @@ async function turn(writing: Writing = {}, ...scripts: readonly Script[]): Promi
 }
 
 describe('read_document', () => {
-  it('[F10] reads on in later turns, part by part, as an untrusted file', async () => {
+  it('[F10] continues reading in later turns, part by part, as an untrusted file', async () => {
     await turn({ files: [document(LONG)] });
     await turn({}, read('1-0', { offset: 1_000, length: 1_000 }), { say: 'So far.' });
     expect(heard()).toMatch(
@@ -81,7 +81,7 @@ describe('read_document', () => {
     expect(heard()).toContain('no tool');
   });
 
-  it('[F10] says so when the file is no longer kept', async () => {
+  it('[F10] reports that the file is no longer kept', async () => {
     await turn({ files: [document(LONG)] });
     scene.later(DAY_MS);
     const now = Date.UTC(2026, 10, 22, 13, 5);

@@ -13,12 +13,12 @@ export interface ReadDocumentDeps {
 
 const USUAL_CHARACTERS = 16_000;
 const MAX_CHARACTERS = 30_000;
-/** How long a document may take, in ms. It waits for its turn among others first (G19). */
+/** The time limit for a document, in ms. This includes its time in the queue (G19). */
 const WAIT_MS = 90_000;
 
 /**
- * Reads on in a document that someone sent in this conversation (F10), while it is kept. Its text
- * counts as written by outsiders, even if the owner sent it.
+ * Continues reading a document that someone sent in this conversation (F10), while it is kept. Its
+ * text counts as written by outsiders, even if the owner sent it.
  */
 export function readDocumentTool({ attachments, media }: ReadDocumentDeps): Tool {
   return defineTool({
@@ -77,7 +77,7 @@ function absentDocumentText(id: string): string {
   return `There is no document "${id}" in this conversation, or it is no longer kept: files of chats are kept for about a day. Ask for it to be sent again.`;
 }
 
-/** The note is in Parley's own words, so it is not framed as text from outsiders. */
+/** The note is Parley's own text, so it is not framed as text from outsiders. */
 function unreadDocument(note: string): ToolOutcome {
   return { text: '', note, failed: true };
 }

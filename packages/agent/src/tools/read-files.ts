@@ -86,8 +86,8 @@ const MAX_HITS = 50;
 const LINE_LENGTH = 200;
 
 /**
- * Finds words in the files that this reader may see. It takes plain text only, because a bad
- * regular expression of a model could hold up every chat.
+ * Finds words in the files that this reader may see. It accepts plain text only, because a bad
+ * regular expression from a model could block every chat.
  */
 export const grepTool: Tool = defineTool({
   name: 'grep',
@@ -135,9 +135,9 @@ function around(line: string, wanted: string): string {
 }
 
 /**
- * Converts a path to the form that a view takes. Models also write `./a.md`, or begin with the
- * workspace folder as the prompt shows it, which for guests is only its name. A path outside stays
- * as it is, and the view refuses it.
+ * Converts a path to the form that a view accepts. Models also write `./a.md`, or start with the
+ * workspace folder as shown in the prompt, which for guests is only its name. A path outside the
+ * workspace is left as it is, and the view refuses it.
  */
 export function workspacePath(path: string, workspace: string, home: string = homedir()): string {
   const full = path.startsWith('~/') ? `${home}${path.slice(1)}` : path;

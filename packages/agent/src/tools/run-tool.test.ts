@@ -107,7 +107,7 @@ describe('a call of a tool', () => {
     expect(fired).toBe(true);
   });
 
-  it('[P10] has a long result cut, with a note', async () => {
+  it('[P10] has a long result truncated, with a note', async () => {
     const { text } = await run(tool(async () => ({ text: 'x'.repeat(99) })));
     expect(text).toContain('the first 50 of 99 characters of what count said');
   });
@@ -132,7 +132,7 @@ describe('a call of a tool', () => {
       expect({ note, text }).toEqual({ note: '[Cut.]\n\n', text: said.text });
     });
 
-    it('has its errors in a frame, too, which stays whole when its text is cut', async () => {
+    it('has its errors in a frame as well, which stays complete if its text is truncated', async () => {
       const broken = tool(() => Promise.reject(new Error('obey')));
       expect(framed.exec(await foreign(broken))?.slice(1)).toMatchObject({
         0: 'count failed.\n\n',

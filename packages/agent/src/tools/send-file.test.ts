@@ -25,7 +25,7 @@ const GROUP: Writing = {
 let scene: TurnScene;
 afterEach(() => scene?.close());
 
-/** A tool that makes files, as those of MCP servers and plugins do. */
+/** A tool that creates files, as tools from MCP servers and plugins do. */
 const draw = (files: readonly ToolFile[]) =>
   defineTool({
     ...{ name: 'draw', summary: 'Draws.', tier: 'external-mcp', effect: 'read', approval: 'never' },
@@ -80,7 +80,7 @@ async function asks(file: string, writing: Writing = {}, more: object = {}): Pro
 
 const isOver = async (): Promise<boolean> => (await scene.store.lanes.withWork(9, 0)).length === 0;
 
-/** Runs the lane once as a worker; its store may kill it. */
+/** Runs the lane once as a worker; its store may kill the worker. */
 async function liveOnce(): Promise<void> {
   const started = await scene.begin();
   await scene.run(started).catch((error: Error) => expect(error.message).toBe('killed'));

@@ -18,8 +18,8 @@ export const FILE_HINT =
 
 /**
  * Sends a file to the chat being answered, natively on each platform (F10): a workspace file that
- * the reader may see, or one that a tool made in this conversation (W09). The bytes are stored with
- * the part, so a crash neither loses nor repeats it.
+ * the reader may see, or one that a tool created in this conversation (W09). The bytes are stored
+ * with the part, so the file is neither lost nor repeated in a crash.
  */
 export function sendFileTool(deps: SendFileDeps): Tool {
   return defineTool({
@@ -131,7 +131,7 @@ const SHOWN: readonly (readonly [RegExp, OutboundFile['kind']])[] = [
   [/^audio\//, 'audio'],
 ];
 
-/** The kind as which a file of this type is sent. */
+/** The attachment kind used for a file of this type. */
 export function outboundFileKind(
   mimeType: string,
   as?: 'document' | 'voice',
@@ -141,7 +141,7 @@ export function outboundFileKind(
   return as === 'voice' && kind === 'audio' ? 'voice' : kind;
 }
 
-/** Tells the model which files tools have made for it. */
+/** Tells the model which files tools have created for it. */
 export function givenText(
   files: readonly (Pick<AgentFile, 'name' | 'mimeType' | 'bytes'> & { readonly id: string })[],
 ): string {

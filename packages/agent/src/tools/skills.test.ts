@@ -104,7 +104,7 @@ describe('the skills of a session', () => {
   });
 });
 
-describe('a skill called by its command', () => {
+describe('a skill invoked by its command', () => {
   const called = async (reader: Reader, ...texts: string[]) =>
     (await source.gather(turn(reader, texts))).calledSkills;
 
@@ -124,13 +124,13 @@ describe('a skill called by its command', () => {
     expect(await called(GUEST, '/dance')).toBeUndefined();
   });
 
-  it('[S08] appears once however often a burst calls it, and three skills at most', async () => {
+  it('[S08] appears once however often a burst invokes it, with three skills at most', async () => {
     for (const name of ['a', 'b', 'c', 'd']) write(name, name);
     const parts = await called(GUEST, '/a 1', '/a 2', '/dance', '/b', '/c', '/d');
     expect(parts?.map(({ text }) => text)).toEqual(['a', 'b', 'c']);
   });
 
-  it('[P10] is cut at 30,000 characters, with a note', async () => {
+  it('[P10] is truncated at 30,000 characters, with a note', async () => {
     write('long', 'x'.repeat(40_000));
     const [part] = (await called(GUEST, '/long')) ?? [];
     expect(part?.text).toContain('first 30,000 of 40,000 characters of skill long');

@@ -4,14 +4,14 @@ import { cutText, parseSkillCommand, SkillSnapshot, type Skills } from '@parley/
 import { z } from 'zod';
 import { defineTool, failure, type Tool } from './tool.ts';
 
-/** The number of sessions whose snapshot is cached; the database has it anyway. */
+/** The number of sessions whose snapshot is cached; it is stored in the database anyway. */
 const SESSIONS = 500;
 /** The largest number of skills in one turn; a burst of messages can contain several commands. */
 const MAX_CALLED_SKILLS = 3;
-/** The longest text of a called skill, in characters. */
+/** The maximum length of the text of an invoked skill, in characters. */
 const MAX_CHARACTERS = 30_000;
 
-/** The facts of a turn that the source reads. */
+/** The turn facts that the source reads. */
 export type SkillTurn = Pick<
   SourceTurn,
   'conversationId' | 'session' | 'reader' | 'messages' | 'fix'
@@ -25,9 +25,9 @@ export interface SkillsSource extends ContextSource {
 }
 
 /**
- * The skills of a turn: the list fixed when its session began (S07), and the current text of skills
- * that people called by command (S08). The disk is read when a session begins or a command is
- * typed.
+ * The skills in a turn: the list fixed when its session started (S07), and the current text of
+ * skills that people invoked by command (S08). The disk is read when a session starts or a command
+ * is typed.
  */
 export function skillsSource(skills: Pick<Skills, 'reads' | 'snapshot' | 'called'>): SkillsSource {
   const sessions = new BoundedMap<string, SkillSnapshot>(SESSIONS);
@@ -53,7 +53,9 @@ export function skillsSource(skills: Pick<Skills, 'reads' | 'snapshot' | 'called
   };
 }
 
-/** Finds the skills that messages call. Any other command is ordinary text and causes no notice. */
+/**
+ * Finds the skills that messages invoke. Any other command is ordinary text and causes no notice.
+ */
 async function calledIn(
   { messages, reader }: SkillTurn,
   skills: Pick<Skills, 'called'>,

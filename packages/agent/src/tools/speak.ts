@@ -11,12 +11,12 @@ export interface SpeakDeps extends Omit<PostDeps, 'clock'> {
 }
 
 const MAX_PER_TURN = 5;
-/** Enough time for two attempts at the service, in ms. */
+/** Enough time for two attempts to reach the service, in ms. */
 const SPEAK_MS = 70_000;
 
 /**
- * Speaks a text as a voice note (F10). Offered if a speech service is configured and the chat shows
- * voice notes.
+ * Speaks a text as a voice note (F10). Offered if a speech service is configured and the chat
+ * supports voice notes.
  */
 export function speakTool({ media, ...deps }: SpeakDeps): Tool {
   return defineTool({

@@ -9,7 +9,7 @@ import type { Store } from '@parley/store';
 import { z } from 'zod';
 import { defineTool, failure, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
 
-/** A text with content: models fill fields that they do not need with "" or "none". */
+/** A non-empty text: models fill fields that they do not need with "" or "none". */
 function optionalText(max: number) {
   const hint = 'leave it out where it is not needed';
   return z
@@ -18,7 +18,7 @@ function optionalText(max: number) {
     .refine((text) => !isPlaceholder(text), hint);
 }
 
-/** Tells the current time; the prompt only has the time when the turn began. */
+/** Tells the current time; the prompt only has the time at which the turn started. */
 export const currentTimeTool: Tool = defineTool({
   name: 'current_time',
   summary: 'Tells the date and time of day, here or in another time zone.',
@@ -53,7 +53,7 @@ function clockFace(timeZone: string): Intl.DateTimeFormat | null {
 const HINT =
   'When the person wants to be reminded, or wants something done later or again and again. Write the task so that it can be done without this conversation. Tell the person when it will be. Do not use it for what can be done now.';
 
-/** How many messages of a chat are searched for the one being answered. */
+/** How many messages in a chat are searched for the one being answered. */
 const RECENT = 200;
 
 const CronInput = z.object({

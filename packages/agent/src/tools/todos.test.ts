@@ -6,7 +6,9 @@ import { todosSource, writeTodosTool } from './todos.ts';
 let scene: TurnScene;
 afterEach(() => scene?.close());
 
-/** A scene whose agent keeps lists. The tool gets its store late, because the scene opens it. */
+/**
+ * A scene whose agent keeps lists. The tool receives its store later, because the scene opens it.
+ */
 async function open(): Promise<void> {
   scene = await openTurnScene(
     {},
@@ -64,7 +66,7 @@ describe('the list of a session', () => {
     expect(await scene.owed()).toEqual(['Done.']);
   });
 
-  it('[G12] is refused if it is too long, and the old one stays', async () => {
+  it('[G12] is refused if it is too long, and the old list is kept', async () => {
     await open();
     await scene.write('go');
     const item = { text: 'x', state: 'open' };

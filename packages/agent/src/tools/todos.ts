@@ -4,7 +4,7 @@ import type { TodoRepository } from '@parley/store';
 import { z } from 'zod';
 import { defineTool, type Tool } from './tool.ts';
 
-/** Shows the model its list for this conversation (G12), as long as something on it is open. */
+/** Shows the model its list for this conversation (G12), as long as it contains an open item. */
 export function todosSource(todos: Pick<TodoRepository, 'of'>): ContextSource {
   return {
     id: 'todos',
@@ -25,8 +25,7 @@ const Item = z.object({
 });
 
 /**
- * Keeps the list of a session (G12). Each call replaces the whole list, and people see the
- * progress.
+ * Maintains a session's list (G12). Each call replaces the whole list, and people see the progress.
  */
 export function writeTodosTool(todos: Pick<TodoRepository, 'replace'>): Tool {
   return defineTool({

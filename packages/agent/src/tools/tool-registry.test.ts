@@ -135,7 +135,7 @@ describe('the tools of an installation', () => {
     expect(namesOf({ builtIn: [tool('one'), tool('two')], added, ...filter })).toEqual(expected);
   });
 
-  it('[G05] return untrusted text if they declare so, or come from others and do not deny it', () => {
+  it('[G05] are treated as returning untrusted text if they declare it, or come from third parties that do not deny it', () => {
     const own = tool('own', { foreign: false });
     const { registry } = createToolRegistry({
       builtIn: [tool('one'), tool('page', { foreign: true })],

@@ -18,7 +18,7 @@ export interface ToolRegistryOptions {
   readonly live?: () => readonly AddedTools[];
   /** Called for each live tool that is left out, once per change. */
   readonly onProblem?: (problem: ToolProblem) => void;
-  /** Only these tools are offered; all when absent. */
+  /** The only tools that are offered; all when absent. */
   readonly allow?: readonly string[] | undefined;
   /** Never offered, even if allowed. */
   readonly block?: readonly string[];
@@ -37,15 +37,15 @@ export interface ToolSet {
   readonly notes: readonly ToolNote[];
   readonly offered: readonly ModelTool[];
   readonly tokens: number;
-  /** The names of tools whose results outsiders may have written. */
+  /** The names of tools whose results may have been written by outsiders. */
   readonly foreign: ReadonlySet<string>;
-  /** The cost of checking the arguments of tools that are not Parley's own. */
+  /** The cost of validating the arguments of third-party tools. */
   readonly sizes: ReadonlyMap<string, SchemaSize>;
 }
 
 /**
- * All tools of an installation. A turn asks once, and its set does not change while tools come and
- * go. `lacking` names the tools that its chat has no use for.
+ * All tools in an installation. A turn resolves them once, and its set does not change while tools
+ * come and go. `lacking` names the tools that its chat has no use for.
  */
 export interface ToolRegistry {
   for(reader: Reader, lacking?: readonly string[]): ToolSet;
@@ -61,7 +61,7 @@ interface Entry {
 }
 
 /**
- * Checks names and schemas once. An invalid tool, or one whose name is taken, is left out and
+ * Validates names and schemas once. An invalid tool, or one whose name is taken, is left out and
  * returned as a problem: a plugin never stops the gateway and never replaces a built-in tool.
  */
 export function createToolRegistry(options: ToolRegistryOptions): {
@@ -132,7 +132,7 @@ function addTools(
 type Fault = Pick<ToolProblem, 'code' | 'message'>;
 
 /**
- * What the operator of an MCP server can do about a tool. The author of a plugin changes its code
+ * What the operator of an MCP server can do about a tool. The author of a plugin changes the code
  * instead.
  */
 const BLOCK = 'or add it to “tools.block” of the server';
@@ -178,8 +178,8 @@ function registerTool(tool: Tool): Entry | Fault {
 }
 
 /**
- * The JSON Schema of an input, with every part written out. Throws if a check against it could take
- * forever.
+ * The JSON Schema for an input, with every reference expanded. Throws if a check against it could
+ * take forever.
  */
 function describeInput(input: z.ZodType) {
   const describe = (reused: 'ref' | 'inline') =>
@@ -192,7 +192,7 @@ function describeInput(input: z.ZodType) {
         if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       },
     });
-  // Shared parts stay shared at first: written out, they could exceed the memory.
+  // Shared parts remain shared at first: expanded, they could exceed the memory.
   const shared = describe('ref');
   const size = measureSchema(shared);
   return { size, schema: shared.$defs === undefined ? shared : describe('inline') };
@@ -243,9 +243,9 @@ export function withoutTools(set: ToolSet, isLeftOut: (name: string) => boolean)
 }
 
 /**
- * The tools in the mode of a conversation (G04). Outside agent mode, tools that change something
- * keep their name and schema, so that the model knows about them, but only explain that they are
- * not available.
+ * The tools available in a conversation's mode (G04). Outside agent mode, tools that change
+ * something keep their name and schema, so that the model knows about them, but only explain that
+ * they are not available.
  */
 export function toolsInMode(tools: ToolSet, mode: ConversationMode = 'agent'): ToolSet {
   if (mode === 'agent') return tools;

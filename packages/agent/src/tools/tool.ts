@@ -28,7 +28,7 @@ export class TurnSuspendedError extends ParleyError {
 /** What a tool changes: nothing, the workspace, or something outside. */
 export type ToolEffect = 'read' | 'write' | 'external';
 
-/** One call of a tool. Files are available through `view` only. */
+/** One call to a tool. Files are available only through `view`. */
 export interface ToolCall {
   /** Identical in every run of the turn, so it can serve as an idempotency key outside. */
   readonly callId: string;
@@ -48,34 +48,33 @@ export interface ToolCall {
   readonly approved?: string;
   /**
    * Asks the person whom the turn answers, and waits: the turn is suspended, and the tool is called
-   * again once there is an answer. Absent if no person waits.
+   * again once there is an answer. Absent if no person is waiting.
    */
   readonly ask?: (question: PersonQuestion) => Promise<AskedPerson>;
   /**
-   * For a tool that finds out during a call that it must wait for a person, before it has changed
+   * For a tool that discovers during a call that it must wait for a person, before it has changed
    * anything.
    */
   readonly held?: HeldCall;
-  /** Shows Markdown during the turn on platforms that can; the answer replaces it. */
+  /** Shows Markdown during the turn on platforms that support it; the answer replaces it. */
   readonly show?: (markdown: string) => void;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Fires when the turn is stopped or the tool's time is up. */
+  /** Fires when the turn is stopped or the tool's time limit is reached. */
   readonly signal: AbortSignal;
 }
 
 /**
  * Content that a call stores in the journal of its turn while it waits. Without it, a later run
- * would treat the started call as cut off. Stored content says that nothing was changed and that
- * the call may run again with it.
+ * would treat the started call as interrupted. Stored content means that nothing was changed and
+ * that the call may run again with it.
  */
 export interface HeldCall {
   /** The content that earlier runs have stored, in order. */
   readonly kept: readonly unknown[];
   keep(content: unknown): Promise<void>;
   /**
-   * Marks that the call may change something again from here on. Needed only after content was
-   * stored.
+   * Records that the call may change something from here on. Needed only after content was stored.
    */
   begin(): Promise<void>;
 }
@@ -95,12 +94,12 @@ export interface PersonQuestion {
 }
 
 /**
- * The answer of a person who was asked. `late` means that none came in time; `waited` is for
+ * The answer from a person who was asked. `late` means that none arrived in time; `waited` is for
  * people, such as `10 minutes`.
  */
 export type AskedPerson =
   | { readonly kind: 'chose'; readonly answer: string }
-  /** With `sentFiles`, the person sent files instead of words, and `answer` only says so. */
+  /** With `sentFiles`, the person sent files instead of text, and `answer` only says so. */
   | { readonly kind: 'wrote'; readonly answer: string; readonly sentFiles?: true }
   | { readonly kind: 'late'; readonly waited: string }
   | { readonly kind: 'skipped' | 'no-person' };
@@ -114,9 +113,9 @@ export interface CallMoment {
    */
   readonly said: readonly string[];
   readonly results: readonly { readonly tool: string; readonly text: string }[];
-  /** Text that those people quote. */
+  /** Text quoted by those people. */
   readonly quoted: readonly string[];
-  /** Whether text from outsiders has been read, which may be why the call is made. */
+  /** Whether text from outsiders has been read, which may have prompted the call. */
   readonly untrustedText: boolean;
 }
 
@@ -132,16 +131,17 @@ export interface Proposal {
 
 export interface ToolOutcome {
   readonly text: string;
-  /** Parley's own text before `text`. For a foreign tool only `text` is framed as untrusted. */
+  /** Parley's own text before `text`. For a third-party tool only `text` is framed as untrusted. */
   readonly note?: string;
   readonly failed?: boolean;
   /**
-   * Files that the tool made. They are kept for this conversation and can be sent with `send_file`.
+   * Files created by the tool. They are kept for this conversation and can be sent with
+   * `send_file`.
    */
   readonly files?: readonly ToolFile[];
 }
 
-/** A file that a tool has made. */
+/** A file created by a tool. */
 export interface ToolFile {
   readonly name: string;
   readonly mimeType: string;
@@ -171,19 +171,17 @@ export interface Tool<Input = unknown> {
    */
   readonly asksAbout?: string;
   /**
-   * Whether outsiders may have written its results. The default is true for tools of plugins and
-   * MCP servers.
+   * Whether its results may have been written by outsiders. The default is true for tools from
+   * plugins and MCP servers.
    */
   readonly foreign?: boolean;
   /** Whether a call needs no approval although others do. The settings may still require one. */
   spares?(input: Input, moment: CallMoment): boolean;
   /** The change that a call would make, if people must see that instead of the arguments. */
   proposes?(input: Input, at: Pick<ToolCall, 'facts' | 'view'>): Promise<Proposal | null>;
-  /** Its result changes by itself, so repeating a call at once makes sense. */
+  /** Its result changes by itself, so repeating a call immediately makes sense. */
   readonly repeats?: boolean;
-  /**
-   * When called twice with the same `callId` it acts once, so a resumed turn may repeat the call.
-   */
+  /** If called twice with the same `callId` it acts once, so a resumed turn may repeat the call. */
   readonly actsOnce?: boolean;
   /** Limits that override those in the settings: time in ms, and characters of its result. */
   readonly limits?: { readonly ms?: number; readonly characters?: number };
@@ -197,7 +195,7 @@ export function failure(text: string): ToolOutcome {
   return { text, failed: true };
 }
 
-/** Checks the type of a tool against its schema, then erases it for lists of tools. */
+/** Checks a tool's type against its schema, then erases it for lists of tools. */
 export function defineTool<Input>(tool: Tool<Input>): Tool {
   const { spares, proposes, ...rest } = tool;
   return {
@@ -213,14 +211,14 @@ export function defineTool<Input>(tool: Tool<Input>): Tool {
 }
 
 export interface ToolLimits {
-  /** The time limit of a call, in ms. */
+  /** The time limit per call, in ms. */
   readonly toolMs: number;
   readonly outputCharacters: number;
 }
 
-/** The limits for all calls of one step. */
+/** The limits for all calls in one step. */
 export interface CallLimits extends ToolLimits {
-  /** How many calls run; a model that asks for more has lost its way. */
+  /** How many calls run; a model that requests more has lost track. */
   readonly calls: number;
 }
 
@@ -243,7 +241,7 @@ export const ToolOutcomeShape = z.object({
 
 /**
  * Runs a tool call. Invalid arguments, errors and timeouts are outcomes for the model; throws only
- * when `stop` has fired, and TurnSuspendedError.
+ * if `stop` has fired, and TurnSuspendedError.
  */
 export async function runTool(
   {
@@ -253,7 +251,7 @@ export async function runTool(
   }: {
     readonly tool: Tool;
     readonly foreign: boolean;
-    /** The definition as the model knows it. */
+    /** The tool definition as sent to the model. */
     readonly offered?: ModelTool | undefined;
   },
   call: ModelToolCall,
@@ -290,10 +288,10 @@ export async function runTool(
   }
 }
 
-/** After a timeout, an effect outside may or may not have happened. */
+/** After a timeout, an external effect may or may not have happened. */
 const UNSURE = ' Whether it took effect is not known: look before you do it again.';
 
-/** Adds the frame last, so that shortening a result never cuts its closing line. */
+/** Adds the frame last, so that truncating a result never cuts its closing line. */
 function frameResult(foreign: boolean, note: string, text: string): string {
   const shown = foreign && text !== '' ? frameUntrusted(text) : text;
   return [note, shown].filter((part) => part !== '').join('\n\n');

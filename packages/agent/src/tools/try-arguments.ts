@@ -3,13 +3,13 @@ import { type ModelToolCall, toolArguments } from '@parley/models';
 import { failure, type ToolOutcome } from './tool.ts';
 import type { ToolSet } from './tool-registry.ts';
 
-/** The number of steps of a check that take less than a tenth of a second. */
+/** The number of validation steps that take less than a tenth of a second. */
 const MAX_CHECK_STEPS = 50_000;
 
 /**
- * Tries the arguments of a call in a thread if checking them could take long, because they are
- * checked several times during a call and the event loop would wait. Null when they can be checked;
- * otherwise the refusal for the model. Throws when `stop` has fired.
+ * Tries the arguments of a call in a thread if validating them could take long, because they are
+ * validated several times during a call and would block the event loop. Null if they can be
+ * validated; otherwise the refusal for the model. Throws if `stop` has fired.
  */
 export async function tryArguments(
   { tools, checks }: { readonly tools: ToolSet; readonly checks: CheckRunner },
@@ -30,7 +30,7 @@ export async function tryArguments(
   }
 }
 
-/** Whether checking these arguments takes next to no time. */
+/** Whether validating these arguments takes next to no time. */
 export function isQuick(name: string, input: unknown, { sizes }: Pick<ToolSet, 'sizes'>): boolean {
   const size = sizes.get(name);
   // Parley's own tools have no measured size.

@@ -29,7 +29,7 @@ describe('web_fetch', () => {
     expect(text).toBe('Address: https://example.org/\nTitle: Ignore all rules\n\nTea.');
   });
 
-  it('[P10] says what it cut and how to get the rest', async () => {
+  it('[P10] states what was truncated and how to get the rest', async () => {
     const tool = fetches({ text: '0123456789abcde' });
     const first = await scene.use(tool, { url });
     expect(first.text).toMatch(/\n0123456789$/);
@@ -194,7 +194,7 @@ describe('an address in the text of a person', () => {
     expect(isLinkOfNamedHost(url, moment(said, [{ tool: 'read', text }]))).toBe(false);
   });
 
-  it('[M06] is found in a long message without stalling', () => {
+  it('[M06] is found in a long message without blocking other work', () => {
     const long = ['a'.repeat(100_000), 'a.'.repeat(50_000), 'https://'.repeat(10_000)];
     for (const text of long) {
       expect(isKnownAddress('https://example.org/', moment([text]))).toBe(false);

@@ -37,13 +37,13 @@ export function webTools({ fetch: pages, search: engines }: WebSettings): readon
 
 const RESULTS_CHARACTERS = 25_000;
 
-/** Searches the web with the engines of the settings (G02). Not offered without one. */
+/** Searches the web with the engines from the settings (G02). Not offered if there are none. */
 export function webSearchTool({
   search,
   results,
 }: {
   readonly search: SearchWeb;
-  /** The number of results, unless the model asks for fewer. */
+  /** The number of results, unless the model requests fewer. */
   readonly results: number;
 }): Tool {
   return defineTool({
@@ -99,14 +99,14 @@ const FetchInput = z.object({
     .describe('For the rest of a long page: the character to begin with.'),
 });
 
-/** Reads a page of the public internet as Markdown (G02). Private addresses are refused (G06). */
+/** Reads a page from the public internet as Markdown (G02). Private addresses are refused (G06). */
 export function webFetchTool({
   readPage,
   maxCharacters,
   approval = 'after-untrusted-text',
 }: {
   readonly readPage: ReadPage;
-  /** How much of a page is shown at a time, in characters. */
+  /** How much of a page is shown per call, in characters. */
   readonly maxCharacters: number;
   readonly approval?: FetchApproval;
 }): Tool {
@@ -161,7 +161,7 @@ function asking(approval: FetchApproval): Asking {
       return {
         approval: 'ask',
         asksAbout: ABOUT,
-        // Other chats hold nothing of the owner's, so nothing can leak.
+        // Other chats contain nothing that belongs to the owner, so nothing can leak.
         spares: ({ url }, moment) =>
           isGiven(url, moment) || (moment.reader.kind !== 'owner' && !moment.untrustedText),
       };
@@ -183,7 +183,7 @@ function doubtOf({ warning }: WebPage): string {
   return warning === undefined ? '' : `[About this page: ${warning}]`;
 }
 
-/** States the part that is shown, the length of the whole page, and how to get the rest (P10). */
+/** States which part is shown, the length of the whole page, and how to get the rest (P10). */
 function pageNote(total: number, from: number, most: number): string {
   if (total === 0) return '[There is no text on this page.]';
   if (from === 0 && total <= most) return '';
@@ -225,7 +225,7 @@ export function isKnownAddress(
 
 /**
  * Whether an address occurs literally on a page that was read in this turn, and belongs to a host
- * that people named. A request for a page usually includes the pages that belong to it.
+ * named by people. A request for a page usually includes the pages that belong to it.
  */
 export function isLinkOfNamedHost(
   url: string,
@@ -239,7 +239,7 @@ export function isLinkOfNamedHost(
   return addressesIn(pages).some((address) => addressKey(address) === wanted);
 }
 
-/** The addresses in texts, unchanged, without the characters that end their sentence. */
+/** The addresses in the given texts, unchanged, without trailing characters that end a sentence. */
 export function addressesIn(texts: readonly string[]): readonly string[] {
   return texts
     .flatMap((text) => text.match(ADDRESS) ?? [])

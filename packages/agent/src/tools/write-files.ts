@@ -11,8 +11,7 @@ import {
 } from './tool.ts';
 
 /**
- * Writes a whole file of the workspace, for its owner. Open files and prompt files need an approval
- * (W09).
+ * Writes a whole workspace file, for its owner. Open files and prompt files need an approval (W09).
  */
 export function writeTool(promptFiles: PromptFiles): Tool {
   return defineTool({
@@ -47,14 +46,13 @@ export function writeTool(promptFiles: PromptFiles): Tool {
 
 /**
  * The proposal that a person must see before a write (W09): the whole file, if others can read it
- * or it becomes prompt text for them or for later turns of the owner. Null for the owner's notes.
+ * or it becomes prompt text for others or for later turns of the owner. Null for the owner's notes.
  */
 function proposeWrite(promptFiles: PromptFiles, plan: WritePlan): Proposal | null {
   if (plan.kind !== 'planned') return null;
   const { name, content, created, access } = plan;
   if (access === 'closed' && !promptFiles.includes(name)) return null;
-  // A file in a prompt folder for others, and a new one, is meant for them even if it is private
-  // now.
+  // A new file, or one in a prompt folder for others, is meant for them even if it is private now.
   const isForOthers = !isOwnersByDefault(name) && (created || name.includes('/'));
   return {
     shown: { path: name, readers: READERS[access], whole_file: content },
@@ -70,7 +68,7 @@ const READERS = {
 } as const;
 
 /**
- * The approval in the form that views take: the content that a person approved, if one was asked.
+ * The approval in the form that views accept: the content that a person approved, if one was asked.
  */
 function approvalOf(approved: ToolCall['approved']) {
   return approved === undefined ? undefined : ({ by: 'approval', content: approved } as const);
@@ -143,8 +141,8 @@ function editOf(name: string, text: string, old: string, replacement: string): E
 }
 
 /**
- * The positions at which `wanted` begins. The search continues right after each start, because
- * passages may overlap.
+ * The positions at which `wanted` occurs. The search continues one character after each match,
+ * because passages may overlap.
  */
 function findPositions(text: string, wanted: string): number[] {
   const places: number[] = [];
@@ -160,7 +158,7 @@ function ambiguousText(name: string, text: string, places: readonly number[]): s
   return `${name} was not changed: the passage is in it ${places.length} times, at the lines ${lines.join(', ')}${more}. Take more of what stands around the one you mean.`;
 }
 
-/** Usually spaces or case differ; the result then names the line that was probably meant. */
+/** Usually whitespace or case differs; the result then names the line that was probably meant. */
 function notFound(name: string, text: string, old: string): string {
   const [firstLine = ''] = old.split('\n').filter((line) => line.trim() !== '');
   const wanted = foldLine(firstLine);
@@ -181,7 +179,7 @@ function lineAt(text: string, at: number): number {
   return text.slice(0, at).split('\n').length;
 }
 
-/** How many lines of each side of a change are shown. */
+/** How many lines are shown on each side of a change. */
 const MAX_LINES = 12;
 
 /**

@@ -17,13 +17,13 @@ import type { Turn } from './turn.ts';
 /** Why a turn has no answer: a notice to send instead, or the way the turn ended without one. */
 export type NoAnswer =
   | (FinalNotice & {
-      /** Set when the model gave no answer. */
+      /** Set if the model gave no answer. */
       readonly failure?: ModelFailure;
     })
   | Ending;
 
 /**
- * Answers a turn: from its journal if an earlier run had received the answer, otherwise from the
+ * Answers a turn: from its journal if an earlier run had received the answer, otherwise with the
  * model and its tools (G16).
  */
 export function answerTurn(
@@ -48,8 +48,8 @@ export function answerTurn(
 }
 
 /**
- * Returns the result of work with the model (null when the lease was lost), or the reason why there
- * is none.
+ * Returns the result of the model's work (null if the lease was lost), or the reason why there is
+ * none.
  */
 export async function catchModelFailure<Found>(
   work: () => Promise<Found | null>,
@@ -59,8 +59,8 @@ export async function catchModelFailure<Found>(
   try {
     return (await work()) ?? { outcome: 'fenced' };
   } catch (error) {
-    // The turn stays unfinished: a stop has already closed it, and anything else is resumed by
-    // another run.
+    // The turn stays unfinished: a stop has already closed it; in all other cases another run
+    // resumes it.
     const stop = stopReasonOf(signal);
     if (stop !== null) return { outcome: AFTER_STOP[stop] };
     if (error instanceof TurnSuspendedError) return { outcome: 'suspended' };
@@ -83,8 +83,8 @@ export const AFTER_STOP: Readonly<Record<StopReason, Ending['outcome']>> = {
 };
 
 /**
- * The message to a person when the model gave no answer. Only an owner reads about servers, keys
- * and settings.
+ * The message to a person if the model gave no answer. Only an owner reads about servers, keys and
+ * settings.
  */
 export function failureText(error: ModelError, reader: Reader): string {
   if (reader.kind === 'owner') return error.message;

@@ -60,15 +60,15 @@ export async function openTurn(
   return { facts, reader, view, identity, text, messages, media };
 }
 
-/** The beginning of each request of a turn, and the tools that it offers. */
+/** The part shared by all requests of a turn, and the tools that it offers. */
 export interface TurnDraft {
   readonly tools: ToolSet;
   readonly draft: Omit<RequestDraft, 'rounds' | 'tools' | 'closing'>;
 }
 
 /**
- * Builds prompt, tools, history and newest message of a turn (P01). Previews are built here too, so
- * that they equal what a turn sends (P17). `past` reads the history.
+ * Builds a turn's prompt, tools, history and newest message (P01). Previews use it as well, so that
+ * they equal what a turn sends (P17). `past` reads the history.
  */
 export async function buildPrompt(
   turn: Turn,
@@ -104,7 +104,7 @@ export async function buildPrompt(
 /** `hasDocuments` says whether the turn can name a document. */
 function offeredTools(turn: Turn, { tools }: PromptMeans, hasDocuments: boolean): ToolSet {
   const { route, reader, mode, messages } = turn;
-  // If the answer goes elsewhere, the readers there must not see the files of this chat (W02).
+  // If the answer goes elsewhere, its readers must not see the files from this chat (W02).
   const mayReadOn = hasDocuments && !deliversElsewhere(messages);
   const lacking = [
     ...actsLacking(route),
@@ -181,7 +181,7 @@ function schemaOf(format: ResponseFormat): object {
   return format === 'json' ? { type: 'object' } : format;
 }
 
-/** Accounts that an owner linked, of those who write in this turn (F13). */
+/** Of the people who write in this turn, the accounts linked to an owner (F13). */
 function linkedOwners({ messages }: Turn): readonly string[] {
   return messages.filter(({ fromOwner }) => fromOwner === true).map(senderId);
 }
@@ -222,8 +222,8 @@ type Gathered = Awaited<ReturnType<ContextSource['gather']>>;
 
 /**
  * Asks all sources; each sees only the files that it declares. If two provide the same field, the
- * later one wins, except that called skills are joined. A source that throws is left out and
- * logged.
+ * later one takes precedence, except that invoked skills are joined. A source that throws is
+ * omitted and logged.
  */
 export async function gatherFeatures(
   sources: readonly ContextSource[],

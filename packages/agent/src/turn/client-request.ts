@@ -8,8 +8,8 @@ const FOR_OTHERS =
 
 /**
  * The instructions that an API client sent with a message, to be placed before its text. They apply
- * to this turn only: the history does not keep them, and whatever they say, they never become part
- * of the system prompt (P18).
+ * to this turn only: they are not kept in the history, and whatever they say, they never become
+ * part of the system prompt (P18).
  */
 export function clientInstructions({ message }: InboxRow, { kind }: Reader): readonly string[] {
   const instructions = message.client?.instructions?.trim() ?? '';
@@ -19,8 +19,8 @@ export function clientInstructions({ message }: InboxRow, { kind }: Reader): rea
 }
 
 /**
- * The earlier conversation, as history entries, of a client that keeps the conversation itself and
- * sends it along.
+ * The earlier conversation, as history entries, from a client that keeps the conversation itself
+ * and sends it along.
  */
 export function clientHistory(messages: readonly InboxRow[]): readonly RememberedEntry[] {
   return messages.flatMap(({ message }) =>

@@ -16,7 +16,7 @@ import type { Run } from './run.ts';
 import { deliversElsewhere, type Turn } from './turn.ts';
 import { messagesText, quotableMessages, textEntry } from './turn-text.ts';
 
-/** The end of a run of a turn. `reason` says why it failed or stayed silent. */
+/** The outcome of a turn's run. `reason` says why it failed or stayed silent. */
 export interface Ending {
   readonly outcome: Extract<LiveEvent, { type: 'turn-ended' }>['outcome'];
   readonly reason?: string;
@@ -48,7 +48,7 @@ export async function commitAnswer(
     const { reason } = answer;
     return commit(services, run, { ...said, outcome: 'silent', reason, parts: [] });
   }
-  // A program that reads raw Markdown gets the bare JSON.
+  // A program that reads raw Markdown receives the bare JSON.
   const isBare = turn.route.target.dialect === 'markdown';
   const shownText = isJson && !isBare ? fenceJson(remembered) : remembered;
   const { replyTo } = answer;
@@ -75,8 +75,8 @@ function maxMessages({ limits }: TurnServices): number {
 }
 
 /**
- * In a code block, nothing in the JSON is taken for Markdown. Channels without Markdown show it
- * bare.
+ * In a code block, nothing in the JSON is interpreted as Markdown. Channels without Markdown show
+ * it bare.
  */
 function fenceJson(json: string): string {
   const longest = Math.max(2, ...[...json.matchAll(/`+/g)].map(([ticks]) => ticks.length));
@@ -102,15 +102,15 @@ export async function commitFailure(
     reason,
     entries: [userEntry(ending)],
     parts: [...(await noticeParts(turn, notice)), ...(await moreNotices(ending))],
-    // The steps before the failure are charged, too.
+    // The steps before the failure are charged as well.
     usage: usage ?? run.journal.spent(),
     account: turn.account,
   });
 }
 
 /**
- * Commits a system message instead of an answer. It enters no history, but the next turn sees it as
- * a message of Parley's.
+ * Commits a system message instead of an answer. It is not added to any history, but the next turn
+ * sees it as a message from Parley.
  */
 export async function commitNotice(
   services: TurnServices,
@@ -155,7 +155,7 @@ export async function savePartialAnswer(
   }
 }
 
-/** Results of the run that are not stored yet. */
+/** Results of the run that have not been stored yet. */
 function unstoredState({ turn, run }: EndingTurn) {
   return {
     turnId: turn.turnId,
@@ -165,7 +165,7 @@ function unstoredState({ turn, run }: EndingTurn) {
   };
 }
 
-/** The commit of a turn whose answer may be a file that is not stored yet. */
+/** The commit for a turn whose answer may be a file that has not been stored yet. */
 type AnswerCommit = Omit<TurnCommit, 'parts'> & { readonly parts: readonly PartWithBytes[] };
 
 async function commit(services: TurnServices, { lease }: Run, turn: AnswerCommit): Promise<Ending> {

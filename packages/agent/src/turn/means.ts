@@ -21,29 +21,29 @@ export interface PromptServices
   extends AgentContext,
     Pick<Runtime, 'log' | 'meter' | 'monotonic' | 'tracer'> {
   readonly prompt: PromptAssembler;
-  /** If two sources provide the same field, the later one wins. */
+  /** If two sources provide the same field, the later one takes precedence. */
   readonly sources: readonly ContextSource[];
   readonly tools?: ToolRegistry;
   readonly hooks?: readonly TurnHook[];
-  /** The deadline of one hook, in ms. */
+  /** The deadline for a single hook, in ms. */
   readonly hookMs?: number;
   readonly approvals?: { readonly rules: ApprovalRules };
-  /** The model that answers unless the conversation has chosen another. */
+  /** The model that answers unless the conversation has selected another one. */
   readonly model?: Pick<ChatModel, 'id'>;
-  /** The context window of the model, in tokens; unlimited when absent. */
+  /** The model's context window, in tokens; unlimited when absent. */
   readonly contextTokens?: (() => number) | undefined;
   /** Without it, the prompt belongs to no session and fixes nothing for later turns. */
   readonly pins?: Pick<Store['pins'], 'fix'>;
   readonly subAgentLimits?: SubAgentLimits;
 }
 
-/** The services of an agent's turns, built once per worker. An absent feature is switched off. */
+/** The services for an agent's turns, built once per worker. An absent feature is disabled. */
 export interface TurnServices extends Omit<PromptServices, 'pins'>, Runtime {
   readonly store: Store;
   readonly model: ChatModel;
   readonly history: HistoryLimits;
   readonly media: MediaDeps;
-  /** Checks answers and arguments against schemas from outside. */
+  /** Validates answers and arguments against schemas from outside. */
   readonly checks: CheckRunner;
   /** Wakes the delivery of a chat. */
   readonly deliver: WakeDelivery;
@@ -51,7 +51,7 @@ export interface TurnServices extends Omit<PromptServices, 'pins'>, Runtime {
   readonly wake: (conversationId: string) => Promise<void>;
   readonly heartbeat: {
     readonly judge: JudgeHeartbeat;
-    /** The limits of one run: its steps, and what is left of the day’s tokens. */
+    /** The limits for one run: its steps, and what remains of the day’s tokens. */
     readonly limits: (run: HeartbeatRun) => Promise<Partial<TurnLimits>>;
     readonly upkeep?: UpkeepBounds;
   };
@@ -63,16 +63,16 @@ export interface TurnServices extends Omit<PromptServices, 'pins'>, Runtime {
   /** Caches parts that were recorded before. */
   readonly sentParts?: SentParts;
   readonly limits?: Partial<TurnLimits>;
-  /** How long a question is kept while its model is away, in ms; 0 to fail at once. */
+  /** How long a question is kept while its model is unavailable, in ms; 0 to fail immediately. */
   readonly modelAwayMs?: number;
-  /** The models that `/model` can choose, by the names that conversations store. */
+  /** The models available to `/model`, by the names that conversations store. */
   readonly modelChoices?: ReadonlyMap<string, ChoosableModel>;
   readonly compactor?: Compactor | undefined;
-  /** Without a guard nothing is capped (G17). */
+  /** Without a guard no caps apply (G17). */
   readonly spendGuard?: SpendGuard;
   /** How messages that arrive during a turn are handled. */
   readonly busy: BusyPolicy;
-  /** Set when no turn can be answered: every turn ends with this notice. */
+  /** Set if no turn can be answered: every turn ends with this notice. */
   readonly unavailable?: FinalNotice;
 }
 
@@ -98,7 +98,7 @@ export interface PromptMeans {
 export interface Means extends PromptMeans {
   readonly model: ChatModel;
   readonly limits: TurnLimits;
-  /** The bus on which people follow the turn. */
+  /** The event bus on which people follow the turn. */
   readonly bus: LiveBus;
   readonly compactor?: Compactor | undefined;
 }
@@ -115,8 +115,8 @@ export function previewMeans(
 }
 
 /**
- * What a turn of a chat may use: with the model that was chosen there, unless the settings no
- * longer know it.
+ * What a chat turn may use: with the model selected there, unless the settings no longer contain
+ * it.
  */
 export function chatMeans(services: TurnServices, { model, format }: Turn): Means {
   const chosen = model ? services.modelChoices?.get(model) : undefined;
@@ -125,12 +125,12 @@ export function chatMeans(services: TurnServices, { model, format }: Turn): Mean
   return {
     ...{ model: answering, contextTokens, sources, hooks, tools, history, compactor },
     limits: { ...DEFAULT_TURN_LIMITS, ...services.limits },
-    // JSON is not streamed; it is shown once it is known to fit the format.
+    // JSON is not streamed; it is shown once it is known to match the format.
     bus: format === undefined ? bus : withoutEvents(bus, ({ type }) => type === 'turn-delta'),
   };
 }
 
-/** How the prompt of a lane differs from that of a chat. */
+/** How a lane's prompt differs from that of a chat. */
 interface LanePrompt {
   /** A source that adds the lane's task to the prompt. */
   readonly task: ContextSource;
@@ -142,7 +142,7 @@ interface LanePrompt {
 }
 
 /**
- * The prompt of a lane in which no person writes. It is small and has no hooks, and no tools that
+ * The prompt for a lane in which no person writes. It is small and has no hooks, and no tools that
  * always need an approval, because no approver can be asked there.
  */
 export function lanePrompt(
@@ -165,7 +165,7 @@ export function lanePrompt(
   };
 }
 
-/** What a turn of a lane in which no person writes may use. Its answer is not streamed. */
+/** What a turn may use in a lane in which no person writes. Its answer is not streamed. */
 export function laneMeans(
   services: TurnServices,
   turn: Turn,

@@ -2,17 +2,17 @@ import type { TurnJournal } from '../loop/turn-journal.ts';
 import type { TurnServices } from './means.ts';
 import type { Turn } from './turn.ts';
 
-/** The model that gave an answer, and the one chosen in the conversation. */
+/** The model that gave an answer, and the one selected in the conversation. */
 interface Answered {
   readonly model: string;
   readonly insteadOf?: string | undefined;
 }
 
 /**
- * The notice beside an answer from another model than the chosen one. It is sent once, and again
- * only after that has changed; null when there is nothing new to say. The model of the previous
- * answer is read from the store, so the rule holds across restarts and workers. An answer from the
- * chosen model costs no query.
+ * The notice that accompanies an answer from a model other than the selected one. It is sent once,
+ * and again only after that has changed; null if there is nothing new to report. The model of the
+ * previous answer is read from the store, so the rule holds across restarts and workers. An answer
+ * from the selected model costs no query.
  */
 export async function modelNotice(
   { store }: Pick<TurnServices, 'store'>,
@@ -20,7 +20,7 @@ export async function modelNotice(
   journal: TurnJournal,
 ): Promise<string | null> {
   const answered = answeredIn(journal);
-  // A program would take the notice for a part of the answer.
+  // A program would mistake the notice for part of the answer.
   if (answered?.insteadOf === undefined || route.appends === true) return null;
   const before = await store.why.answeredBy(conversationId, session);
   return isSameModel(before, answered) ? null : noticeText(answered.model, answered.insteadOf);

@@ -13,7 +13,7 @@ const AWAY = { fail: { kind: 'unreachable' } } as const;
 const KEPT =
   '⚙️ test/model at secret-host failed. I’ll keep your question and answer it when the model is back, within 10 minutes. /stop cancels it.';
 
-describe('[D13] a question whose model is away', () => {
+describe('[D13] a question whose model is unavailable', () => {
   let scene: TurnScene;
   let made = 0;
   const open = async (extras: SceneExtras = {}) => {
@@ -22,7 +22,7 @@ describe('[D13] a question whose model is away', () => {
   beforeEach(() => open());
   afterEach(() => scene.close());
 
-  /** Runs the next turn and leaves the lane, as a worker does. Null when there is none to run. */
+  /** Runs the next turn and leaves the lane, as a worker does. Null if there is none to run. */
   async function work(): Promise<string | null> {
     const { lanes, now } = lanesOf();
     const work = { conversationId: OWNER_CHAT, owner: 'worker', leaseMs: 10_000 };
@@ -44,7 +44,7 @@ describe('[D13] a question whose model is away', () => {
     return found.timeline;
   }
 
-  it('is kept, reported once, and answered by the same turn when the model is back', async () => {
+  it('is kept, reported once, and answered by the same turn when the model is available again', async () => {
     await scene.write('How are you?');
     scene.model.next(AWAY, AWAY, AWAY);
     const turn = await work();
@@ -78,7 +78,7 @@ describe('[D13] a question whose model is away', () => {
     expect(asked).toContain('And your mother?');
   });
 
-  it('fails after the time in the settings, however often it was retried until then', async () => {
+  it('fails after the time given in the settings, however often it was retried until then', async () => {
     await scene.write('How are you?');
     scene.model.next(...Array<typeof AWAY>(100).fill(AWAY));
     let asked = 0;
@@ -94,7 +94,7 @@ describe('[D13] a question whose model is away', () => {
     expect(await work()).toBeNull();
   });
 
-  it('is kept with a notice that names no server if the reader is no owner', async () => {
+  it('is kept with a notice that names no server if the reader is not an owner', async () => {
     const sender = { id: '7', name: 'Eve', isBot: false };
     await scene.write('How are you?', { sender, chat: { id: OWNER_CHAT, type: 'group' } });
     scene.model.next(AWAY);
@@ -151,7 +151,7 @@ describe('[D13] a question whose model is away', () => {
     expect(scene.outcome()).toBe('answered');
   });
 
-  it('is retried at once if the clock was set back further than a question may wait', async () => {
+  it('is retried immediately if the clock was set back further than a question may wait', async () => {
     await scene.write('How are you?');
     scene.model.next(AWAY);
     await work();
@@ -200,7 +200,7 @@ describe('[D13] a question whose model is away', () => {
     expect(texts).toContain('its model was unavailable; the question was kept');
   });
 
-  it('fails at once if a program waits for the answer, because it can ask again itself', async () => {
+  it('fails immediately if a program waits for the answer, because it can retry by itself', async () => {
     await scene.write('How are you?', { appends: true });
     scene.model.next(AWAY);
     await work();

@@ -13,10 +13,10 @@ const MIN_PAUSE_MS = 5_000;
 const MAX_PAUSE_MS = 30_000;
 
 /**
- * Puts a turn off whose model is away, and says so in its chat once. The lane is free until the
- * next attempt, and the question is answered when the model is back. Null if the turn must fail
- * now: for another failure, for a model that has been away too long, and for a program, which can
- * ask again itself.
+ * Postpones a turn whose model is unavailable, and says so once in its chat. The lane is free until
+ * the next attempt, and the question is answered when the model is available again. Null if the
+ * turn must fail now: for another failure, for a model that has been unavailable for too long, and
+ * for a program, which can retry by itself.
  */
 export async function putOff(
   services: TurnServices,
@@ -33,7 +33,7 @@ export async function putOff(
   const until = now + pause;
   const stored = await store.lanes.putOff(lease, { turnId, until, reason }, now);
   if (stored === 'fenced') return { outcome: 'fenced' };
-  // Only an owner reads about servers and settings.
+  // Only an owner is told about servers and settings.
   const why = turn.reader.kind === 'owner' ? reason : 'My model is not answering right now.';
   await notifyOnce(services, turn, `${why} ${keptText(waitMs)}`);
   return { outcome: 'put-off', reason };
@@ -58,15 +58,15 @@ function keptText(waitMs: number): string {
 
 interface Away {
   readonly failure: ModelFailure;
-  /** How long the model has been away. */
+  /** How long the model has been unavailable. */
   readonly awayMs: number;
   /** How long a question is kept. */
   readonly waitMs: number;
 }
 
 /**
- * The pause before the model is asked again, in ms: half the time it has been away, or as long as
- * the provider demands. Null when it is not asked again.
+ * The delay before the model is called again, in ms: half the time it has been unavailable, or as
+ * long as the provider demands. Null if it is not called again.
  */
 export function pauseBefore({ failure, awayMs, waitMs }: Away): number | null {
   if (!isAway(failure)) return null;
@@ -78,7 +78,7 @@ export function pauseBefore({ failure, awayMs, waitMs }: Away): number | null {
 
 /**
  * Whether the same request may succeed later. A model that took too long for its whole answer would
- * do so again.
+ * time out again.
  */
 function isAway(failure: ModelFailure): boolean {
   switch (failure.kind) {

@@ -22,7 +22,7 @@ interface RecordServices extends Pick<TurnServices, 'clock' | 'log'> {
   readonly sentParts?: SentParts | undefined;
 }
 
-/** The first request of a turn after all hooks and checks, and the reader it was built for. */
+/** A turn's first request after all hooks and checks, and the reader it was built for. */
 export interface BuiltRequest {
   readonly prompt: AssembledPrompt;
   readonly request: Pick<ModelRequest, 'messages' | 'tools'>;
@@ -30,8 +30,8 @@ export interface BuiltRequest {
 }
 
 /**
- * Records the prompt of a turn for the inspector (P17) as the model gets it. The turn does not wait
- * for this, and a failure is only logged.
+ * Records a turn's prompt for the inspector (P17), as sent to the model. The turn does not wait for
+ * this, and a failure is only logged.
  */
 export function recordPrompt(services: RecordServices, turn: Turn, built: BuiltRequest): void {
   const { prompts, log } = services;
@@ -70,7 +70,7 @@ function toNewPrompt(
   };
 }
 
-/** The part that a record and a preview have in common. */
+/** The part shared by a record and a preview. */
 function describeRequest(
   { prompt, request: { messages, tools = [] }, reader }: BuiltRequest,
   known: SentParts = new WeakMap(),
@@ -117,16 +117,16 @@ function asSent(message: ModelMessage): NewPrompt['messages'][number] {
 }
 
 /**
- * How long a prompt is held back, in ms. If the model takes longer, people may want to look at the
- * prompt before the answer.
+ * How long a prompt is held before it is stored, in ms. If the model takes longer, people may want
+ * to look at the prompt before the answer arrives.
  */
 const HOLD_MS = 1_000;
 
 export type PendingPromptRecord = ReturnType<typeof deferPromptRecord>;
 
 /**
- * Holds the prompt of a turn until it is stored: with the commit, unless it is needed sooner. This
- * saves a quick turn a transaction.
+ * Holds a turn's prompt until it is stored: with the commit, unless it is needed sooner. This saves
+ * a quick turn a transaction.
  */
 export function deferPromptRecord(
   prompts: Pick<PromptRepository, 'record'>,

@@ -32,7 +32,7 @@ import { CHAT, startTurn, type Turn } from './turn.ts';
 import { runAfter, type TurnClosing } from './turn-hooks.ts';
 import { quotableMessages } from './turn-text.ts';
 
-/** `closing` is for the hooks; absent when the model was not asked. */
+/** `closing` is for the hooks; absent if the model was not called. */
 interface Ended extends Ending {
   readonly closing?: Omit<TurnClosing, 'outcome'>;
 }
@@ -74,7 +74,7 @@ function announceStart(
   const { bus, meter, clock } = services;
   const { turnId, conversationId } = turn;
   services.checkpoint('turn-claimed');
-  // A resumed turn has waited for a process or a person since.
+  // A resumed turn has been waiting for a process or a person in the meantime.
   if (!isResumed)
     meter.observe('parley_inbox_wait_seconds', Math.max(0, clock() - lead.receivedAt));
   // The platform waits for a response to each command before the leading message.
@@ -102,7 +102,7 @@ async function runTurn(
   const journal = openJournal(claimed, lease, { turns, clock, account, answerWithCommit: true });
   const reason = exhaustedReason(services, turn);
   if (reason !== null) {
-    // The attachments are not read, because they may be what kills the worker.
+    // The attachments are not read, because they may be what crashes the worker.
     const run = { lease, signal, journal };
     return commitFailure(services, { turn, run, media: unseenMedia(), notices: [] }, reason);
   }
@@ -119,13 +119,13 @@ async function runTurn(
   }
 }
 
-/** Why a turn is not answered, however often it is started; null when it can be. */
+/** Why a turn is not answered, however often it is started; null if it can be answered. */
 export function exhaustedReason(
   { unavailable }: Pick<TurnServices, 'unavailable'>,
   { attempts, hangs = 0 }: Pick<Turn, 'attempts' | 'hangs'>,
 ): FinalNotice | null {
   if (unavailable !== undefined) return unavailable;
-  // The turn probably kills its process, so it is given up.
+  // The turn probably crashes its process, so it is abandoned.
   const ends = { hangs, deaths: attempts };
   return nextAttempt(ends) === 'run' ? null : { notice: GAVE_UP, reason: reasonToGiveUp(ends) };
 }

@@ -16,13 +16,15 @@ export interface Run {
   readonly later?: LaterMessages | undefined;
   /** Without it, calls that need an approval do not run. */
   readonly gate?: ApprovalGate | undefined;
-  /** Holds the prompt of the turn until it is stored. Without it the prompt is stored at once. */
+  /**
+   * Holds the prompt of the turn until it is stored. Without it the prompt is stored immediately.
+   */
   readonly prompt?: PendingPromptRecord | undefined;
   /** Called with everything that people have seen of the answer so far. */
   readonly onShown?: (text: string) => void;
 }
 
-/** A turn while its model works: what the steps of the loop share. */
+/** A turn while its model works: what the steps in the loop share. */
 export interface RunningTurn extends TurnDraft {
   readonly services: TurnServices;
   readonly turn: Turn;

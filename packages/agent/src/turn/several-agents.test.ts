@@ -7,7 +7,7 @@ let scene: TurnScene;
 afterEach(() => scene?.close());
 
 describe('turns of several agents', () => {
-  it('[F14] run with what belongs to their agent, and with no other if that agent is gone', async () => {
+  it('[F14] run with the services of their agent, and with no other agent if that one is gone', async () => {
     const ran: string[] = [];
     const by = (name: string) => async () => void ran.push(name);
     const run = runByAgent(

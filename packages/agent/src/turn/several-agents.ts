@@ -3,8 +3,8 @@ import type { RunTurn } from '@parley/queue';
 import type { FinalNotice } from './means.ts';
 
 /**
- * Runs each turn with what belongs to its agent (F14). `without` handles the turns of an agent that
- * the settings no longer know; no other agent may answer them.
+ * Runs each turn with the services of its agent (F14). `without` handles turns for an agent that is
+ * no longer in the settings; no other agent may answer them.
  */
 export function runByAgent(
   runs: ReadonlyMap<string | undefined, RunTurn>,
@@ -18,8 +18,8 @@ export function runByAgent(
 }
 
 /**
- * Ends the turns of an agent that the settings do not know, with a notice. They can be replayed
- * like other failures.
+ * Ends turns for an agent that is not in the settings, with a notice. They can be replayed like
+ * other failures.
  */
 export function unknownAgent(agent: string): FinalNotice {
   return {

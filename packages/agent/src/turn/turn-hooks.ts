@@ -16,7 +16,7 @@ export interface TurnOpening {
   readonly view: WorkspaceView;
   /** The people's text as the model will see it. */
   readonly text: string;
-  /** The messages as they were written, without what came with them. */
+  /** The messages as they were written, without what accompanied them. */
   readonly messages?: readonly InboundMessage[];
 }
 
@@ -32,7 +32,7 @@ export interface TurnAdditions {
 }
 
 export interface TurnClosing extends TurnOpening {
-  /** The answer in Markdown; empty when the agent stayed silent. */
+  /** The answer in Markdown; empty if the agent stayed silent. */
   readonly answer: string;
   readonly outcome: 'answered' | 'failed';
 }
@@ -60,7 +60,7 @@ interface HookServices {
 
 /**
  * Checked at run time: plugins are not always written in TypeScript, and a part without an audience
- * must not get any further.
+ * must be stopped here.
  */
 export const TurnAdditionsShape = z.object({
   system: z.array(PromptPart).optional(),
@@ -68,14 +68,14 @@ export const TurnAdditionsShape = z.object({
 });
 
 /**
- * The longest addition of one hook to a prompt, in characters: as much as the longest workspace
- * file.
+ * The maximum length of what one hook adds to a prompt, in characters: as much as the longest
+ * workspace file.
  */
 const MAX_ADDED_CHARACTERS = 65_536;
 
 /**
- * Throws if a hook adds more than fits. Its text is not cut, because half of it could mean
- * something else.
+ * Throws if a hook adds more than the limit. Its text is not truncated, because half of it could
+ * have another meaning.
  */
 function assertBounded({
   system = [],
@@ -89,8 +89,7 @@ function assertBounded({
 }
 
 /**
- * Collects the additions of all hooks to a turn, in order. A hook that fails is left out and
- * logged.
+ * Collects the additions of all hooks to a turn, in order. A hook that fails is omitted and logged.
  */
 export async function runBefore(
   { hooks = [], log, hookMs = HOOK_MS }: HookServices,

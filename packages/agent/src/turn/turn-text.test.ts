@@ -46,7 +46,7 @@ describe('the text of several messages', () => {
     );
   });
 
-  it('[F10] puts attachments before the text about them', () => {
+  it('[F10] puts attachments before the text that accompanies them', () => {
     const files = () => ['[picture]', '[video]'];
     expect(messagesText([row('what is this?', 'direct')], files)).toBe(
       '[picture]\n\n[video]\n\nwhat is this?',
@@ -65,7 +65,7 @@ describe('the text of several messages', () => {
     );
   });
 
-  it('[P18] cuts a very long name', () => {
+  it('[P18] truncates a very long name', () => {
     expect(messagesText([row('x', 'group', 'n'.repeat(5_000))], nothing).length).toBeLessThan(130);
   });
 

@@ -3,12 +3,12 @@ import type { InboxRow, TranscriptEntry } from '@parley/store';
 import type { QuotableMessages } from '../answer/visible-text.ts';
 import type { Turn } from './turn.ts';
 
-/** The longest sender name before a text, in characters. */
+/** The maximum length of a sender name before a text, in characters. */
 const NAME_CHARACTERS = 80;
 
 /**
- * Joins the messages of one turn into one text. In groups each names its sender, quoted as data
- * (P18). `attached` formats the attachments of a message, which precede its text.
+ * Joins the messages of one turn into one text. In groups each text names its sender, quoted as
+ * data (P18). `attached` formats the attachments to a message, which precede its text.
  */
 export function messagesText(
   messages: readonly InboxRow[],
@@ -53,9 +53,9 @@ export function textEntry(role: 'user' | 'assistant', text: string): TranscriptE
 }
 
 /**
- * The messages that the answer of a turn may quote: those it answers (`joined` are later ones) and
- * those that they quote, in the chat it goes to. Empty if the platform cannot show quotations. Ids
- * of other chats would denote other messages.
+ * The messages that a turn's answer may quote: those it answers (`joined` are later ones) and those
+ * that they quote, in the chat that receives the answer. Empty if the platform cannot show
+ * quotations. Ids from other chats would denote other messages.
  */
 export function quotableMessages(
   { lead, route, messages, groupContext }: Turn,

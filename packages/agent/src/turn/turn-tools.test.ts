@@ -53,7 +53,7 @@ describe('a turn with tools', () => {
     ]);
   });
 
-  it('[G01] gives each call an id of its own, whatever the server calls it', async () => {
+  it('[G01] gives each call a unique id, whatever id the server sends', async () => {
     const { tool } = countingTool('parrot');
     await open({ tools: [tool] });
     await scene.write('go');
@@ -129,7 +129,7 @@ describe('a turn with tools', () => {
     ]);
   });
 
-  it('[G01] [P10] shows the model 20,000 characters of a result, and says that it was cut', async () => {
+  it('[G01] [P10] shows the model 20,000 characters of a result, with a note that it was truncated', async () => {
     const parrot = countingTool('parrot');
     await open({ tools: [parrot.tool] });
     for (const more of [0, 1]) {
@@ -203,7 +203,7 @@ describe('a turn without a configured model', () => {
       monotonic: () => 0,
       logger: silentLogger,
     };
-    // The model's own clock stands at 1970, that of the scene at 2026.
+    // The model's own clock reads 1970, the scene's clock 2026.
     const { model } = createChatModel(settings, deps);
     await open({ tools: builtInTools({}), model });
     await scene.write('what time is it?');

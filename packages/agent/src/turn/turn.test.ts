@@ -27,7 +27,7 @@ function row(sender: string, type: ChatType, fromOwner?: true): InboxRow {
   };
 }
 
-/** A message whose answer goes to another chat, as that of a job may. */
+/** A message whose answer goes to a different chat, as it may for a job. */
 const elsewhere = (one: InboxRow): InboxRow => ({ ...one, route: { ...one.route, chatId: 'g' } });
 
 /** A message whose route leads into a chat of this type, as for a heartbeat or a sub-agent. */

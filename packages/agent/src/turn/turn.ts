@@ -14,12 +14,12 @@ import { startedWith } from '../loop/turn-journal.ts';
 import type { LocalTime } from '../time.ts';
 
 /**
- * Why a turn runs. A chat waits for an answer; the others work in a lane of their own on behalf of
- * a chat.
+ * Why a turn runs. A chat waits for an answer; the others work in a separate lane on behalf of a
+ * chat.
  */
 export type Purpose =
   | { readonly kind: 'chat' }
-  /** `target` is the conversation that gets the alerts. */
+  /** `target` is the conversation that receives the alerts. */
   | { readonly kind: 'heartbeat'; readonly target: string; readonly origin: TurnOrigin }
   /**
    * `parent` is the conversation that delegated the task; `forOwner` says whether its turn answered
@@ -39,7 +39,7 @@ export const CHAT: Purpose = { kind: 'chat' };
  */
 export interface TurnOrigin {
   readonly said: readonly string[];
-  /** Whether the turn it comes from had read text from outsiders. */
+  /** Whether the originating turn had read text from outsiders. */
   readonly untrustedText: boolean;
 }
 
@@ -55,8 +55,8 @@ export interface Turn extends Omit<ClaimedTurn, 'steps'> {
   readonly route: ReplyRoute;
   readonly reader: Reader;
   /**
-   * The runtime facts (F02). The agent's name is missing; it is read from the workspace when the
-   * turn is opened.
+   * The runtime facts (F02). They do not include the agent's name, which is read from the workspace
+   * when the turn is opened.
    */
   readonly facts: Omit<RuntimeFacts, 'agent'>;
   /** The JSON format that the answer must have; undefined when people read it. */
@@ -83,9 +83,9 @@ export interface AgentProfile {
   readonly localTime: LocalTime;
   /** The clock in the system prompt is rounded down to this many minutes. */
   readonly clockMinutes: number;
-  /** The JSON format of answers to people and jobs that request no other. */
+  /** The JSON format for answers to people and jobs that do not request a different one. */
   readonly responseFormat?: ResponseFormat | undefined;
-  /** The limits of a turn that answers people, as its prompt states them. */
+  /** The limits of a turn that answers people, as stated in its prompt. */
   readonly turnLimits?: TurnLimitsNote | undefined;
 }
 
@@ -97,7 +97,7 @@ export interface AgentContext {
   readonly clock: Clock;
 }
 
-/** Computes the turn of claimed rows. `at` is the moment it starts or resumes, in ms. */
+/** Computes the turn for claimed rows. `at` is the moment it starts or resumes, in ms. */
 export function startTurn(
   { steps, ...claimed }: ClaimedTurn,
   purpose: Purpose,
@@ -140,12 +140,12 @@ function inChatOfRoute(row: InboxRow): InboxRow {
   const { message, route } = row;
   const isTask = message.trigger === 'heartbeat';
   const chat = { ...message.chat, id: route.chatId };
-  // The variables of a heartbeat hold its task, for which the prompt has a layer.
+  // A heartbeat's variables contain its task, for which the prompt has a layer.
   return { ...row, message: { ...message, chat, ...(isTask && { variables: {} }) } };
 }
 
 /**
- * Decides for whom a turn runs and so what it may read (W02); nothing else decides this. A
+ * Decides for whom a turn runs and therefore what it may read (W02); nothing else decides this. A
  * heartbeat never sees more than the readers of its alerts, and a sub-agent never more than the
  * turn that started it.
  */
@@ -176,7 +176,7 @@ export function decideReader(
 }
 
 /**
- * The audience of text that this reader was shown, or that was derived from it: only the reader.
+ * The audience for text that this reader was shown, or that was derived from it: only the reader.
  */
 export function audienceOf({ kind, conversationId }: Reader): Audience {
   return kind === 'owner' ? { kind } : { kind: 'conversation', conversationId };

@@ -10,9 +10,9 @@ export interface MemoryItem {
   /** Its range of lines in the file, counted from 0; `to` is exclusive. */
   readonly from: number;
   readonly to: number;
-  /** The date with which it begins, if any. */
+  /** The date with which it starts, if any. */
   readonly date: string | null;
-  /** Whether it is in the section that upkeep fills. */
+  /** Whether it is in the section maintained by upkeep. */
   readonly isOwn: boolean;
 }
 
@@ -21,15 +21,15 @@ export interface MemoryPage {
   readonly items: readonly MemoryItem[];
 }
 
-/** The section that upkeep adds to; the rest of the file belongs to its author. */
+/** The section to which upkeep adds; the rest of the file belongs to its author. */
 const OWN_SECTION = '## From the daily notes';
 
 const ITEM = /^(?:[-*+]|\d{1,3}[.)])[ \t]+(\S.*)$/;
 const DATED = /^(\d{4}-\d\d-\d\d)\b/;
 
 /**
- * Finds the removable parts: list items outside code and comments. Headings, paragraphs and
- * items that continue without an indent belong to their author and are left out.
+ * Finds the removable parts: list items outside code and comments. Headings, paragraphs and items
+ * that continue without an indent belong to their author and are left out.
  */
 export function readMemoryPage(text: string): MemoryPage {
   const lines = text === '' ? [] : text.split('\n');
@@ -65,9 +65,7 @@ export function withoutItems(
     .join('\n');
 }
 
-/**
- * Adds lines to the end of upkeep's section. A missing section is created at the end of the file.
- */
+/** Appends lines to upkeep's section. A missing section is created at the end of the file. */
 export function withOwnLines(text: string, added: readonly string[]): string {
   if (added.length === 0) return text;
   if (text.trim() === '') return ['# Memory', '', OWN_SECTION, '', ...added].join('\n');
@@ -86,8 +84,8 @@ export function withOwnLines(text: string, added: readonly string[]): string {
 }
 
 /**
- * Whether an item ends before this line. A line that is neither blank nor the start of something
- * else continues it.
+ * Whether an item ends before this line. A line continues it unless it is blank or starts something
+ * else.
  */
 function endsItem(next: string | undefined): boolean {
   if (next === undefined || next.trim() === '') return true;

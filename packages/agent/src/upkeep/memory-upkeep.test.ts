@@ -146,20 +146,20 @@ describe('memory upkeep', () => {
 });
 
 describe('interrupted memory upkeep', () => {
-  it('[H07] [G16] leaves everything to the next run when it has lost its lane', async () => {
+  it('[H07] [G16] leaves everything to the next run if it has lost its lane', async () => {
     await open(addsOne);
     await scene.order('b1');
     const first = await scene.turns.begin(LANE);
     scene.turns.later(20_000);
     const second = await scene.turns.begin(LANE);
-    // The first run has lost its lane when its answer comes, so it must change nothing.
+    // The first run has lost its lane by the time its answer arrives, so it must change nothing.
     await scene.turns.run(first);
     expect(scene.got('MEMORY.md')).toBe(MEMORY);
     await scene.turns.run(second);
     expect(scene.got('MEMORY.md').match(/Graz/g)).toHaveLength(1);
   });
 
-  it('[H07] [G16] adds nothing twice after a death right behind its write, and knows what it did', async () => {
+  it('[H07] [G16] adds nothing twice after dying right after its write, and reports what it did', async () => {
     await open(addsOne);
     await scene.order('b1');
     const first = await scene.turns.begin(LANE);

@@ -36,7 +36,7 @@ interface UpkeepOptions {
   readonly monotonic: Monotonic;
   readonly meter: Meter;
   readonly log: Logger;
-  /** The context window of the model, in tokens; unlimited when absent. */
+  /** The model's context window, in tokens; unlimited when absent. */
   readonly contextTokens?: (() => number) | undefined;
 }
 
@@ -50,18 +50,18 @@ interface UpkeepRun {
   readonly bounds?: UpkeepBounds | undefined;
 }
 
-/** The end of a run. `reason` is for the log and `/heartbeat`. */
+/** The outcome of a run. `reason` is for the log and `/heartbeat`. */
 export interface UpkeepEnd {
   readonly state: 'quiet' | 'unclear' | 'failed';
   readonly reason: string;
-  /** Null when the model was not asked. */
+  /** Null if the model was not called. */
   readonly usage: StepUsage | null;
 }
 
 const Line = z.object({ id: z.string(), date: z.string(), text: z.string() });
 /**
  * What the journal keeps of a proposal, so that a later run can continue with it (G16): a
- * fingerprint of MEMORY.md, the lines of notes that were shown, and the model's answer.
+ * fingerprint of MEMORY.md, the lines from notes that were shown, and the model's answer.
  */
 const Step = z.object({ basis: z.string(), notes: z.array(Line).readonly(), said: z.string() });
 type UpkeepStep = z.output<typeof Step>;
@@ -70,9 +70,9 @@ const ASK_MS = 180_000;
 const WHOLE_FILE = Number.MAX_SAFE_INTEGER;
 
 /**
- * Maintains MEMORY.md (H07): asks the model once what to add from the last daily notes and what to
- * remove, and makes the changes that the rules allow. After a crash it neither asks nor writes
- * twice. Null when the lease was lost. Throws ModelError, TimeUpError and the reason of `signal`.
+ * Maintains MEMORY.md (H07): asks the model once what to add from the latest daily notes and what
+ * to remove, and makes the changes that the rules allow. After a crash it neither asks nor writes
+ * twice. Null if the lease was lost. Throws ModelError, TimeUpError and the reason of `signal`.
  */
 export async function memoryUpkeep(
   deps: UpkeepOptions,
@@ -147,7 +147,7 @@ async function applyStep(
   const current = await versions.current();
   const base = await baseOf(versions, step, current);
   if (base === null) return { state: 'quiet', reason: MEANWHILE };
-  // A line that is no longer in the notes has been forgotten since.
+  // A line that is no longer in the notes has been forgotten in the meantime.
   const still = new Set(noteLines(await lastNotes(view, today, days)).map(({ text }) => text));
   const notes = step.notes.filter(({ text }) => still.has(text));
   const known = [...base.formerly, ...(await savedTexts(view))];
@@ -166,7 +166,7 @@ async function applyStep(
 
 const MEANWHILE = 'MEMORY.md changed meanwhile; left for the next run';
 
-/** The text that the proposal was made for, and earlier versions; null when it no longer exists. */
+/** The text on which the proposal is based, and earlier versions; null if it no longer exists. */
 async function baseOf(
   versions: MemoryVersions,
   { basis }: UpkeepStep,
@@ -175,13 +175,13 @@ async function baseOf(
   const texts: string[] = [];
   for (const { name } of await versions.list()) texts.push((await versions.read(name))?.text ?? '');
   if (fingerprintOf(current) === basis) return { memory: current, formerly: texts };
-  // A run that died after writing left its base among the newest versions.
+  // A run that died after writing left its base text among the newest versions.
   const at = texts.slice(0, 2).findIndex((text) => fingerprintOf(text) === basis);
   if (at !== -1) return { memory: texts[at] ?? '', formerly: texts.slice(at) };
   return fingerprintOf(null) === basis ? { memory: null, formerly: [] } : null;
 }
 
-/** The fingerprint of a text; `none` when there is no file. */
+/** The fingerprint of a text; `none` if there is no file. */
 function fingerprintOf(memory: string | null): string {
   return memory === null ? 'none' : createHash('sha256').update(memory).digest('hex');
 }
@@ -194,7 +194,7 @@ async function savedTexts(view: WorkspaceView): Promise<readonly string[]> {
 }
 
 const MAX_ANSWER = 2_000;
-/** The limit of page and notes each, in tokens and as a share of the context window. */
+/** The limit for the page and for the notes, in tokens and as a share of the context window. */
 const MAX_SHOWN = 12_000;
 const SHOWN_SHARE = 0.3;
 
@@ -235,7 +235,7 @@ function upkeepRequest(
   };
 }
 
-/** The page with an id before each item. If it is too long, its last lines are left out. */
+/** The page with an id before each item. If it is too long, its last lines are omitted. */
 function pageText(memory: string, most: number): string {
   const { lines, items } = readMemoryPage(memory);
   const ids = new Map(items.map(({ id, from }) => [from, id]));

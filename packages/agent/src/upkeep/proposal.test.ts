@@ -55,7 +55,7 @@ describe('an applied proposal', () => {
         const mayGo = page.items.filter((item) => gone.has(item.text));
         const named = new Set(mayGo.flatMap(({ from, to }) => page.lines.slice(from, to)));
         const after = linesOf(text);
-        // What is left of the page is the page, in its order.
+        // The remaining lines of the page are unchanged and in their original order.
         const left = linesOf(memory).filter((line) => !named.has(line) || after.includes(line));
         const own = new Set(added.map((one) => `- 2026-11-20: ${one.text}`));
         const rest = after.filter((line) => !own.has(line) || page.lines.includes(line));
@@ -127,7 +127,7 @@ describe('an applied proposal', () => {
     expect(estimateTokens(text)).toBeLessThanOrEqual(4_000);
     expect(estimateTokens(text)).toBeGreaterThan(4_000 - 50);
     expect(text).toContain('Prose.\n- Never call me.');
-    // The person's own items stay as long as upkeep's own are left.
+    // The person's own items are kept as long as any items added by upkeep are left.
     for (const line of theirs) expect(text).toContain(line);
     const days = removed.map(({ text: line }) => line.slice(0, 10)).sort();
     expect(days.at(0)).toBe('2026-01-11');

@@ -16,9 +16,11 @@ const Why = z
   .string()
   .default('')
   .transform((why) => memoryLine(why).slice(0, MAX_LINES));
-/** `note` is the id of a note's line. */
+/** `note` is the id of a line in the notes. */
 const Addition = z.object({ note: Id, why: Why });
-/** `line` is the id of an item of MEMORY.md. `same` is an item that says the same and stays. */
+/**
+ * `line` is the id of an item in MEMORY.md. `same` is an item with the same content that is kept.
+ */
 const Removal = z.object({
   line: Id,
   why: Why,
@@ -32,7 +34,7 @@ const Proposal = z.object({
 });
 
 /**
- * A model's proposal, which refers to lines by id, so that no text of the model gets into
+ * A proposal from a model, which refers to lines by id, so that no text by the model gets into
  * MEMORY.md.
  */
 export interface UpkeepProposal {
@@ -40,7 +42,7 @@ export interface UpkeepProposal {
   readonly remove: readonly z.output<typeof Removal>[];
 }
 
-/** Reads the JSON in a model's answer, skipping invalid entries; null when there is none. */
+/** Parses the JSON in a model's answer, skipping invalid entries; null if there is none. */
 export function readProposal(said: string): UpkeepProposal | null {
   const json = said.slice(said.indexOf('{'), said.lastIndexOf('}') + 1);
   const parsed = Proposal.safeParse(parseProposalJson(json));
@@ -75,7 +77,7 @@ export const USUAL_UPKEEP: UpkeepBounds = { notes: 7, tokens: 4_000 };
 export interface UpkeepInput {
   readonly memory: string;
   readonly notes: readonly NoteLine[];
-  /** Earlier text of MEMORY.md and text of other memory files, which is not added again. */
+  /** Earlier text from MEMORY.md and text from other memory files, which is not added again. */
   readonly known: readonly string[];
   /** The size above which MEMORY.md is trimmed, in tokens. */
   readonly tokens?: number;
@@ -94,14 +96,14 @@ export interface UpkeepOutcome {
   readonly refused: readonly ChangedLine[];
 }
 
-/** The share of the items that one run may remove while the page is not too long. */
+/** The share of the items that one run may remove as long as the page is not too long. */
 const REMOVED_SHARE = 0.3;
 const MAX_ADDED_LINES = 20;
 
 /**
- * Decides which changes of a proposal are made (H07). Pure. Only existing items are removed. Wishes
- * and rules stay, and so do 70 % of the items, unless the page is too long. Only lines of notes are
- * added, verbatim, and nothing is removed to make room for them.
+ * Decides which changes from a proposal are made (H07). Pure. Only existing items are removed.
+ * Wishes and rules are kept, and so are 70 % of the items, unless the page is too long. Only lines
+ * from notes are added, verbatim, and nothing is removed to make space for them.
  */
 export function applyProposal(
   { tokens = USUAL_UPKEEP.tokens, ...written }: UpkeepInput,
@@ -126,7 +128,7 @@ export function applyProposal(
 }
 
 /**
- * Chooses the items to remove, each with its reason: those that the proposal names, then as many as
+ * Chooses the items to remove, each with its reason: those named in the proposal, then as many as
  * needed to make the page short enough. The `size` of the page and its `room` are in quarters of a
  * token.
  */
@@ -137,7 +139,7 @@ function removalsOf(
   refused: ChangedLine[],
 ): ReadonlyMap<MemoryItem, string> {
   const gone = new Map<MemoryItem, string>();
-  // Items that stay because others that say the same are removed.
+  // Items that are kept because others with the same content are removed.
   const kept = new Set<MemoryItem>();
   const most = Math.max(1, Math.floor(items.length * REMOVED_SHARE));
   let left = size;
@@ -178,7 +180,7 @@ function saysTheSame(one: MemoryItem, other: MemoryItem): boolean {
 }
 
 /**
- * Sorts items by how dispensable they are: those that upkeep added, oldest first; then other dated
+ * Sorts items by how dispensable they are: those added by upkeep, oldest first; then other dated
  * ones; then undated ones from the top, because such pages grow downwards; wishes and rules last.
  */
 function mostDispensableFirst(items: readonly MemoryItem[]): readonly MemoryItem[] {
@@ -253,8 +255,8 @@ const WISHES: readonly RegExp[] = [
 
 /**
  * Whether a line may be a preference or a rule. Those are saved verbatim only (G13), so upkeep
- * never adds one, and removes one only if an identical item stays or the page is too long. Prefers
- * false positives.
+ * never adds one, and removes one only if an identical item is kept or the page is too long.
+ * Prefers false positives.
  */
 export function isWishOrRule(line: string): boolean {
   const text = line.normalize('NFC').replace(/[’‘]/g, "'");

@@ -2,7 +2,7 @@ import { proto } from '@whiskeysockets/baileys';
 import { joinLines, type Reading, shortLine } from './reading.ts';
 
 /**
- * An answer of WhatsApp's assistant that a person shares: text, code, tables and formulas in order.
+ * An answer by WhatsApp's assistant that a person shares: text, code, tables and formulas in order.
  */
 export function readRichResponse({
   submessages,

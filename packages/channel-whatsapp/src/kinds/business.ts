@@ -24,12 +24,12 @@ function choices(labels: readonly (string | null | undefined)[]): string {
   return shown.map((label) => `- ${label}`).join('\n');
 }
 
-/** Reads the words of a business's message, or names the message if it has none. */
+/** Reads the text of a business message, or names the message if it has none. */
 function readOrNamed(what: string, shown: string, files: readonly FoundFile[]): Reading {
   return shown === '' && files.length === 0 ? { unread: what } : { shown, files };
 }
 
-/** The fields of a header above the words. */
+/** The fields of a header above the text. */
 type Header = Pick<
   Message,
   'imageMessage' | 'videoMessage' | 'documentMessage' | 'locationMessage' | 'productMessage'
@@ -70,8 +70,8 @@ export function readListMessage(message: proto.Message.IListMessage): Reading {
 }
 
 /**
- * An interactive message. The cards of a carousel are messages of the same form and are not nested
- * further.
+ * Reads an interactive message. The cards of a carousel are messages of the same form and are not
+ * nested further.
  */
 export function readInteractive(message: proto.Message.IInteractiveMessage): Reading {
   const card = readCard(message);
@@ -125,8 +125,8 @@ function renderLabel(label: string | null | undefined, target: string | null | u
 }
 
 /**
- * A message of a business. Its text is on the server of the business; the message contains only the
- * parameters.
+ * Reads a business message whose text is on the server of the business; the message contains only
+ * the parameters.
  */
 export function readStructured(message: proto.Message.IHighlyStructuredMessage): Reading {
   if (message.hydratedHsm) return readTemplate(message.hydratedHsm);
@@ -186,9 +186,9 @@ export function readTemplateChoice(choice: proto.Message.ITemplateButtonReplyMes
 }
 
 /**
- * A choice or form of a business's message, with the visible label if there is one, otherwise its
- * id. Parley sends no such messages, because phones do not show those of programs. Its own choices
- * are numbered text.
+ * Reads a choice or form from a business message, with the visible label if there is one, otherwise
+ * its id. Parley sends no such messages, because phones do not show them when a program sends them.
+ * Its own choices are numbered text.
  */
 export function readInteractiveChoice(answer: proto.Message.IInteractiveResponseMessage): Reading {
   return readFlowAnswer(answer.body?.text, answer.nativeFlowResponseMessage?.paramsJson);

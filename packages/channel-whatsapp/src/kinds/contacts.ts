@@ -9,7 +9,10 @@ export function readContacts({ contacts }: proto.Message.IContactsArrayMessage):
   return { shown: (contacts ?? []).map(contactLine).join('\n') };
 }
 
-/** Properties of a card that are shown to a reader. The others are pictures and data of the app. */
+/**
+ * Card properties that are shown to the reader. The others are pictures and internal data of the
+ * app.
+ */
 const DETAILS: ReadonlySet<string> = new Set('TEL EMAIL ORG TITLE URL ADR BDAY NOTE'.split(' '));
 
 function contactLine({ displayName, vcard }: proto.Message.IContactMessage): string {
@@ -27,11 +30,11 @@ interface Property {
 
 /**
  * A line such as `item1.TEL;type=CELL:+49 1`. The group and the parameters before the colon are
- * data of the app.
+ * internal data of the app.
  */
 const PROPERTY = /^(?:[\w-]+\.)?([\w-]+)((?:;[^:]*)?):(.*)$/;
 
-/** The properties of a card, in the forms of vCard 2.1 to 4.0. */
+/** The properties of a card, in the formats of vCard 2.1 to 4.0. */
 function propertiesOf(vcard: string): Property[] {
   return unfolded(vcard).flatMap((line) => {
     const [, name = '', parameters = '', written = ''] = PROPERTY.exec(line) ?? [];

@@ -60,7 +60,7 @@ const OUTCOMES: Readonly<Record<keyof typeof proto.Message.CallLogMessage.CallOu
 };
 const OUTCOME_NAMES = new Map(Object.entries(OUTCOMES));
 
-/** The outcome of a call, as the chat shows it. */
+/** The outcome of a call, as displayed in the chat. */
 export function readCallLog(call: proto.Message.ICallLogMessage): Reading {
   const { CallOutcome } = proto.Message.CallLogMessage;
   const outcome = OUTCOME_NAMES.get(CallOutcome[call.callOutcome ?? 0] ?? '');

@@ -4,8 +4,8 @@ import { amountOf } from './payments.ts';
 import { joinLines, labelledLine, type Reading, shortLine } from './reading.ts';
 
 /**
- * The fields in the JSON of a button. Each is parsed separately, so that a malformed one affects no
- * other.
+ * The fields in the JSON of a button. Each is parsed separately, so that a malformed one does not
+ * affect the others.
  */
 const text = z.string().optional().catch(undefined);
 const Row = z.object({ title: text, description: text }).catch({});
@@ -56,12 +56,12 @@ const Fields = z.record(z.string(), z.unknown());
 const Answer = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]);
 /** Fields that only identify the form to the app. */
 const OF_THE_APP: ReadonlySet<string> = new Set(['id', 'flow_token', 'screen']);
-/** The most fields of a form that are shown. */
+/** The maximum number of form fields that are shown. */
 const MAX_FIELDS = 50;
 
 /**
- * A choice or a filled-in form: the visible label if there is one, otherwise the id, and each field
- * of a form.
+ * Reads a choice or a filled-in form: the visible label if there is one, otherwise the id, and each
+ * field of a form.
  */
 export function readFlowAnswer(
   shown: string | null | undefined,

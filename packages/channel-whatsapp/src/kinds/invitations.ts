@@ -8,7 +8,10 @@ import {
   utcMinute,
 } from './reading.ts';
 
-/** The form of a code in the apps. Any other text would create a link chosen by its sender. */
+/**
+ * The format of an invitation code in the apps. Any other text would create a link chosen by its
+ * sender.
+ */
 const CODE = /^[\w-]{8,64}$/;
 
 export function readGroupInvitation(invitation: proto.Message.IGroupInviteMessage): Reading {

@@ -35,10 +35,10 @@ export type Kinds = { readonly [Name in Field]: Kind<Value<Name>> };
 
 /**
  * Every field that a WhatsApp message may have. A field added by a new version of Baileys does not
- * compile until it is listed.
+ * compile until it is listed here.
  */
 export const KINDS: Kinds = {
-  // Words and files.
+  // Text and files.
   conversation: { is: 'read', read: (typed) => ({ typed }) },
   extendedTextMessage: { is: 'read', read: readText },
   imageMessage: { is: 'read', read: readImage },
@@ -79,7 +79,7 @@ export const KINDS: Kinds = {
   newsletterFollowerInviteMessageV2: { is: 'read', read: readFollowerInvitation },
   requestPhoneNumberMessage: namedOnly('a request for the phone number of this account'),
 
-  // Messages of businesses.
+  // Business messages.
   buttonsMessage: { is: 'read', read: readButtons },
   listMessage: { is: 'read', read: readListMessage },
   interactiveMessage: { is: 'read', read: readInteractive },
@@ -132,7 +132,7 @@ export const KINDS: Kinds = {
   questionMessage: wrapper('a question to a channel'),
   questionReplyMessage: wrapper('a reply to a question'),
 
-  // Changes of other messages, and reactions.
+  // Changes to other messages, and reactions.
   protocolMessage: { is: 'change' },
   reactionMessage: { is: 'change' },
 
@@ -166,7 +166,7 @@ function silent(reason: string) {
 }
 
 /**
- * The handling of a message that changes a setting or comes from the platform, by the name of its
+ * How a message that changes a setting or comes from the platform is handled, by the name of its
  * type.
  */
 export type ProtocolKind =

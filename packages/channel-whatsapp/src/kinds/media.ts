@@ -1,7 +1,7 @@
 import type { proto } from '@whiskeysockets/baileys';
 import { type FoundFile, joinLines, type Reading, shortLine } from './reading.ts';
 
-/** The file of a header, which shows at most one. */
+/** The file in a header, which shows at most one. */
 export function fileIn({
   imageMessage,
   videoMessage,
@@ -37,7 +37,7 @@ export function readAudio(audio: proto.Message.IAudioMessage): Reading {
 /** The type of Lottie stickers; some apps do not set their flag. */
 const LOTTIE = /^application\/was\b/;
 
-/** A sticker. A Lottie sticker is a drawing in JSON, which no model can look at. */
+/** A sticker. A Lottie sticker is a drawing in JSON, which no model can view. */
 export function readSticker(sticker: proto.Message.IStickerMessage): Reading {
   const label = shortLine(sticker.accessibilityLabel);
   const shown = label === '' ? '' : `[Sticker: ${label}]`;
@@ -57,8 +57,8 @@ export function readStickerPack(pack: proto.Message.IStickerPackMessage): Readin
 }
 
 /**
- * A text with the preview of its link. The preview comes from the page, and the sender's app may
- * write anything into it.
+ * A text with a link preview. The preview comes from the page, and the sender's app may write
+ * anything into it.
  */
 export function readText(text: proto.Message.IExtendedTextMessage): Reading {
   const { matchedText, title, description } = text;

@@ -10,7 +10,7 @@ import {
 
 type Note = proto.IMessage | null | undefined;
 
-/** The note of a payment, which is a text message of its own. */
+/** The note attached to a payment, which is itself a text message. */
 function paymentNote(note: Note): string {
   return note?.conversation || note?.extendedTextMessage?.text || '';
 }

@@ -24,7 +24,7 @@ export function placeLine(place: Place): string {
 }
 
 /**
- * A place such as `Tower, Square 1 (52.52001, 13.40495)`, as far as it is known. Invalid
+ * A place such as `Tower, Square 1 (52.52001, 13.40495)`, with the known details. Invalid
  * coordinates are left out.
  */
 export function renderPlace({ degreesLatitude, degreesLongitude, name, address }: Place): string {

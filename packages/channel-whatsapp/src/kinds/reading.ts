@@ -22,38 +22,38 @@ export interface FoundFile {
   readonly fields: FileFields;
 }
 
-/** What is read of one kind of message. */
+/** The result of reading one kind of message. */
 export interface Reading {
-  /** The words that the sender typed: a message of its own, or a caption. */
+  /** The text that the sender typed: a message, or a caption. */
   readonly typed?: string | null | undefined;
   /** Other content described in text: a place, a poll, a choice from a list. */
   readonly shown?: string | null | undefined;
   readonly files?: readonly FoundFile[] | undefined;
   /** A name for unreadable content, with its article: `a product`. */
   readonly unread?: string | undefined;
-  /** Text beside the message that is not its sender's, such as the preview of a link. */
+  /** Text shown with the message that the sender did not write, such as a link preview. */
   readonly beside?: Beside | undefined;
   /** Whether its file or text is shown only once. */
   readonly isViewOnce?: boolean | undefined;
 }
 
-/** Text of outsiders, and its source. */
+/** Text written by outsiders, and its source. */
 export interface Beside {
   readonly from: string;
   readonly text: string;
 }
 
-/** The handling of one field of a WhatsApp message. */
+/** How one field of a WhatsApp message is handled. */
 export type Kind<Value> =
-  /** The words and files reach the model. */
+  /** The text and files reach the model. */
   | { readonly is: 'read'; readonly read: (value: Value) => Reading }
-  /** The content is named to the model, with the words that can be read. */
+  /** The content is named to the model, with the text that can be read. */
   | { readonly is: 'named'; readonly read: (value: Value) => Reading }
   /** The message is inside; `holds` names it when nothing inside can be read. */
   | ({ readonly is: 'wrapper'; readonly holds: string } & WrapperMarks)
   /** The message changes or reacts to another one, or changes a setting of the chat. */
   | { readonly is: 'change' }
-  /** Bookkeeping of the platform, which nobody wrote; `reason` is for `why`. */
+  /** Internal data of the platform, which nobody wrote; `reason` is for `why`. */
   | { readonly is: 'ignored'; readonly reason: string }
   /**
    * The field accompanies every message of some chats and says nothing on its own, so nothing is
@@ -63,7 +63,7 @@ export type Kind<Value> =
 
 export interface WrapperMarks {
   readonly isViewOnce?: true;
-  /** The file inside has a form that cannot be read. */
+  /** The file inside has a format that cannot be read. */
   readonly isUnreadable?: true;
   /** The author of the message inside, if it is not the sender. */
   readonly origin?: string;
@@ -74,10 +74,10 @@ export function namedOnly(what: string): { is: 'named'; read: () => Reading } {
   return { is: 'named', read: () => ({ unread: what }) };
 }
 
-/** The longest title, name or address in a description, in characters. */
+/** The maximum length of a title, name or address in a description, in characters. */
 const MAX_LINE = 500;
 
-/** A text on one line, shortened; empty for no text. */
+/** A text truncated to one line; empty if there is no text. */
 export function shortLine(text: string | null | undefined): string {
   const line = (text ?? '').replace(/\s+/g, ' ').trim();
   return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE).toWellFormed()}…` : line;
@@ -101,8 +101,8 @@ export function heading(label: string, title: string | null | undefined): string
 }
 
 /**
- * A whole number of the wire, which may be larger than JavaScript can represent exactly; undefined
- * if it is not a number.
+ * Converts a whole number from the wire, which may be larger than JavaScript can represent exactly;
+ * undefined if it is not a number.
  */
 export function toSafeInteger(value: Parameters<typeof toNumber>[0]): number | undefined {
   if (value === null || value === undefined) return undefined;
@@ -122,13 +122,13 @@ export function utcMinute(seconds: Parameters<typeof toNumber>[0]): string | und
   return `${new Date(number * 1_000).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-/** The same from milliseconds. */
+/** The same for milliseconds. */
 export function momentOfMs(ms: Parameters<typeof toNumber>[0]): string | undefined {
   const number = toSafeInteger(ms);
   return number === undefined ? undefined : utcMinute(Math.floor(number / 1_000));
 }
 
-/** An amount such as `12.50 EUR`, from thousandths; undefined without an amount. */
+/** An amount such as `12.50 EUR`, from thousandths; undefined if there is no amount. */
 export function moneyOf(
   thousandths: Parameters<typeof toNumber>[0],
   currency: string | null | undefined,

@@ -4,12 +4,12 @@ import { lazyRoutes } from '../web/adapter.ts';
 import { createEventHub, type EventHub } from '../web/events.ts';
 import type { ApiAccount } from './api-account.ts';
 
-/** A response has no limit, so an answer is a single part. In UTF-16 units. */
+/** Responses are not limited in length, so an answer is a single part. In UTF-16 units. */
 const NO_LIMIT = 4_000_000;
 
 const CAPABILITIES: Capabilities = {
   target: { dialect: 'markdown', maxLength: NO_LIMIT, unit: 'utf16' },
-  // A part is sent when its request may read it, which may happen again.
+  // Sending a part only lets its request read it, so it can safely be repeated.
   idempotentSend: true,
   typing: false,
   edit: false,
@@ -22,7 +22,7 @@ const CAPABILITIES: Capabilities = {
 };
 
 /**
- * Connects to nothing: clients call the gateway, and each request waits for the parts of its own
+ * Connects to nothing: clients call the gateway, and each request waits for the parts of its
  * answer.
  */
 export function createApiAdapter(context: ChannelContext<ApiAccount>): ChannelAdapter {

@@ -2,10 +2,10 @@ import { z } from 'zod';
 
 /** Settings of the adapter, derived from the validated section `api`. */
 export const ApiAccount = z.strictObject({
-  /** The model name of the default agent. */
+  /** The default agent's name as a model. */
   agent: z.string(),
   waitMs: z.number(),
-  /** Pages of these origins may call it. */
+  /** Origins whose pages may call it. */
   origins: z.array(z.string()).default([]),
   clients: z.record(
     z.string(),

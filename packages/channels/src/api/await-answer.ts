@@ -13,13 +13,13 @@ interface AwaitDeps {
   readonly hub: EventHub;
 }
 
-/** How often to look for work of other gateways and earlier processes, in ms. */
+/** How often to poll for changes made by other gateways and earlier processes, in ms. */
 const POLL_INTERVAL_MS = 1_000;
 
 /**
  * Waits until a message is answered or its turn waits for a person. Null when the signal fired
- * first, or when the message is no longer stored. The tables decide; live events only say when to
- * look. `onText` receives all of the growing answer.
+ * first, or when the message is no longer stored. The tables are authoritative; live events only
+ * trigger a check. `onText` receives the whole growing answer each time.
  */
 export async function awaitAnswer(
   { context, hub }: AwaitDeps,
@@ -32,7 +32,7 @@ export async function awaitAnswer(
   let shown: { readonly turnId: string; readonly text: string } | undefined;
   const unwatch = hub.watch(chatId, (event) => {
     if (event.type !== 'stream') return wake.resolve();
-    // This is the first text of a turn; the table tells which message it answers.
+    // This is the first text of a turn; the table shows which message it answers.
     if (event.turnId !== turnId && event.turnId !== shown?.turnId) wake.resolve();
     shown = event;
     if (event.turnId === turnId) onText(event.text);

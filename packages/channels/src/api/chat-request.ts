@@ -35,8 +35,7 @@ const Format = z.discriminatedUnion('type', [
 ]);
 
 /**
- * The fields of a request that are used. Temperature and the like are the agent's own business and
- * ignored.
+ * The request fields that are used. Temperature and the like are up to the agent and are ignored.
  */
 const Body = z.object({
   model: z.string().optional(),
@@ -50,13 +49,13 @@ const Body = z.object({
   response_format: Format.nullish(),
 });
 
-/** A request as Parley understands it. */
+/** A parsed request. */
 export interface ChatRequest {
   readonly model: string | undefined;
-  /** The person behind the client, by the client's name for them. */
+  /** The person behind the client, under the name that the client uses. */
   readonly user: string | undefined;
   readonly stream: false | { readonly usage: boolean };
-  /** The user's new messages: all since the last answer. */
+  /** The user's new messages: all those since the last answer. */
   readonly text: string;
   readonly files: readonly File[];
   readonly client: NonNullable<InboundMessage['client']>;
@@ -64,8 +63,8 @@ export interface ChatRequest {
 }
 
 /**
- * Parses the body of a request. What Parley cannot do is an error; it never does something else
- * instead.
+ * Parses the body of a request. Whatever Parley does not support is an error; it never does
+ * something else instead.
  */
 export function readChatRequest(
   json: unknown,
@@ -106,8 +105,7 @@ export function readChatRequest(
 }
 
 /**
- * Fields stored with a message. A message after a command, such as `/new`, begins without the
- * history.
+ * Fields stored with a message. If it follows a command such as `/new`, the history is left out.
  */
 function sentAlong(
   messages: readonly Message[],
@@ -155,7 +153,7 @@ function toHistoryMessage(message: Message): HistoryMessage {
   return { role, text: requestMessageText(message) };
 }
 
-/** Files of earlier messages are only named; those of new messages are attached. */
+/** Files of earlier messages are only mentioned by name; those of new messages are attached. */
 function requestMessageText({ content }: Message): string {
   if (!Array.isArray(content)) return content ?? '';
   return content.flatMap((part) => (part.type === 'text' ? part.text : [])).join('\n');
@@ -181,7 +179,7 @@ function readRequestFile(part: Part, nth: number): File | ApiError | null {
 
 const MAX_TYPE = 100;
 
-/** Parley fetches nothing for a client, because an address could be one of the private network. */
+/** Parley fetches nothing for a client, because an address could point into the private network. */
 function fromDataUrl(url: string, name: string): File | ApiError {
   const start = url.slice(0, MAX_TYPE);
   const [frame = '', type = ''] =

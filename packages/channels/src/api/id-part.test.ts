@@ -10,12 +10,12 @@ describe("a client's name as a part of an id", () => {
     fc.string({ minLength: 40, maxLength: 40, unit: fc.constantFrom(...'0123456789abcdef') }),
     fc.constantFrom('a\ud800', 'a\ud801', 'a\ufffd', '"a\\ud800"', '\ud800\u0080', '\0\u0600\0'),
   );
-  /** The name itself, or something that looks like its part, or like the part of that. */
+  /** The name itself, or something that looks like its part, or like the part of that part. */
   const imitated = fc
     .tuple(name, fc.nat({ max: 2 }))
     .map(([one, times]) => Array.from({ length: times }).reduce<string>(idPart, one));
 
-  it('[F14] differs for different names, even if one imitates the part of another', () => {
+  it("[F14] differs for different names, even if one of them imitates another one's part", () => {
     fc.assert(
       fc.property(imitated, imitated, (one, other) => {
         expect(idPart(one) === idPart(other)).toBe(one === other);

@@ -4,7 +4,7 @@ const PLAIN_NAME = /^[\w.@+-]{1,64}$/;
 const LIKE_HASH = /^[0-9a-f]{40}$/;
 
 /**
- * Turns a name that a client chose into a part of an id, without separators. Different names have
+ * Turns a name that a client chose into a part of an id, without separators. Different names yield
  * different parts. A name that looks like a hash is hashed too; otherwise it would equal the part
  * of the name that has this hash.
  */
@@ -14,8 +14,8 @@ export function idPart(name: string): string {
 }
 
 /**
- * Lone surrogates are all the same in UTF-8, so names with them are read as UTF-16 after a byte
- * that begins no UTF-8 text.
+ * UTF-8 encodes all lone surrogates alike, so names that contain them are encoded as UTF-16 after a
+ * byte that begins no UTF-8 text.
  */
 function idBytes(name: string): Buffer {
   if (name.isWellFormed()) return Buffer.from(name, 'utf8');

@@ -2,8 +2,8 @@ import type { ChannelAdapter, ChannelContext, ChannelDefinition } from '../adapt
 import { ApiAccount } from './api-account.ts';
 
 /**
- * Programs that talk to the agent as if it were an OpenAI model. There is no platform: its clients
- * call the gateway itself.
+ * Lets programs talk to the agent as if it were an OpenAI model. There is no platform: clients call
+ * the gateway itself.
  */
 export const api = {
   id: 'api',

@@ -25,7 +25,7 @@ describe('the slots of API requests that wait for an answer', () => {
     expect(slots.take(guest('a'))).toEqual({ kind: 'client', slots: share });
   });
 
-  it('[D07] keep fifty for owners when guests have taken all others', () => {
+  it('[D07] reserve fifty for owners when guests have taken all others', () => {
     const slots = createRequestSlots(3);
     expect([guest('a'), guest('b')].map((client) => fill(slots, client))).toEqual([150, 150]);
     expect(fill(slots, OWNER)).toBe(200);
@@ -35,7 +35,7 @@ describe('the slots of API requests that wait for an answer', () => {
     expect(fill(crowded, OWNER)).toBe(50);
   });
 
-  it('[D07] are free again once, however often they are released', () => {
+  it('[D07] become free only once, however often they are released', () => {
     const slots = createRequestSlots(45);
     const release = slots.take(guest('a'));
     fill(slots, guest('a'));
@@ -45,7 +45,7 @@ describe('the slots of API requests that wait for an answer', () => {
     expect(fill(slots, guest('a'))).toBe(1);
   });
 
-  it('[D07] are available to each of up to 45 clients, whatever the others do', () => {
+  it('[D07] are available to each of up to 45 clients, whatever the other clients do', () => {
     const calls = fc.array(fc.nat({ max: 44 }), { maxLength: 2_000 });
     fc.assert(
       fc.property(fc.integer({ min: 2, max: 45 }), calls, (clients, takers) => {

@@ -1,11 +1,11 @@
 /**
- * The number of requests of all clients that may wait for their answers at a time, because each
+ * How many requests, of all clients, may wait for their answers at the same time; each of them
  * polls the database now and then.
  */
 const MAX_WAITING = 500;
-/** The last slots, which only owners' clients may take. */
+/** The last slots, reserved for owners' clients. */
 const FOR_OWNERS = 50;
-/** The least number of slots per client, however many clients there are. */
+/** The minimum number of slots per client, however many clients there are. */
 const MIN_PER_CLIENT = 10;
 
 /** The client that takes a slot. */
@@ -14,10 +14,7 @@ interface SlotTaker {
   readonly owner: boolean;
 }
 
-/**
- * Why there is no slot: the client has taken all of its own, or all clients together have taken
- * all.
- */
+/** Why there is no slot: the client has used up its share, or no slot is left for any client. */
 export type NoSlot = { readonly kind: 'client'; readonly slots: number } | { readonly kind: 'all' };
 
 /**
@@ -29,7 +26,7 @@ export function createRequestSlots(clients: number) {
   const taken = new Map<string, number>();
   let all = 0;
   return {
-    /** Takes a slot until the returned function is called, or says why there is none. */
+    /** Takes a slot until the returned function is called, or returns why there is none. */
     take({ name, owner }: SlotTaker): (() => void) | NoSlot {
       const own = taken.get(name) ?? 0;
       const slots = share + (owner ? FOR_OWNERS : 0);

@@ -77,11 +77,11 @@ function answerTimeoutError(waitMs: number): ApiError {
 
 interface SaidAnswer extends Pick<MessageAnswer, 'usage'> {
   readonly text: string;
-  /** Whether this is not the answer, but a question that a person has to decide first. */
+  /** Whether this is a question that a person has to decide first, not the answer. */
   readonly isQuestion: boolean;
 }
 
-/** After these commands the turn that asked continues, and the person is waiting for its answer. */
+/** After these commands the turn that asked continues, and the person waits for its answer. */
 const DECIDING: ReadonlySet<string> = new Set(['approve', 'deny', 'answer']);
 
 async function submitAndAwaitAnswer(
@@ -128,7 +128,7 @@ const HEADERS = {
   // Asks proxies not to buffer events.
   'x-accel-buffering': 'no',
 };
-/** Clients and proxies give up on a stream that stays silent for long. In ms. */
+/** Clients and proxies give up on a stream that is silent for long. In ms. */
 const KEEP_ALIVE_MS = 15_000;
 
 function streamed(
@@ -175,7 +175,10 @@ const FAILED: ApiError = {
   message: `Parley could not read the answer just now. ${RETRY_NOTE}`,
 };
 
-/** The error for a run that another one replaced: text that was streamed cannot be taken back. */
+/**
+ * The error for a run that was replaced by another one: text that was already streamed cannot be
+ * retracted.
+ */
 const CHANGED: ApiError = {
   status: 503,
   code: 'answer_changed',
@@ -186,7 +189,7 @@ function sseEvent(data: object): string {
   return `data: ${JSON.stringify(data)}\n\n`;
 }
 
-/** Writes the growing answer and its end; together they are the text that was delivered. */
+/** Writes the growing answer and the rest of it; together they equal the delivered text. */
 async function writeAnswer(
   deps: RespondDeps,
   order: AnswerOrder,
@@ -202,13 +205,13 @@ async function writeAnswer(
   };
   write(sseEvent(chunkBody(about, { role: 'assistant', content: '' }, null)));
   const said = await submitAndAwaitAnswer(deps, order, signal, (growing) => {
-    // Trailing white space may not be part of the answer.
+    // Trailing whitespace may not be part of the answer.
     const text = growing.trimEnd();
     if (text.startsWith(sent)) add(text.slice(sent.length));
   });
   if ('status' in said) return write(sseEvent(errorBody(said)));
   if (said.text.startsWith(sent)) add(said.text.slice(sent.length));
-  // What was said before a question is the beginning of the later answer.
+  // Text before a question is the beginning of the later answer.
   else if (said.isQuestion) add(`\n\n${said.text}`);
   else return write(sseEvent(errorBody(CHANGED)));
   write(sseEvent(chunkBody(about, {}, 'stop')));

@@ -22,7 +22,7 @@ const WAITS: MessageAnswer = { ...ANSWERED, outcome: null, parts: [] };
 
 type Clients = ApiAccount['clients'][string];
 
-/** The API with one client, over an ingress and tables that a test controls. */
+/** The API with one client, on top of an ingress and tables that a test controls. */
 function scene(
   client: Partial<Clients> = {},
   {
@@ -76,7 +76,7 @@ function scene(
   return { adapter, ask, received };
 }
 
-describe('a request of an API client', () => {
+describe('a request from an API client', () => {
   it.each<[string, Partial<Clients>, object, Record<string, string>, string, string, boolean]>([
     ['of the client', {}, {}, {}, 'shop', 'shop', false],
     ['of one of its users', {}, { user: 'ann' }, {}, 'shop/ann', 'shop/ann', true],
@@ -116,14 +116,14 @@ describe('a request of an API client', () => {
     expect(received.map(({ messageId }) => messageId)).toEqual([key]);
   });
 
-  it('[F01] keeps two users apart, whatever their names are', async () => {
+  it('[F01] keeps two users separate, whatever their names are', async () => {
     const { ask, received } = scene();
     for (const user of ['a/b', 'a#b', 'a~b', 'ä'.repeat(300)]) await ask({ user });
     expect(new Set(received.map(({ chat }) => chat.id)).size).toBe(4);
     expect(received.every(({ chat }) => /^shop\/[0-9a-f]{40}$/.test(chat.id))).toBe(true);
   });
 
-  it('[F14] [F01] keeps a user apart from one who is named like the hash of their name', async () => {
+  it('[F14] [F01] keeps a user separate from one whose name looks like the hash of theirs', async () => {
     const { ask, received } = scene();
     await ask({ user: 'ann/b' });
     const [, hash = ''] = received[0]?.chat.id.split('/') ?? [];
@@ -208,7 +208,7 @@ describe('a request of an API client', () => {
     expect((await ask({ stream: true })).text).toContain('"code":"unavailable"');
   });
 
-  it('[F12] gets an error when the answer differs from what was streamed', async () => {
+  it('[F12] gets an error when the answer differs from the streamed text', async () => {
     const parts = [...ANSWERED.parts];
     let looks = 0;
     const { ask, adapter } = scene(
@@ -240,7 +240,7 @@ describe('a request of an API client', () => {
   });
 });
 
-describe('[D07] the requests of an API client that wait for their answers', () => {
+describe('[D07] requests of an API client that wait for their answers', () => {
   const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
   const [mine, other] = ['m'.repeat(32), 'o'.repeat(32)];
   const others: ApiAccount['clients'] = {
@@ -248,7 +248,7 @@ describe('[D07] the requests of an API client that wait for their answers', () =
     other: { token: other, owner: false, conversations: 'one' },
   };
 
-  it('are as many as its share; others are answered at once, and nothing of the rest is stored', async () => {
+  it("are limited to the client's share; excess requests are answered immediately and not stored", async () => {
     const answer = async (chatId: string) => (chatId.startsWith('shop') ? WAITS : ANSWERED);
     const { adapter, ask, received } = scene({}, { answer, others });
     const waiting = Array.from({ length: 150 }, () => ask({}));

@@ -63,7 +63,7 @@ export function createApiRoutes(deps: ApiDeps): Hono<ApiEnv> {
   });
   app.post('/chat/completions', async (c) => {
     if (closing.aborted) return errorResponse(CLOSING);
-    // Taken before the body is read, because many large bodies take memory.
+    // Taken before the body is read, because many large bodies would fill the memory.
     const release = slots.take(c.get('client'));
     if (typeof release !== 'function') return errorResponse(noSlot(release));
     let isAnswered = false;
@@ -96,7 +96,7 @@ function noRoute({ status, message, allow }: WrongAddress): ApiError {
   return { status, code, message: `${message} ${there}`, allow };
 }
 
-/** A wrong token waits for the wrong ones before it; a right one never does. */
+/** A wrong token waits for the wrong ones before it; a correct one never does. */
 function refuseWrong(door: SecretDoor | undefined): Response {
   const retryAfterSeconds = door?.refuseWrong() ?? 0;
   if (retryAfterSeconds === 0) return errorResponse(NO_CLIENT);
@@ -147,7 +147,7 @@ function digest(text: string): Buffer {
   return Buffer.from(hash('sha256', text, 'hex'), 'hex');
 }
 
-/** Besides the files of a request, in bytes. */
+/** The limit for everything in a request but its files, in bytes. */
 const LARGEST_TEXT = 4_000_000;
 
 /**
@@ -193,8 +193,8 @@ interface Place {
 }
 
 /**
- * Decides which conversation a request belongs to and who speaks there. `user` is another person
- * behind a client of guests, with separate memories; behind an owner's client it is only another
+ * Decides which conversation a request belongs to and who speaks there. Behind a guest client,
+ * `user` is another person with separate memories; behind an owner's client, it is only another
  * conversation.
  */
 function resolveRequestChat(client: Client, { user }: ChatRequest, c: Context): Place | ApiError {
@@ -215,7 +215,7 @@ function resolveRequestChat(client: Client, { user }: ChatRequest, c: Context): 
         ? undefined
         : `#${idPart(named)}`;
   return {
-    // Like the page's chats, it names an agent other than the default one.
+    // As in web chats, the prefix names an agent other than the default one.
     chatId: `${client.agent === undefined ? '' : `@${client.agent}/`}${person}${own ?? ''}`,
     messageId,
     senderId: client.owner ? client.name : person,
@@ -286,12 +286,12 @@ function overloadedError(message: string, retryAfterSeconds: number): ApiError {
 }
 
 /**
- * A conversation has room again once its next turn has started; all of them together take longer.
- * In seconds.
+ * A conversation has space again once its next turn has started; a person's limit and the total
+ * take longer. In seconds.
  */
 const RETRY_AFTER_SECONDS = { conversation: 10, person: 30, all: 30 } as const;
 
-/** Null when the message is stored, now or before. */
+/** Null when the message is stored, whether just now or earlier. */
 function toRefusalError(outcome: IngressOutcome): ApiError | null {
   switch (outcome.kind) {
     case 'accepted':

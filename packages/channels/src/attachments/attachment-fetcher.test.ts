@@ -12,7 +12,7 @@ import type { MediaLimits } from './fetch-plan.ts';
 
 const transient = () => new ChannelError({ kind: 'transient' }, 'the line is bad');
 
-/** Limits that no test of one person reaches. */
+/** Limits that tests with one person never reach. */
 const LIMITS: MediaLimits = {
   fileBytes: 10,
   messageBytes: 15,
@@ -95,7 +95,7 @@ const image = (ref: string, size?: number): Attachment => ({
 });
 
 describe('fetching attachments', () => {
-  it('[F10] stores files that were sent and wakes the lane', async () => {
+  it('[F10] stores files that people sent and wakes the lane', async () => {
     start(async (ref) => Buffer.from(ref));
     await send('1', [image('cat')]);
     await expect.poll(() => woken).toEqual(['telegram:default:42']);
@@ -103,7 +103,7 @@ describe('fetching attachments', () => {
     expect(Buffer.from(bytes ?? []).toString()).toBe('cat');
   });
 
-  it('[F10] [D01] resumes after a restart what an earlier run left', async () => {
+  it('[F10] [D01] resumes the fetches of an earlier run after a restart', async () => {
     await send('1', [image('cat')]);
     start(async () => Uint8Array.of(1));
     await expect.poll(() => states()).toEqual(['ready']);
@@ -125,13 +125,13 @@ describe('fetching attachments', () => {
     expect(fetched).toEqual(['a', 'b']);
   });
 
-  it('[F10] refuses more bytes than were requested, however they came', async () => {
+  it('[F10] refuses more bytes than were requested, however they arrived', async () => {
     start(async () => new Uint8Array(11));
     await send('1', [image('a')]);
     await expect.poll(() => states()).toEqual([expect.stringContaining('larger than the')]);
   });
 
-  it('[F10] retries when it is time, and gives up in the end', async () => {
+  it('[F10] retries when a retry is due, and eventually gives up', async () => {
     start(() => Promise.reject(transient()), { sweepMs: 5 });
     await send('1', [image('a')]);
     for (const [tries, pause] of [2_000, 6_000, 20_000].entries()) {
@@ -145,7 +145,7 @@ describe('fetching attachments', () => {
     expect(lines.join()).toContain('the line is bad');
   });
 
-  it('[F10] does not let one that hangs delay the others, and aborts it', async () => {
+  it('[F10] does not let a hanging fetch delay the others, and aborts it', async () => {
     start((ref) => (ref === 'slow' ? new Promise(() => {}) : Promise.resolve(Uint8Array.of(1))), {
       timeoutMs: 300,
     });
@@ -169,7 +169,7 @@ describe('fetching attachments', () => {
     ]);
   });
 
-  it('[F10] [D07] drops files of answered messages to make room, and refuses when there is none', async () => {
+  it('[F10] [D07] deletes files of answered messages to free space, and refuses when that is not enough', async () => {
     start(async () => new Uint8Array(9));
     await send('1', [image('a')]);
     await expect.poll(() => states(1)).toEqual(['ready']);
@@ -185,7 +185,7 @@ describe('fetching attachments', () => {
     await expect.poll(() => states(4)).toEqual([expect.stringContaining('no room')]);
   });
 
-  it('[G19] lets people take turns however much each has sent, and owners wait for none of them', async () => {
+  it('[G19] lets people take turns, however much each has sent, while owners wait for no one', async () => {
     const held = new Map<string, () => void>();
     start((ref) => {
       const { promise, resolve } = Promise.withResolvers<Uint8Array>();
@@ -211,7 +211,7 @@ describe('fetching attachments', () => {
     await expect.poll(() => fetched.at(-1)).toBe('eve c');
   });
 
-  it("[D07] [G19] refuses files beyond a person's share and accepts others; later there is room again", async () => {
+  it("[D07] [G19] refuses files beyond a person's share but accepts those of others, until the person has space again", async () => {
     start(async (ref) => new Uint8Array(ref.startsWith('ann') ? 7 : 9), {
       limits: { keptBytes: 1_000, personBytes: 18, personFiles: 9 },
     });
@@ -233,7 +233,7 @@ describe('fetching attachments', () => {
     expect(await store.attachments.bytes({ messageSeq: 4, index: 0 })).not.toBeNull();
   });
 
-  it('[F10] says so when a channel provides no files', async () => {
+  it('[F10] reports that a channel provides no files', async () => {
     start(undefined);
     await send('1', [image('a')]);
     await expect.poll(() => states()).toEqual(['I cannot fetch files from this channel']);

@@ -7,9 +7,9 @@ import { afterFetchFailure, type MediaLimits, planFetch } from './fetch-plan.ts'
 
 /** Fetches the files sent to one account, in the process that owns its connection. */
 export interface AttachmentFetcher {
-  /** Reports that there may be something to fetch. */
+  /** Signals that there may be something to fetch. */
   wake(): void;
-  /** Stops fetching. Fetches under way are aborted, and repeated at the next start. */
+  /** Stops fetching. Fetches in progress are aborted, and repeated at the next start. */
   close(): Promise<void>;
 }
 
@@ -24,23 +24,23 @@ export interface AttachmentFetcherDeps {
   readonly log: Logger;
 }
 
-/** The account, and how patient to be. */
+/** The account, and the timeout of an attempt. */
 interface AttachmentFetcherOptions {
   readonly channel: string;
   readonly account: string;
   readonly sweep: StartSweep;
-  /** The longest time of one attempt, in ms; half a minute when absent. */
+  /** The timeout of one attempt, in ms; half a minute when absent. */
   readonly timeoutMs?: number;
 }
 
 /**
- * The number of rows to read: at least one message per person, which has at most 32 attachments.
+ * The number of rows to read: at least one message per person, each with at most 32 attachments.
  */
 const LOOKED_AT = 128;
 const TIMEOUT_MS = 30_000;
 
 /**
- * Starts fetching, and sweeps for what an earlier run left and for what is due for another attempt.
+ * Starts fetching, and sweeps for attachments left by an earlier run or due for another attempt.
  * People take turns (`chooseFetches`). A message's lane is woken when one of its files is stored or
  * given up.
  */
@@ -59,7 +59,7 @@ export function startAttachmentFetcher(
     while (wanted && !closing.signal.aborted) {
       wanted = false;
       const due = await deps.attachments.due(channel, account, deps.clock(), LOOKED_AT);
-      // Something ended or arrived in the meantime, so what was read may be outdated.
+      // A fetch completed or a file arrived in the meantime, so these rows may be outdated.
       if (wanted) continue;
       for (const one of chooseFetches(due, [...running.values()], turns)) begin(one);
     }
@@ -74,7 +74,7 @@ export function startAttachmentFetcher(
       })
       .then((isOver) => {
         running.delete(one.messageSeq);
-        // A result that could not even be stored waits for the sweep; otherwise it would be retried
+        // A result that could not be stored waits for the sweep; otherwise it would be retried
         // without a pause.
         if (isOver) wake();
       });
@@ -102,7 +102,7 @@ export function startAttachmentFetcher(
   };
 }
 
-/** An attachment to fetch, and what else is being fetched for its sender. */
+/** An attachment to fetch, and the totals already being fetched for its sender. */
 interface FetchOrder extends DueAttachment, SenderKey {
   readonly inFlight: KeptTotals;
 }
@@ -112,13 +112,13 @@ interface KeptTotals {
   readonly bytes: number;
 }
 
-/** The most bytes that these fetches can add. */
+/** The number of files, and the maximum number of bytes, that these fetches can add. */
 function sizesOf(fetches: readonly DueAttachment[], { fileBytes }: MediaLimits): KeptTotals {
   const sizes = fetches.map(({ attachment }) => attachment.size ?? fileBytes);
   return { files: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0) };
 }
 
-/** Fetches one attachment. Returns true when its outcome was recorded. */
+/** Fetches one attachment. Returns true once its outcome is recorded. */
 async function fetchOne(
   deps: AttachmentFetcherDeps,
   due: FetchOrder,
@@ -164,7 +164,7 @@ type RoomDeps = Pick<AttachmentFetcherDeps, 'attachments' | 'limits' | 'clock'>;
 
 /**
  * Whether `needed` more bytes may be kept, in total and for this sender. Files that no turn needs
- * any more make room. An owner has no `sender` and no share.
+ * any more are deleted to free space. An owner has no `sender` and no share.
  */
 export async function hasRoom(
   deps: RoomDeps,
@@ -180,7 +180,8 @@ export async function hasRoom(
 }
 
 /**
- * The bytes left for a sender's files; those of their files that no turn needs any more make room.
+ * The remaining bytes for a sender's files; those of their files that no turn needs any more are
+ * deleted to free space.
  */
 async function roomOfSender(
   { attachments, limits }: RoomDeps,
@@ -206,7 +207,10 @@ async function roomOfSender(
   return left();
 }
 
-/** The bytes left for all files; files that no turn needs any more make room before their time. */
+/**
+ * The remaining bytes for all files; files that no turn needs any more are deleted early to free
+ * space.
+ */
 async function roomOf(
   { attachments, limits, clock }: RoomDeps,
   needed: number = limits.fileBytes,

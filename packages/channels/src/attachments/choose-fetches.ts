@@ -12,11 +12,11 @@ const MORE_FOR_OWNERS = 2;
 
 type Fetch = Pick<DueAttachment, 'messageSeq' | 'person' | 'fromOwner'>;
 
-/** When each person had their last turn, for people who wait or have a file being fetched. */
+/** When each person last had a turn, for people who wait or have a file being fetched. */
 export interface Turns {
   /** 0 when they have not had a turn yet. */
   of(person: string): number;
-  /** Records that it is their turn now. */
+  /** Records that they are having their turn now. */
   take(person: string): void;
   /** Forgets everyone except those who wait or have a file being fetched. */
   keepOnly(people: ReadonlySet<string>): void;
@@ -38,8 +38,9 @@ export function createTurns(): Turns {
 }
 
 /**
- * Chooses which files are fetched next (G19): those of owners first, then one of each person in
- * turn, however much each sent. `due` has the oldest of each person first. Changes only `turns`.
+ * Chooses which files are fetched next (G19): owners' files first, then one file per person in
+ * turn, however many each has sent. In `due`, each person's oldest file comes first. Changes only
+ * `turns`.
  */
 export function chooseFetches<One extends Fetch>(
   due: readonly One[],

@@ -34,19 +34,19 @@ describe('how much of an attachment is fetched', () => {
   });
 });
 
-it('[F10] [D07] nothing is fetched when a file of the largest size might not fit', () => {
+it('[F10] [D07] nothing is fetched when a file of the maximum size might not fit', () => {
   expect(planFetch(due(1), limits, 99 * MB, room(20 * MB - 1))).toMatchObject({ kind: 'refuse' });
   expect(planFetch(due(1), limits, 99 * MB, room(20 * MB))).toMatchObject({ kind: 'fetch' });
 });
 
-it("[D07] [G19] nothing beyond one person's share", () => {
+it("[D07] [G19] nothing beyond one person's share is fetched", () => {
   const ofSender = (size: number | undefined, left: number) =>
     planFetch(due(size), limits, 99 * MB, room(99 * MB, left));
   const why = expect.stringContaining('more files than I take at a time');
   expect(ofSender(6 * MB, 5 * MB)).toEqual({ kind: 'refuse', why });
   expect(ofSender(1, 0)).toEqual({ kind: 'refuse', why });
   expect(ofSender(5 * MB, 5 * MB)).toEqual({ kind: 'fetch', limit: 5 * MB, why });
-  // A platform may not say how large a file is.
+  // Platforms do not always report a file's size.
   expect(ofSender(undefined, 5 * MB)).toEqual({ kind: 'fetch', limit: 5 * MB, why });
 });
 
@@ -54,7 +54,7 @@ describe('after a failed fetch', () => {
   const failed = (failure: ChannelFailure) => new ChannelError(failure, 'no');
 
   it.each(['gone', 'forbidden', 'refused', 'refused-format'] as const)(
-    '[F10] gives up at once when the failure is %s',
+    '[F10] gives up immediately when the failure is %s',
     (kind) => {
       expect(afterFetchFailure(failed({ kind }), 0).kind).toBe('give-up');
     },
@@ -74,7 +74,7 @@ describe('after a failed fetch', () => {
     ]);
   });
 
-  it('[F10] waits as long as the platform asks', () => {
+  it('[F10] waits as long as the platform requests', () => {
     const thrown = failed({ kind: 'rate-limited', retryAfterMs: 9_000, scope: 'account' });
     expect(afterFetchFailure(thrown, 0)).toEqual({ kind: 'retry', inMs: 9_000 });
   });

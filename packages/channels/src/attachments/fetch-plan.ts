@@ -4,9 +4,9 @@ import type { DueAttachment } from '@parley/store';
 /** Limits for the files that people send and Parley keeps, in bytes; from the settings. */
 export interface MediaLimits {
   readonly fileBytes: number;
-  /** All files of one message together. */
+  /** The total for all files of one message. */
   readonly messageBytes: number;
-  /** All kept files together. */
+  /** The total for all kept files. */
   readonly keptBytes: number;
   /** The share of one person who is not an owner: the number of files, and their total bytes. */
   readonly personFiles: number;
@@ -14,8 +14,8 @@ export interface MediaLimits {
 }
 
 /**
- * Whether to fetch an attachment, and how many bytes at most; `why` completes the refusal for
- * people.
+ * Whether to fetch an attachment, and the maximum number of bytes; `why` completes the refusal
+ * text.
  */
 type FetchPlan =
   | {
@@ -32,10 +32,10 @@ type AfterFetchFailure =
   | { readonly kind: 'give-up'; readonly why: string };
 
 const MB = 1_024 * 1_024;
-/** All within the minute for which a message waits for its files. */
+/** Their sum stays within the minute for which a message waits for its files. */
 const RETRY_DELAYS_MS = [2_000, 6_000, 20_000];
 
-/** The bytes left, for all files and for those of the sender. */
+/** The remaining bytes, in total and for the sender's files. */
 interface Room {
   readonly all: number;
   readonly sender: number;
@@ -45,8 +45,8 @@ const TOO_MANY_FILES =
   'its sender has sent more files than I take at a time; send it again when the others are answered';
 
 /**
- * Decides how much of an attachment may be fetched. `platformBytes` is the most that the platform
- * serves to bots.
+ * Decides how much of an attachment may be fetched. `platformBytes` is the largest file that the
+ * platform serves to bots.
  */
 export function planFetch(
   due: Pick<DueAttachment, 'attachment' | 'bytesTaken'>,

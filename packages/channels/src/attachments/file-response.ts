@@ -2,7 +2,7 @@ import type { Attachment } from '@parley/core';
 import type { KeptFile } from '@parley/store';
 
 /**
- * The first bytes, in hexadecimal, of picture formats that browsers show and that cannot contain a
+ * The first bytes, in hexadecimal, of image formats that browsers show and that cannot contain a
  * script.
  */
 const PICTURES: readonly (readonly [type: string, start: string])[] = [
@@ -12,13 +12,13 @@ const PICTURES: readonly (readonly [type: string, start: string])[] = [
   ['image/webp', '52494646'],
 ];
 
-/** RIFF files have many formats, each named after the size field. In hexadecimal digits. */
+/** RIFF contains many formats; the name of the format follows the size field. In hexadecimal. */
 const WEBP = '57454250';
 const WEBP_AT = 16;
 
 /**
- * Serves a file that a person sent, as a download. The type its sender claims is not trusted: only
- * bytes that are a picture are served as one, and nothing in it can run in the page.
+ * Serves a file that a person sent, as a download. The type claimed by its sender is not trusted: a
+ * file is served as an image only if its bytes are one, and nothing in it can run in the page.
  */
 export function fileResponse({ bytes, name }: KeptFile): Response {
   const start = Buffer.from(bytes.subarray(0, 16)).toString('hex');
@@ -39,7 +39,7 @@ export function fileResponse({ bytes, name }: KeptFile): Response {
   });
 }
 
-/** Picture types that models read and browsers show; all others are ordinary files. */
+/** Image types that models read and browsers show; all others are ordinary files. */
 const PICTURE = /^image\/(?:png|jpeg|gif|webp)$/;
 
 /** The kind of a file that was uploaded over HTTP. */

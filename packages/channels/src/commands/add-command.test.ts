@@ -66,7 +66,7 @@ describe('a command added by one file and an entry in the list', () => {
     expect(scene.happened).toEqual(['received', 'inbox-committed', 'deliver 42']);
   });
 
-  it('[F09] is declined where its file says so, without being prepared', async () => {
+  it('[F09] is declined where its file requires that, without being prepared', async () => {
     const group = { id: '-5', type: 'group' } as const;
     const guest = { chat: group, sender: { id: '9' }, addressed: true, messageId: 'g' };
     const declined = '/dice is for my owner only.';
@@ -88,7 +88,7 @@ describe('a command added by one file and an entry in the list', () => {
   });
 });
 
-/** A service that answers only after other work of the process has had its turn. */
+/** A service that answers only after other work of the process has run. */
 const slowly = async (words: string): Promise<string> => {
   await new Promise((resolve) => setImmediate(resolve));
   return words;
@@ -127,7 +127,7 @@ function watched(inbox: InboxRepository) {
 }
 
 describe('the transaction of a command', () => {
-  // A statement on SQLite ends without the event loop; whatever else is awaited needs it.
+  // A statement on SQLite completes without the event loop; anything else that is awaited needs it.
   it.each(RESERVED_COMMANDS.filter((name) => name !== 'compact'))(
     '[D03] of /%s awaits nothing but its statements',
     async (name) => {

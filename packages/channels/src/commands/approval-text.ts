@@ -5,8 +5,8 @@ import { personId } from '../ingress/sender.ts';
 import type { CommandAnswer, CommandContext } from './command.ts';
 
 /**
- * Decides by the code that was typed, and says what follows; without an argument it only lists what
- * is waiting.
+ * Decides by the typed code and returns the answer; without an argument it only lists what is
+ * pending.
  */
 export async function decideApproval(
   { argument, message }: Pick<CommandContext, 'argument' | 'message'>,
@@ -26,8 +26,8 @@ export async function decideApproval(
 }
 
 /**
- * The answer to `/approve` and `/deny`, in Markdown. A pending question is shown in full, just as
- * the question itself showed it in this conversation.
+ * The answer to `/approve` and `/deny`, in Markdown. A pending question is shown in full, exactly
+ * as it was asked in this conversation.
  */
 export function approvalText(verdict: ApprovalVerdict): string {
   switch (verdict.kind) {
@@ -57,15 +57,15 @@ function closedText({ state, tool }: Approval): string {
     case 'auto':
       return `That needed no decision: the settings allow \`${tool}\`.`;
     case 'expired':
-    // Questions are closed with other words.
+    // Questions are closed with a different text.
     case 'answered':
-    // Its time is up, but its state was not updated yet.
+    // It has expired, but its state has not been updated yet.
     case 'pending':
       return `Too late: without an answer I treated \`${tool}\` as refused.`;
   }
 }
 
-/** The most characters of calls that one list shows; the first call is always shown. */
+/** The maximum length of all calls in one list, in characters; the first call is always shown. */
 const MAX_LISTED = 24_000;
 
 function pendingText(approvals: readonly Approval[]): string {
@@ -79,7 +79,7 @@ function pendingText(approvals: readonly Approval[]): string {
     questions.push(`\`${tool}\`: ${decide}\n${shownBlock(shown)}`);
   }
   const more = approvals.length - questions.length;
-  // A code is shown only next to its call.
+  // A code is shown only together with its call.
   const rest =
     more === 0 ? [] : [`${more} more are waiting; I will show them once these are decided.`];
   return ['Waiting for a decision:', ...questions, ...rest].join('\n\n');

@@ -9,7 +9,7 @@ export const approve = chatCommand({
   rest: 'code',
   who: 'approver',
   async run(context, transaction) {
-    // Words after the code may narrow what was asked, so nothing is decided then.
+    // Text after the code may restrict what was asked, so nothing is decided in that case.
     const argument = context.onward === '' ? context.argument : '';
     const decided = await decideApproval({ ...context, argument }, transaction, 'approved');
     const undecided = undecidedText(context, decided.verdict);
@@ -18,7 +18,7 @@ export const approve = chatCommand({
   },
 });
 
-/** Explains why words decided no approval. */
+/** Explains why a text decided no approval. */
 function undecidedText(
   { argument, onward, spoken }: CommandContext,
   verdict: ApprovalVerdict,

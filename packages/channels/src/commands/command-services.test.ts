@@ -66,7 +66,7 @@ describe('/soul', () => {
     },
   );
 
-  it('[W06] says that it is not available when its service is missing', async () => {
+  it('[W06] answers that it is not available when its service is missing', async () => {
     expect(await write('/soul', '42')).toContain('not available');
   });
 });

@@ -6,16 +6,16 @@ import type { CommandInfo } from '../menu.ts';
 /** A chat command (F09): one file in this folder and an entry in `list.ts`. */
 export type ChatCommand<Prepared = unknown> = ReadyCommand<Prepared> | TurnCommand;
 
-/** A command that is answered at once, without lane or model. */
+/** A command that is answered immediately, without lane or model. */
 export interface ReadyCommand<Prepared = unknown> extends CommandSpec {
   /**
-   * Runs before the transaction: whatever is slow or outside the chat's tables, such as files,
+   * Runs before the transaction: anything that is slow or outside the chat's tables, such as files,
    * models and services.
    */
   prepare?(context: CommandContext, sources: CommandSources): Promise<Prepared>;
   /**
-   * Runs in the transaction that stores the command, and only if the asker may use it. Awaits
-   * nothing but `transaction`; effects outside the database are returned.
+   * Runs in the transaction that stores the command, and only if the asker may use the command.
+   * Awaits nothing but `transaction`; effects outside the database are returned.
    */
   run(
     context: CommandContext,
@@ -24,65 +24,67 @@ export interface ReadyCommand<Prepared = unknown> extends CommandSpec {
   ): Promise<CommandAnswer>;
 }
 
-/** A command that waits for the turn before it and runs as a turn, because it asks the model. */
+/**
+ * A command that waits for the previous turn and runs as a turn itself, because it asks the model.
+ */
 export interface TurnCommand extends CommandSpec {
   readonly inTurn: true;
 }
 
-/** A command's name, who may use it, and how it reads its words. */
+/** A command's name, who may use it, and how it parses its arguments. */
 interface CommandSpec extends Omit<CommandInfo, 'isSkill'> {
-  /** Further names that it answers to. */
+  /** Alternative names of the command. */
   readonly aliases?: readonly string[];
-  /** `approver`: owners, and the approvers of the settings. */
+  /** `approver`: owners, and the approvers named in the settings. */
   readonly who: 'everyone' | 'owner' | 'approver';
-  /** `direct` for commands that handle private codes; anywhere when absent. */
+  /** `direct` for commands that handle private codes; when absent, it may be used anywhere. */
   readonly where?: 'direct';
-  /** How the words after its name are handled, so that no command loses any. */
+  /** How the text after its name is handled, so that no command loses any of it. */
   readonly rest: CommandRest;
-  /** Omitted from menus and help, because buttons send it. */
+  /** Omitted from menus and help, because only buttons send it. */
   readonly unlisted?: true;
   /**
    * How it depends on the right to change a group's conversation (`GroupCommands`): `needed`;
-   * `needed-for-words`, because without words it only shows; `limits`, because without the right it
-   * does less.
+   * `needed-for-words`, because without arguments it only shows something; `limits`, because
+   * without the right it does less.
    */
   readonly groupRight?: 'needed' | 'needed-for-words' | 'limits';
-  /** The part of its message that is stored; all of it when absent. */
+  /** The part of the message that is stored; the whole message when absent. */
   storedAs?(message: AdmittedMessage['message']): AdmittedMessage['message'];
 }
 
 /**
- * How the words after a command's name, and files next to it, are handled. `message`: they are a
- * message, answered after it. `argument`, `text`: it reads all of them, the former without a final
- * full stop. `code`: it reads the code at their beginning, and the rest is a message. `none`: it
- * ignores them and says so; `/stop` must never start what it was meant to end. A list: it reads the
- * first word if that is in the list or stands alone.
+ * How the text after a command's name, and attached files, are handled. `message`: it is a message,
+ * answered after the command. `argument`, `text`: the command reads all of it, in the first case
+ * without a final full stop. `code`: the command reads the code at its beginning, and the rest is a
+ * message. `none`: the command ignores it and says so, because `/stop` must never start what it was
+ * meant to end. A list: the command reads the first word if it is in the list or stands alone.
  */
 export type CommandRest = 'message' | 'argument' | 'text' | 'code' | 'none' | readonly string[];
 
-/** A command as it was typed; `splitCommand` says which of its words it reads. */
+/** A command as it was typed; `splitCommand` determines which part of its text it reads. */
 export interface TypedCommand {
   readonly command: ChatCommand;
   /** The text after the name, trimmed. */
   readonly argument: string;
   /**
-   * Set when it was not typed as a command: words that might decide an approval show what is
-   * waiting. `kept`: they are a message as well; `only`: a bare yes or no.
+   * Set when it was not typed as a command: a text that might decide an approval lists what is
+   * pending. `kept`: the text is a message as well; `only`: it is a bare yes or no.
    */
   readonly spoken?: 'kept' | 'only';
 }
 
-/** The words of a command, by how it treats them. */
+/** The text after a command's name, split by what the command does with it. */
 export interface CommandWords {
-  /** The words that the command itself reads. */
+  /** The part that the command itself reads. */
   readonly argument: string;
-  /** Words that are answered as a message after it; empty when there are none. */
+  /** The part that is answered as a message afterwards; empty if there is none. */
   readonly onward: string;
-  /** Words that it ignores, which it says. */
+  /** The part that it ignores, which its answer mentions. */
   readonly unused: string;
 }
 
-/** A command with its words, its asker and the facts it may use. */
+/** A command with its arguments, its asker and the facts it may use. */
 export interface CommandContext
   extends Pick<AdmittedMessage, 'message' | 'conversationId' | 'route' | 'receivedAt'>,
     Pick<CommandWords, 'argument' | 'onward'>,
@@ -104,17 +106,17 @@ export interface CommandAsker {
   readonly isDirect: boolean;
   readonly isApprover: boolean;
   /**
-   * Whether they may change the conversation for everyone in it; true for commands that do not
-   * depend on this.
+   * Whether they may change the conversation for everyone in it; true for commands that do not need
+   * this right.
    */
   readonly mayChangeChat: boolean;
 }
 
 /** Facts about the running gateway that commands can show. */
 export interface Situation {
-  /** The agent's name for people. */
+  /** The agent's display name. */
   readonly agentName: string;
-  /** Which model answers and why, without a capital or a full stop: `offline – no model …`. */
+  /** Which model answers and why, as part of a sentence: `offline – no model …`. */
   readonly model: string;
   /** Other models that `/model` may choose. */
   readonly models: readonly string[];
@@ -123,14 +125,14 @@ export interface Situation {
 /** The services that a command may use before its transaction. */
 export interface CommandSources {
   readonly store: Pick<Store, 'decisions' | 'why' | 'todos'>;
-  /** The agent's services for commands. */
+  /** The services that the agent provides for commands. */
   readonly services: CommandServices;
   readonly skillCommands: SkillCommands | undefined;
   /** Creates a one-time code. */
   readonly newCode: () => string;
 }
 
-/** The user of a command that a service answers, and the chat. */
+/** Who uses a command that a service answers, and in which chat. */
 export interface ServiceAsker {
   /** Parley's id (`telegram:42`). */
   readonly person: string;
@@ -143,13 +145,13 @@ export interface ServiceAsker {
 
 /**
  * Answers a command about something outside the chat, in Markdown. Whether the asker may use it was
- * decided before. A second call for the same message changes nothing.
+ * already decided. A second call for the same message changes nothing.
  */
 export type CommandService = (asker: ServiceAsker, argument: string) => Promise<string>;
 
 /**
- * Services that answer the command of the same name. A command whose service is missing says that
- * it is not available.
+ * Services, each answering the command of the same name. A command whose service is missing answers
+ * that it is not available.
  */
 export interface CommandServices
   extends Readonly<
@@ -160,15 +162,15 @@ export interface CommandServices
 }
 
 /**
- * The commands of skills that a reader may use now (S08). Ingress does not run them: such a message
- * starts a turn, and the turn decides whether its reader may see the skill.
+ * The skill commands that a reader may use now (S08). Ingress does not run them: such a message
+ * starts a turn, which decides whether its reader may see the skill.
  */
 export type SkillCommands = (
   audience: 'owner' | 'others',
   agent?: string,
 ) => Promise<readonly CommandInfo[]>;
 
-/** The answer of a command, and its effects once the answer is stored. */
+/** The answer of a command, and the effects to perform once the answer is stored. */
 export interface CommandAnswer {
   /** In Markdown. */
   readonly answer: string;
@@ -178,13 +180,13 @@ export interface CommandAnswer {
   readonly wake?: readonly string[];
   /** Conversations whose running turn is stopped. */
   readonly stop?: readonly string[];
-  /** The question is decided, so its buttons do nothing from now on. */
+  /** The question is decided, so its buttons no longer do anything. */
   readonly settled?: true;
-  /** Why it did nothing, for the sender. */
+  /** Why it did nothing, as a text for the sender. */
   readonly declined?: string;
 }
 
-/** Checks a command's types, and infers the input of `run` from the result of `prepare`. */
+/** Type-checks a command, inferring the input of `run` from the result of `prepare`. */
 export function chatCommand<Prepared>(command: ReadyCommand<Prepared>): ReadyCommand<Prepared> {
   return command;
 }

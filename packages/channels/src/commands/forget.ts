@@ -9,7 +9,7 @@ export const forget = serviceCommand(
     rest: 'text',
     who: 'everyone',
     private: true,
-    /** The text that it deletes must not be stored with the command. */
+    /** The deleted text must not be stored with the command. */
     storedAs: ({ replyTo: _replyTo, ...message }) => ({ ...message, text: '/forget' }),
   },
   NO_MEMORY,

@@ -28,11 +28,14 @@ function helpLine({ name, summary, takes = '' }: CommandInfo): string {
   return `- /${name}${takes === '' ? '' : ` ${literal(takes)}`} – ${summary}`;
 }
 
-/** The most skills that `/help` lists, and the most characters of each summary. */
+/**
+ * The maximum number of skills that `/help` lists, and the maximum length of each summary in
+ * characters.
+ */
 const MAX_SKILLS = 30;
 const MAX_SUMMARY = 120;
 
-/** The part of `/help` about skills, as Markdown lines; empty when there is no skill to call. */
+/** The part of `/help` about skills, as Markdown lines; empty when no skill can be called. */
 export function skillHelp(commands: readonly CommandInfo[]): readonly string[] {
   if (commands.length === 0) return [];
   const more = commands.length - MAX_SKILLS;
@@ -45,7 +48,7 @@ export function skillHelp(commands: readonly CommandInfo[]): readonly string[] {
   ];
 }
 
-/** The author of a skill wrote it, so it contains no markup of Parley's. */
+/** The skill's author wrote it, so its markup is not trusted. */
 function shortenSummary(summary: string): string {
   const characters = [...summary];
   if (characters.length <= MAX_SUMMARY) return literal(summary);

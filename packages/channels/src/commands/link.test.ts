@@ -43,7 +43,7 @@ describe('the answers of /link', () => {
     expect(renderLinkResult(result)).toContain(words);
   });
 
-  it('[F13] shows the creator of a code who typed it, by a name that cannot impersonate', () => {
+  it('[F13] shows the creator of a code who typed it, with a name that cannot impersonate anyone', () => {
     const message = aMessage({ sender: { id: '9', name: '`**Ann**`\n' } });
     const asks = {
       kind: 'to-confirm',

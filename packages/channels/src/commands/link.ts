@@ -6,7 +6,7 @@ import { noticeParts } from '../ingress/route.ts';
 import { personId, quotedName } from '../ingress/sender.ts';
 import { chatCommand } from './command.ts';
 
-/** Creates or redeems a code that links two accounts of one person, or removes an account (F13). */
+/** Creates or redeems a code that links two accounts of one person, or unlinks an account (F13). */
 export const link = chatCommand({
   name: 'link',
   summary: 'link your accounts',
@@ -26,7 +26,7 @@ export const link = chatCommand({
   },
 });
 
-/** Null when the argument is neither a code nor anything else that it reads. */
+/** Null when the argument is neither a code nor anything else that the command accepts. */
 export function linkAction(argument: string, self: string, newCode: string): LinkAction | null {
   if (argument === '') return { kind: 'make', code: newCode };
   const off = /^off(?:\s+(\S+))?$/i.exec(argument);

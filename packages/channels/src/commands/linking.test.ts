@@ -21,7 +21,7 @@ describe('linking', () => {
     await scene.receive(aMessage({ text: '/link AAAA2222', messageId: '52' }));
   };
 
-  it('[F13] by a code that both type gives an owner’s accounts one conversation', async () => {
+  it('[F13] gives an owner’s accounts one conversation, by a code that both type', async () => {
     expect(await other('before', '1')).toMatchObject({ conversationId: 'telegram:default:9' });
     await link();
     const main = { kind: 'accepted', conversationId: 'linked:AAAA2222' };
@@ -46,7 +46,7 @@ describe('linking', () => {
     ]);
   });
 
-  it('[U08] keeps a further chat that one of them opens separate', async () => {
+  it('[U08] keeps any further chat that one of them opens separate', async () => {
     await link();
     const chat = { id: 'trip-1', separate: true as const };
     expect(await scene.receive(aMessage({ messageId: '62', chat }))).toEqual({
@@ -55,7 +55,7 @@ describe('linking', () => {
     });
   });
 
-  it('[F13] makes the other account an owner only then, and only until it is removed', async () => {
+  it('[F13] makes the other account an owner only once linked, and only until it is removed', async () => {
     await scene.receive(aMessage({ text: '/link', messageId: '50' }));
     await other('/link AAAA2222', '51');
     await other('/pair', '53');

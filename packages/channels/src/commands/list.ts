@@ -62,7 +62,7 @@ export function listMenu(commands: readonly ChatCommand[]): readonly CommandInfo
 export const COMMANDS: readonly CommandInfo[] = listMenu(CHAT_COMMANDS);
 
 /**
- * Names that no skill's command may have: Parley's own, and those that platforms send by
+ * Names that no skill command may have: built-in commands, and those that platforms send by
  * themselves.
  */
 export const RESERVED_COMMANDS: readonly string[] = CHAT_COMMANDS.flatMap(

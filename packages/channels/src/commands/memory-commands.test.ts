@@ -72,7 +72,7 @@ describe('/memory and /forget', () => {
     },
   );
 
-  it('[G15] answer with the text of the service, without a turn', async () => {
+  it("[G15] answer with the service's text, without a turn", async () => {
     expect(await write('/memory')).toBe('What I have saved:');
     expect(await write('/forget all')).toBe('Forgotten: one.');
     expect(scene.happened.filter((what) => what.startsWith('wake'))).toEqual([]);
@@ -97,7 +97,7 @@ describe('/memory and /forget', () => {
     expect(first).toContain('same');
   });
 
-  it('[G15] say so when memory is switched off', async () => {
+  it('[G15] answer that memory is disabled if it is', async () => {
     expect(await write('/memory', { service: null })).toContain('switched off');
     expect(await write('/forget all', { service: null })).toContain('switched off');
     expect(asked).toEqual([]);

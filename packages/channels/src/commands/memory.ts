@@ -1,6 +1,6 @@
 import { serviceCommand } from './service-command.ts';
 
-/** The answer to `/memory` and `/forget` without their service. */
+/** The answer to `/memory` and `/forget` when their service is missing. */
 export const NO_MEMORY = 'Memory is switched off in my settings: I save nothing about anyone.';
 
 export const memory = serviceCommand(

@@ -20,8 +20,8 @@ export const model = chatCommand({
 const DEFAULT_MODEL = 'default';
 
 /**
- * Null for the model of the settings; undefined for no model, or an unknown one. A part of a name
- * is enough when only one name contains it.
+ * Null for the model from the settings; undefined when the name is empty, unknown or ambiguous.
+ * Part of a name is enough if only one name contains it.
  */
 function chosenModel(argument: string, known: readonly string[]): string | null | undefined {
   if (argument === '') return undefined;
@@ -48,7 +48,7 @@ function modelListText(context: CommandContext, now: string | null): string {
   ].join('\n\n');
 }
 
-/** Names the model that answers. Only the owner is told how the settings chose it. */
+/** Names the answering model. Only the owner is told how the settings chose it. */
 function answering({ situation, audience }: CommandContext, now: string | null): string {
   if (now !== null) return `\`${now}\``;
   return `the model of the settings${audience === 'owner' ? ` (${situation.model})` : ''}`;

@@ -44,7 +44,7 @@ async function press(pressed: string, text: string) {
   return receive(aMessage({ ...message, addressed: true }), CAPABILITIES);
 }
 
-/** Sends everything that waits in the owner's chat, recording the last part as `q`. */
+/** Sends everything that is due in the owner's chat, recording the last part as `q`. */
 async function deliver(): Promise<void> {
   const { outbox } = scene.store;
   const chat = { channel: 'telegram', account: 'default', chatId: '42' };
@@ -78,7 +78,7 @@ async function ask(parts: readonly NewPart[] = []): Promise<void> {
 }
 
 describe('/approve and /deny', () => {
-  it('[G05] decide once, wake the turn, and reveal nothing of the arguments', async () => {
+  it('[G05] decide once, wake the turn, and reveal nothing about the arguments', async () => {
     await ask();
     expect(await write('/approve abc-234')).toBe('Allowed: write.');
     expect(scene.happened).toContain(`wake ${LANE}`);
@@ -88,7 +88,7 @@ describe('/approve and /deny', () => {
     expect((await scene.told()).join()).not.toContain('heron');
   });
 
-  it('[G05] decide nothing when pressed below a message other than the question, and say so', async () => {
+  it('[G05] decide nothing when pressed below a message other than the question, and report that', async () => {
     const buttons = [{ label: 'Approve', data: '/approve ABC234' }];
     const route = aRoute('42');
     await ask([{ route, body: { text: 'May I?', plain: 'May I?' }, buttons }]);
@@ -102,7 +102,7 @@ describe('/approve and /deny', () => {
     expect(await scene.store.approvals.recent(1)).toMatchObject([{ state: 'approved' }]);
   });
 
-  it('[G05] without a code show everything that waits, as the questions do', async () => {
+  it('[G05] without a code list all pending approvals, as the questions show them', async () => {
     await ask();
     const waiting = await write('/approve');
     expect(waiting).toContain('/approve ABC234');
@@ -118,7 +118,7 @@ describe('/approve and /deny', () => {
     expect(await write('/approve ABC234')).toBe('Allowed: write.');
   });
 
-  it('[G05] decide nothing when a message is edited into them', async () => {
+  it('[G05] decide nothing when a message is edited to contain them', async () => {
     await ask();
     await write('one moment');
     const key = { channel: 'telegram', account: 'default', chatId: '42', messageId: `m${nth}` };
@@ -127,7 +127,7 @@ describe('/approve and /deny', () => {
     expect(await scene.store.approvals.recent(1)).toMatchObject([{ state: 'pending' }]);
   });
 
-  it('[G05] are for approvers only; others do not learn whether a code exists', async () => {
+  it('[G05] are for approvers only, and do not reveal to others whether a code exists', async () => {
     await ask();
     const words = '/approve is for my owner, and for those my owner has named.';
     expect(await write('/approve ABC234', '7')).toBe(words);
@@ -146,7 +146,7 @@ describe('/approve and /deny', () => {
     expect(await write(text)).toContain(words);
   });
 
-  it('[G05] come too late when the time is up', async () => {
+  it('[G05] have no effect once the approval has expired', async () => {
     await ask();
     scene.now += 1_000;
     expect(await write('/approve ABC234')).toContain('Too late');
@@ -184,7 +184,7 @@ describe('commands that change a group’s conversation for everyone', () => {
   const REFUSED = 'it is for administrators of this group, my owner';
 
   it.each(['/new', '/mode ask', '/mode turbo', '/compact'])(
-    '[F05] %s is refused to a guest, with a note who may use it, and changes nothing',
+    '[F05] %s is refused to a guest, naming those who may use it, and changes nothing',
     async (text) => {
       expect(await write(text, '7', true)).toContain(REFUSED);
       expect(await write('/mode', '7', true)).toContain('in agent mode');
@@ -213,12 +213,12 @@ describe('commands that change a group’s conversation for everyone', () => {
     expect(await command('/help', '7')).not.toMatch(/\/new|\/mode|\/compact|\/approve/);
     expect(await command('/help', '9', true)).toMatch(/\/new[\s\S]*\/mode[\s\S]*\/compact/);
     expect(await command('/whoami', '7')).toContain('telegram:7');
-    // The platform is not asked about people whom the settings name, nor for commands that need no
-    // right.
+    // The platform is not asked about people named in the settings, nor for commands that require
+    // no right.
     expect(asked.filter((one) => /^(?:42|8) |whoami/.test(one))).toEqual([]);
   });
 
-  it('[F05] are available to everyone, or to owners only, where the settings say so', async () => {
+  it('[F05] are available to everyone, or only to owners, as the settings say', async () => {
     const rule = async (groupCommands: 'everyone' | 'owners', text: string) => {
       nth += 1;
       const receive = scene.ingressWith({ access: { ...POLICY.access, groupCommands } });
@@ -237,7 +237,7 @@ describe('commands that change a group’s conversation for everyone', () => {
     expect(await rule('owners', '/mode agent')).toMatch(/it is for my owner\.$/);
   });
 
-  it('[F05] /stop by a guest does not affect what others asked', async () => {
+  it('[F05] /stop by a guest does not affect what other people asked', async () => {
     await write('a long story', '42', true);
     expect(await write('/stop', '7', true)).toBe('Nothing that only you asked for is running.');
     expect(scene.events).toEqual([]);
@@ -250,7 +250,7 @@ describe('commands that change a group’s conversation for everyone', () => {
 });
 
 describe('/run', () => {
-  /** Stores a plan that waits, in the direct chat or in the group. */
+  /** Stores a pending plan, in the direct chat or in the group. */
   async function plan(inGroup = false): Promise<void> {
     await write('/mode plan', '42', inGroup);
     await write('tidy up', '42', inGroup);
@@ -281,21 +281,21 @@ describe('/run', () => {
     expect(await write('/mode')).toContain('in agent mode');
   });
 
-  it('[G04] [G05] is the only command that does: /mode agent says nothing to the model', async () => {
+  it('[G04] [G05] is the only command that runs it: /mode agent tells the model nothing', async () => {
     await plan();
     expect(await write('/mode agent')).toContain('agent mode: I use');
     expect(scene.happened).not.toContain(`wake ${LANE}`);
     expect(await scene.store.inbox.waiting(LANE)).toBe(0);
   });
 
-  it('[G04] says so when there is no plan, and never runs an older one in place of a newer one', async () => {
+  it('[G04] reports that there is no plan, and never runs an older one in place of a newer one', async () => {
     expect(await write('/run')).toBe('There is no plan to run.');
     await plan();
     expect(await write('/run t0')).toContain('can no longer be run');
     expect(await scene.store.inbox.waiting(LANE)).toBe(0);
   });
 
-  it('[G04] in a group is for those who may set the mode', async () => {
+  it('[G04] can be used in a group only by those who may set the mode', async () => {
     await plan(true);
     expect(await write('/run t1', '7', true)).toContain('it is for administrators of this group');
     expect(await write('/run', '7', true)).toContain('it is for administrators of this group');
@@ -303,7 +303,7 @@ describe('/run', () => {
     expect(await write('/run t1', '42', true)).toContain('I run the plan.');
   });
 
-  it('[G04] appears in the history as it was typed, and to the model as an approval', async () => {
+  it('[G04] appears in the history as it was typed, but to the model as an approval', async () => {
     await plan();
     await write('/run t1');
     const chat = { channel: 'telegram', account: 'default', chatId: '42' };

@@ -7,7 +7,7 @@ import { noticeParts } from '../ingress/route.ts';
 import { quotedName } from '../ingress/sender.ts';
 import { chatCommand } from './command.ts';
 
-/** Lets in the stranger with this code, or lists who waits for access (F05). */
+/** Admits the stranger with this code, or lists those who wait for access (F05). */
 export const pair = chatCommand({
   name: 'pair',
   summary: 'allow a person',
@@ -28,9 +28,9 @@ export const pair = chatCommand({
 });
 
 /**
- * `/pair` without a chat: lets in the sender with the code `argument`, or lists who waits when it
- * is empty. Returns plain text. A running gateway notifies the person within seconds, otherwise the
- * next one that starts.
+ * `/pair` outside a chat: admits the sender with the code `argument`, or lists those who wait if it
+ * is empty. Returns plain text. A running gateway notifies the person within seconds; otherwise the
+ * next one does when it starts.
  */
 export async function pairOutsideChat(
   store: Pick<Store, 'pairing'>,
@@ -62,7 +62,7 @@ export async function refusePairing(
   return { ok: true, text: renderPlain(`${applicantText(refused)} gets no access.`) };
 }
 
-/** The notice to a person who was let in, in their own chat. */
+/** The notice to an admitted person, in their own chat. */
 function welcomeParts({ route }: PairingRequest): readonly NewPart[] {
   const text = 'You have access now. Just write to me; /help shows what else there is.';
   return noticeParts(text, route, { conversationId: null });

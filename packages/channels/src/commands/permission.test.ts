@@ -39,7 +39,7 @@ describe('the commands of skills', () => {
     expect(isCommand(text, commands)).toBe(expected);
   });
 
-  it('[S08] may not have the name of one of Parley’s own, nor of what Telegram sends by itself', () => {
+  it('[S08] may not have the name of a built-in command, nor of one that Telegram sends by itself', () => {
     expect(RESERVED_COMMANDS).toEqual(
       expect.arrayContaining([...CHAT_COMMANDS.map(({ name }) => name), 'start']),
     );
@@ -111,7 +111,7 @@ describe('who may change a group’s conversation for everyone', () => {
     expect(ranks.map((rank) => [groupRight(rule, rank)])).toEqual(expected);
   });
 
-  it('[F05] asks the platform only when that decides, and treats no answer as a no', async () => {
+  it('[F05] asks the platform only when the platform decides, and treats a missing answer as a no', async () => {
     const { log, lines } = recordingLogger();
     const never = { isAdministrator: () => Promise.reject(new Error('asked')) };
     expect(await hasGroupRight('administrators', APPROVER, never, log)).toBe(true);

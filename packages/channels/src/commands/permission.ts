@@ -8,8 +8,8 @@ import type { ChatCommand, CommandAsker, TypedCommand } from './command.ts';
 type Refusal = 'owner-only' | 'approver-only' | 'direct-only' | 'group-right';
 
 /**
- * Decides by who asks and where; null when they may use the command. Rights are checked first, so
- * that a refusal reveals nothing.
+ * Decides by asker and place; null when they may use the command. Rights are checked first, so that
+ * a refusal reveals nothing.
  */
 export function findRefusal(
   command: ChatCommand,
@@ -22,7 +22,7 @@ export function findRefusal(
   return isRefused && !mayChangeChat ? 'group-right' : null;
 }
 
-/** Explains why a command was not run, politely and without a model. */
+/** Explains politely, without a model, why a command was not run. */
 export function refusalText({ name }: ChatCommand, why: Refusal, rule: GroupCommands): string {
   switch (why) {
     case 'owner-only':
@@ -93,8 +93,8 @@ export function groupRight(
 }
 
 /**
- * Like `groupRight`, but asks the platform when that decides. Without an answer in time, the sender
- * has no right.
+ * Like `groupRight`, but asks the platform when it is the one to decide. Without an answer in time,
+ * the sender has no right.
  */
 export async function hasGroupRight(
   rule: GroupCommands,

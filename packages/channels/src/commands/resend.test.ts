@@ -43,7 +43,7 @@ async function lose(): Promise<string> {
   return `/resend ${due.part.idempotencyKey}`;
 }
 
-/** The parts that a chat is sent next, in order. */
+/** The next parts to be sent to a chat, in order. */
 async function due(chatId: string = GROUP.id): Promise<readonly string[]> {
   const parts = await scene.store.outbox.recent(
     { channel: 'telegram', account: 'default', chatId },
@@ -57,14 +57,14 @@ const DONE = 'I have sent it again.';
 const AGAIN = expect.stringContaining('settled already');
 
 describe('/resend', () => {
-  it('[D04] resends a part that may have arrived, before it says so, and settles the button', async () => {
+  it('[D04] resends a part that may have arrived before confirming it, and settles the button', async () => {
     const button = await lose();
     expect(await write(button)).toEqual({ kind: 'command', name: 'resend', settled: true });
     expect(await due()).toEqual([ANSWER, DONE]);
     expect(scene.happened).toContain(`deliver ${GROUP.id}`);
   });
 
-  it('[D04] does not resend what was lost in another topic of the chat', async () => {
+  it('[D04] does not resend a part that was lost in another topic of the chat', async () => {
     await lose();
     const topic = { from: '42', chat: { ...GROUP, threadId: '7' } };
     await write('/resend', topic);
@@ -73,7 +73,7 @@ describe('/resend', () => {
     expect(await due()).toContain(DONE);
   });
 
-  it('[D04] works once: neither for a second press nor for one that the platform repeats', async () => {
+  it('[D04] works once: neither a second press nor one that the platform repeats has an effect', async () => {
     const button = await lose();
     await Promise.all([write(button), write(button)]);
     expect(await due()).toEqual([ANSWER, DONE, AGAIN]);
@@ -83,7 +83,7 @@ describe('/resend', () => {
     expect((await due()).filter((text) => text.startsWith('You are'))).toHaveLength(1);
   });
 
-  it('[D04] without a key takes the newest one of this chat, and none of another', async () => {
+  it('[D04] without a key resends the newest lost part of this chat, and none of another chat', async () => {
     await lose();
     await write('/resend', { chat: { id: ANN } });
     expect(await due(ANN)).toEqual([expect.stringContaining('nothing here')]);
@@ -98,7 +98,7 @@ describe('/resend', () => {
     expect(await due()).toEqual([]);
   });
 
-  it('[D04] in a group is for the person who asked and for those who may change the conversation', async () => {
+  it('[D04] can be used in a group only by the person who asked and by those who may change the conversation', async () => {
     const button = await lose();
     const outcome = await write(button, { from: STRANGER });
     expect(outcome).toMatchObject({ declined: expect.stringContaining('another person') });

@@ -19,10 +19,10 @@ import { findAsker, findRefusal, refusalText } from './permission.ts';
 import { leftOverText, messageAfter, splitCommand } from './typed-command.ts';
 
 /**
- * Runs a command without lane or model, so that it overtakes what waits (F09). Its effect, its
- * answer and its inbox row are one transaction. A message after it, as in `/new plan a picnic`,
- * then waits for a turn, if the command was run and the conversation has room. `in-turn`: the
- * command runs as a turn, and nothing was done here.
+ * Runs a command without lane or model, so that it overtakes waiting messages (F09). Its effect,
+ * its answer and its inbox row are one transaction. A message after it, as in `/new plan a picnic`,
+ * then waits for a turn, if the command was run and the conversation may hold one more message.
+ * `in-turn`: the command runs as a turn, and nothing was done here.
  */
 export async function runCommand(
   deps: IngressDeps,
@@ -56,7 +56,7 @@ interface Work {
   readonly isOwner: boolean;
   /** The message after the command; null when there is none. */
   readonly after: InboundMessage | null;
-  /** The same message, if it may wait for a turn. */
+  /** The same message, provided that it may wait for a turn. */
   readonly onward: InboundMessage | null;
   run(transaction: CommandTransaction): Promise<CommandAnswer>;
 }
@@ -104,7 +104,7 @@ async function completeCommand(
   return toOutcome(work.typed.command.name, done);
 }
 
-/** A message after the command needs room like any waiting message. */
+/** A message after the command counts towards the limits like any waiting message. */
 async function transactWithRoom(
   deps: IngressDeps,
   { admitted, rights, rules }: Identified,
@@ -124,8 +124,8 @@ async function transactWithRoom(
 }
 
 /**
- * Stores a command, runs it and stores its answer; null when its message is known already. `room`
- * is for a message after it.
+ * Stores a command, runs it and stores its answer; null when its message is already known. `room`
+ * applies to a message after it.
  */
 async function storeAndRunCommand(
   { store }: IngressDeps,
@@ -152,7 +152,7 @@ async function storeAndRunCommand(
   );
 }
 
-/** The answer to a press below a message that did not offer the button, or no longer does. */
+/** The answer to a button press below a message that never offered it, or no longer does. */
 const VOID_PRESS =
   'That button does nothing, because its message is not as I sent it. If I asked for an approval, `/approve` shows what is waiting, in full.';
 
@@ -163,9 +163,7 @@ function notTakenText(name: string, taken: 'full' | 'not-run'): string {
   return `I did not take the message after /${name}: ${why}. Please send it again without the command.`;
 }
 
-/**
- * The message as it is stored; with its files only if they belong to a message after the command.
- */
+/** The message to store; it keeps its files only if they belong to a message after the command. */
 function storedMessage(
   { files, ...admitted }: AdmittedMessage,
   command: ChatCommand,
@@ -176,8 +174,8 @@ function storedMessage(
 }
 
 /**
- * Performs the effects of a stored command. A duplicate only wakes the delivery: a `/stop` that
- * arrives twice stops nothing new.
+ * Performs the effects of a stored command. For a duplicate it only wakes the delivery: a `/stop`
+ * that arrives twice stops nothing new.
  */
 async function followUp(
   { bus, lanes, deliver, rules }: IngressDeps,

@@ -1,10 +1,10 @@
 import type { PlanRun } from '@parley/store';
 import { chatCommand } from './command.ts';
 
-/** The text of the message that runs a plan; the model reads it as the person's. */
+/** The text of the message that runs a plan; the model reads it as if the person had written it. */
 const PLAN_TEXT = 'Yes, run the plan.';
 
-/** Runs the pending plan. Its button names the turn that wrote it. */
+/** Runs the pending plan. Its button contains the id of the turn that wrote it. */
 export const run = chatCommand({
   name: 'run',
   summary: 'run the plan I have made, once',

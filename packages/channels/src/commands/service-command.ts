@@ -9,7 +9,7 @@ import {
 type ServiceName = Exclude<keyof CommandServices, 'statusLine'>;
 
 /**
- * A command that the service of the same name answers; `unavailable` is the answer when the service
+ * A command answered by the service of the same name; `unavailable` is the answer when the service
  * is missing.
  */
 export function serviceCommand(

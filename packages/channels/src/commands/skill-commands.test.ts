@@ -35,7 +35,7 @@ describe('[S08] [F09] /help', () => {
     expect(told).not.toContain('ledger');
   });
 
-  it('lists thirty and counts the rest', () => {
+  it('lists thirty and states how many more there are', () => {
     const many = Array.from({ length: 40 }, (_, n) => ({
       name: `s${n}`,
       summary: 'x'.repeat(500),
@@ -46,7 +46,7 @@ describe('[S08] [F09] /help', () => {
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(150);
   });
 
-  it('says nothing about skills when there are none', () => {
+  it('does not mention skills when there are none', () => {
     expect(skillHelp([])).toEqual([]);
   });
 });

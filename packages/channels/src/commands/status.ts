@@ -10,7 +10,7 @@ export const status = chatCommand({
   async prepare({ conversationId, audience }, { store, services }) {
     return {
       todos: await store.todos.now(conversationId),
-      // What the agent does on its own concerns only its owner.
+      // What the agent does on its own initiative concerns only its owner.
       line: audience === 'owner' ? await services.statusLine?.() : undefined,
     };
   },

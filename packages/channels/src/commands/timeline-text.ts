@@ -9,7 +9,7 @@ import {
 import { nameOfMessage } from '@parley/core/timeline';
 
 /**
- * Where a timeline is read: `terminal` is wide, with all details; `chat` is short, in Markdown;
+ * Where a timeline is shown: `terminal` is wide, with all details; `chat` is short, in Markdown;
  * `group` is the same without what only the owner may know.
  */
 export type TimelineSurface = 'terminal' | 'chat' | 'group';
@@ -78,8 +78,8 @@ function withDetail(text: string, detail: string | undefined): string {
 }
 
 /**
- * Shown as code, so that text of a platform or a provider cannot look like part of Parley's own
- * text.
+ * Formatted as code, so that text from a platform or a provider cannot be mistaken for the
+ * timeline's own text.
  */
 function quoteDetail(detail: string | undefined): string | undefined {
   return detail === undefined ? undefined : inlineCode(detail.trim());

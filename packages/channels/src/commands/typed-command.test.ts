@@ -8,8 +8,8 @@ import { leftOverText, parseCommand, splitCommand } from './typed-command.ts';
 
 const LANE = 'telegram:default:42';
 
-describe('the words after a command', () => {
-  it('[F09] are each part of what it reads, of the message after it, or of what it reports as ignored', () => {
+describe('the text after a command', () => {
+  it('[F09] belongs entirely to what the command reads, to the message after it, or to what it reports as ignored', () => {
     const name = fc.constantFrom(...RESERVED_COMMANDS);
     const word = fc.stringMatching(/^[a-zA-Z0-9äж]{1,9}[.,!?]?$/);
     const words = fc.array(word, { minLength: 1, maxLength: 6 });
@@ -70,7 +70,7 @@ describe('a message after a command', () => {
   });
   afterEach(() => scene.store.close());
 
-  it('[F08] [F09] waits once, however often it arrives, and wakes its conversation', async () => {
+  it('[F08] [F09] is queued once, however often it arrives, and wakes its conversation', async () => {
     const message = aMessage({ messageId: 'm1', text: '/new plan a picnic' });
     expect(await scene.receive(message)).toEqual({ kind: 'command', name: 'new', continues: true });
     expect(scene.happened).toContain(`wake ${LANE}`);
@@ -91,7 +91,7 @@ describe('a message after a command', () => {
     expect(await scene.store.inbox.waiting(LANE)).toBe(3);
   });
 
-  it('[D07] is refused together with its command when it is too long, and nothing is done', async () => {
+  it('[D07] is refused together with its command when it is too long, and nothing is changed', async () => {
     const long = aMessage({ messageId: 'm1', text: `/new ${'word '.repeat(20)}` });
     expect(await scene.receive(long)).toMatchObject({ kind: 'refused', bound: 'size' });
     expect((await scene.told()).join()).not.toContain('A fresh start');
@@ -107,7 +107,7 @@ describe('a message after a command', () => {
     expect(await scene.store.inbox.waiting('telegram:default:-5')).toBe(0);
   });
 
-  it('[G02] answers no pending question, because it is a request of its own', async () => {
+  it('[G02] does not answer a pending question, because it is a separate request', async () => {
     await scene.receive(aMessage({ messageId: 'm1', text: '/new plan a picnic' }));
     const [row] = await scene.store.inbox.recent(
       { channel: 'telegram', account: 'default', chatId: '42' },
@@ -116,7 +116,7 @@ describe('a message after a command', () => {
     expect(row?.message).toMatchObject({ text: 'plan a picnic', typed: '/new plan a picnic' });
   });
 
-  it('[H08] /zone is answered by the service of jobs, for the owner only', async () => {
+  it('[H08] /zone is answered by the jobs service, for the owner only', async () => {
     const services = { zone: async (_asker: unknown, words: string) => `zone: ${words}` };
     const receive = scene.ingressWith({}, { commandServices: () => services });
     await receive(aMessage({ messageId: 'z', text: '/zone move' }), CAPABILITIES);

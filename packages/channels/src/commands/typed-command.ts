@@ -5,8 +5,8 @@ import type { ChatCommand, CommandRest, CommandWords, TypedCommand } from './com
 import { CHAT_COMMANDS } from './list.ts';
 
 /**
- * The command in a message. Text that its sender did not type, such as that of an inline bot, has
- * none.
+ * Returns the command in a message. Text that its sender did not type, such as that of an inline
+ * bot, contains none.
  */
 export function readCommand(
   message: Pick<InboundMessage, 'text' | 'authored'>,
@@ -16,10 +16,10 @@ export function readCommand(
 }
 
 /**
- * The command in a text, or null when it is ordinary text: it does not begin with a command, or
- * begins with an unknown one or one for another bot (`/stop@my_bot`; an adapter that knows its own
- * name removes it). Case, a full-width slash, a full stop after the name and the backticks of a
- * copied command do not matter.
+ * Returns the command at the beginning of a text, or null when the text is ordinary: it begins with
+ * no command, with an unknown one, or with one for another bot (`/stop@my_bot`; an adapter that
+ * knows its own name removes it). Case, a full-width slash, a full stop after the name and the
+ * backticks of a copied command do not matter.
  */
 export function parseCommand(
   text: string,

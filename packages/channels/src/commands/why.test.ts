@@ -80,12 +80,12 @@ describe('what happened to a message', () => {
     expect(lastLine(story)).toBe(`- 20 s ago (message \`7\`): ${expected}`);
   });
 
-  it('[D08] [W02] names no server to a group', () => {
+  it('[D08] [W02] names no server in a group', () => {
     const failed = turn({ outcome: 'failed', reason: 'model at secret-host failed' });
     expect(lastLine(failed, 'others')).not.toContain('secret-host');
   });
 
-  it('[D08] says when no message is known', () => {
+  it('[D08] reports that no message is known', () => {
     expect(whyText([], NOW, 'owner')).toBe('I know of no message here.');
   });
 
@@ -122,7 +122,7 @@ describe('/why', () => {
   const why = (change: object) =>
     scene.receive(aMessage({ text: '/why', messageId: '50', ...change }));
 
-  it('[D08] reports the last messages of the chat, without their text', async () => {
+  it('[D08] reports the latest messages of the chat, without their text', async () => {
     await scene.receive(aMessage({ chat: group, messageId: '1', text: 'secret words' }));
     await scene.receive(aMessage({ messageId: '2', text: 'in another chat' }));
     await why({ chat: group, addressed: true });
@@ -134,7 +134,7 @@ describe('/why', () => {
     ).not.toContain('secret');
   });
 
-  it('[D08] reports what was accepted, why, and floods', async () => {
+  it('[D08] reports what was accepted and why, as well as floods', async () => {
     for (const messageId of ['1', '2', '3', '4']) await scene.receive(aMessage({ messageId }));
     await why({});
     const answer = (await scene.told()).at(-1);
@@ -142,7 +142,7 @@ describe('/why', () => {
     expect(answer).toContain('(message 4): refused (3 messages of this conversation wait already)');
   });
 
-  it('[D08] shows all stages of one message: named, the last one, or replied to', async () => {
+  it('[D08] shows all stages of one message: the named one, the last one, or the one replied to', async () => {
     await scene.receive(aMessage({ messageId: '1', text: 'secret words' }));
     await why({ text: '/why 1' });
     await why({ text: '/why last', messageId: '51' });

@@ -2,7 +2,7 @@ import { inlineCode, literalLine, shortDuration } from '@parley/core';
 import type { MessageStory, PendingApproval, TurnStory, WhyRepository } from '@parley/store';
 import { type CommandContext, chatCommand } from './command.ts';
 
-/** The number of messages that it explains, which fit on a phone. */
+/** The number of messages that it explains; that many fit on a phone screen. */
 const MAX_STORIES = 8;
 
 const WHY_ONE = '`/why last`, `/why` with an id, or `/why` as a reply: all of one message.';
@@ -38,10 +38,10 @@ async function timelineText(
   return whyAnswerText(found, audience === 'owner' ? 'chat' : 'group');
 }
 
-/** Who reads the explanation: in a group it is everyone, so it names no servers there. */
+/** Who reads the explanation. In a group everyone does, so servers are not named there. */
 type Audience = CommandContext['audience'];
 
-/** Explains what happened to the last messages of a chat (D08), in Markdown. `now` is in ms. */
+/** Explains what happened to the latest messages of a chat (D08), in Markdown. `now` is in ms. */
 export function whyText(stories: readonly MessageStory[], now: number, audience: Audience): string {
   if (stories.length === 0) return 'I know of no message here.';
   const lines = stories.map((story) => {
@@ -90,7 +90,7 @@ function alertText({ messageId, reason, turn }: MessageStory, audience: Audience
   const task = audience === 'others' || reason === null ? '' : ` ${inlineCode(reason)}`;
   const delivery = turn === null ? '' : `; ${partsText(turn.parts)}`;
   if (messageId.startsWith('hook_')) return `an alert ⚙️ of an event of my hook${task}${delivery}.`;
-  // Runs of the schedule are named `beat_…`; all others were requested.
+  // Scheduled runs are named `beat_…`; all others were requested.
   const how = messageId.startsWith('beat_') ? 'of a heartbeat' : 'that was asked for';
   return `an alert ⚙️ of my standing task${task}, from a run ${how}${delivery}.`;
 }
@@ -98,7 +98,7 @@ function alertText({ messageId, reason, turn }: MessageStory, audience: Audience
 function turnText(turn: TurnStory, now: number, audience: Audience): string {
   const took = shortDuration((turn.finishedAt ?? now) - turn.startedAt);
   const again = turn.attempts > 1 ? `, started ${turn.attempts} times` : '';
-  // The reason of a failure may name a server; the group got its notice when it happened.
+  // The reason for a failure may name a server; the group was notified when it happened.
   const reason =
     turn.reason === null || audience === 'others' ? '' : ` (${literalLine(turn.reason)})`;
   switch (turn.outcome) {
@@ -118,7 +118,7 @@ function turnText(turn: TurnStory, now: number, audience: Audience): string {
   }
 }
 
-/** Names the people who may approve and the time left. A group is not told the names. */
+/** Names the people who may approve, and the remaining time. A group is not told the names. */
 function pendingText(
   { tool, code, approvers, expiresAt }: PendingApproval,
   now: number,

@@ -20,17 +20,17 @@ import { jitterDelay } from '../reconnect.ts';
 import type { Pacer } from './pacer.ts';
 import type { SendNotes } from './send-notes.ts';
 
-/** What to do with a part that failed to send. */
+/** What to do with a part that could not be sent. */
 export type AfterFailure =
   | { readonly kind: 'retry'; readonly afterMs: number; readonly attempt: 'counts' | 'free' }
   | { readonly kind: 'give-up'; readonly state: 'failed' | 'unknown' };
 
-/** The facts of the decision. `random` is in [0, 1). */
+/** The facts on which the decision is based. `random` is in [0, 1). */
 export interface FailureFacts {
   readonly failure: ChannelFailure;
-  /** The attempts that counted before this one. */
+  /** The number of counted attempts before this one. */
   readonly attempts: number;
-  /** Whether the part may be sent again although it may have arrived. */
+  /** Whether the part may be sent again even though it may have arrived. */
   readonly mayRepeat: boolean;
   readonly random: number;
 }
@@ -38,13 +38,15 @@ export interface FailureFacts {
 const MAX_ATTEMPTS = 8;
 const FIRST_BACKOFF_MS = 500;
 const MAX_BACKOFF_MS = 60_000;
-/** Used however long the connection is away: a part that waits for it is not given up. */
+/**
+ * The retry delay, however long the connection is down: a part that waits for it is never given up.
+ */
 const UNTRIED_MS = 3_000;
 
 /**
- * Decides whether a part is tried again (D04, D05). A rate limit costs no attempt, nor does a
- * missing connection; an unknown outcome is repeated only where a repetition does no harm; a
- * refusal is final.
+ * Decides whether a part is tried again (D04, D05). Neither a rate limit nor a missing connection
+ * counts as an attempt; a part with an unknown outcome is sent again only where a repetition does
+ * no harm; a refusal is final.
  */
 export function afterFailure(facts: FailureFacts): AfterFailure {
   const { failure } = facts;
@@ -71,15 +73,17 @@ function retryPart(facts: FailureFacts, otherwise: 'failed' | 'unknown'): AfterF
   return { kind: 'retry', afterMs: jitterDelay(backoff, facts.random), attempt: 'counts' };
 }
 
-/** A notice about a part in its chat, in Markdown. `⚙️` marks the system (G08). */
+/**
+ * A notice about a part, sent to its chat, in Markdown. `⚙️` marks system messages (G08).
+ */
 export interface Notice {
   readonly markdown: string;
   readonly buttons?: Button[];
 }
 
 /**
- * Sent when it is unknown whether a part arrived (D04). `key` is the part's idempotency key. On
- * platforms without buttons a command replaces the button.
+ * Sent when it is unknown whether a part has arrived (D04). `key` is the part's idempotency key. On
+ * platforms without buttons, a command takes the button's place.
  */
 export function uncertainNotice(key: string, hasButtons: boolean): Notice {
   const what =
@@ -107,19 +111,19 @@ function refusedNotice(reason: string): Notice {
 export interface FailureDeps {
   readonly outbox: OutboxRepository;
   readonly capabilities: Pick<Capabilities, 'idempotentSend' | 'idempotentForMs' | 'buttons'>;
-  /** How to handle a part that may have arrived; `notify` when absent. */
+  /** What to do with a part that may have arrived; `notify` when absent. */
   readonly whenUncertain?: 'notify' | 'resend' | undefined;
   readonly pacer: Pacer;
   /** See `ChannelAdapter`. Absent when the platform cannot be asked. */
   readonly findSent?: ChannelAdapter['findSent'] | undefined;
   /**
-   * See `ChannelContext`. When absent, only the log says which groups and topics are closed to the
-   * bot.
+   * See `ChannelContext`. When absent, groups and topics that are closed to the bot are only
+   * logged.
    */
   readonly notifyOwner?: ((key: string, markdown: string) => Promise<void>) | undefined;
   /** See `ChannelAdapter`. */
   readonly chatName?: ChannelAdapter['chatName'] | undefined;
-  /** When absent, every part marked as being sent is uncertain after a crash. */
+  /** When absent, every part found in `sending` is uncertain after a crash. */
   readonly notes?: SendNotes | undefined;
   readonly log: Logger;
   readonly meter: Meter;
@@ -128,7 +132,7 @@ export interface FailureDeps {
   readonly random: () => number;
 }
 
-/** Carries out what `afterFailure` decides about a part whose send threw. */
+/** Carries out the decision of `afterFailure` about a part whose send threw. */
 export async function afterThrow(deps: FailureDeps, due: DuePart, thrown: unknown): Promise<void> {
   const { part } = due;
   const error = asChannelError(thrown);
@@ -161,7 +165,7 @@ export async function afterThrow(deps: FailureDeps, due: DuePart, thrown: unknow
   const reason = error.message;
   const about = state === 'unknown' ? uncertainNoticeOf(deps, part) : refusedNotice(reason);
   const isOpen = canBeReported(error.failure);
-  // The rest of the answer cannot arrive there either.
+  // The rest of the answer cannot be delivered there either.
   await failPart(deps, part, {
     ...{ state, reason, notice: isOpen && part.act === undefined ? about : null },
     scope: isOpen ? 'part' : 'answer',
@@ -170,8 +174,8 @@ export async function afterThrow(deps: FailureDeps, due: DuePart, thrown: unknow
 }
 
 /**
- * Reports a group or topic where nobody can be notified: it was deleted or locked, or the bot was
- * removed.
+ * Tells the owner about a group or topic that can no longer be notified: it was deleted or locked,
+ * or the bot was removed.
  */
 async function tellOfClosed(
   { notifyOwner, chatName, log }: FailureDeps,
@@ -202,7 +206,7 @@ interface Ending {
 async function failPart(deps: FailureDeps, part: OutboundPart, ending: Ending): Promise<void> {
   const { route } = part;
   const { state, reason, notice, scope } = ending;
-  // A failed notice must not trigger another notice.
+  // A notice that fails must not trigger another notice.
   const ownNotice =
     part.noticeOf !== undefined || notice === null ? null : noticePart(notice, route);
   await deps.outbox.markFailed(part.id, state, reason, deps.clock(), ownNotice, scope);
@@ -210,7 +214,7 @@ async function failPart(deps: FailureDeps, part: OutboundPart, ending: Ending): 
   deps.log.warn({ part: part.id, chat: route.chatId, state, reason }, 'part not delivered');
 }
 
-/** A notice is a single message, so it has no number. */
+/** A notice is a single message, so it is not numbered. */
 function noticePart({ markdown, buttons }: Notice, route: ReplyRoute): NewPart | null {
   const { numbered: _, ...target } = route.target;
   const [body] = render(markdown, target);
@@ -223,8 +227,8 @@ function asChannelError(thrown: unknown): ChannelError {
 }
 
 /**
- * Handles a part found in `sending`: the process that sent it died, and the platform may or may not
- * have it.
+ * Handles a part found in `sending`: the process that sent it died, so the platform may or may not
+ * have received it.
  */
 export async function recover(deps: FailureDeps, due: DuePart): Promise<void> {
   const { part, sendingAt, attempts } = due;
@@ -234,7 +238,7 @@ export async function recover(deps: FailureDeps, due: DuePart): Promise<void> {
   const sendAgain = (attempt: 'counts' | 'free'): Promise<void> =>
     deps.outbox.retryLater(part.id, { now: deps.clock(), afterMs: 0 }, reason, attempt);
   if (note?.kind === 'marked') return sendAgain('free');
-  // When the platform forgets keys, later attempts must know that this one may have arrived.
+  // If the platform forgets keys, later attempts must know that this one may have arrived.
   if (mayRepeat(deps, part, mayBeThereSince(due)))
     return sendAgain(deps.capabilities.idempotentForMs === undefined ? 'free' : 'counts');
   const messageId = note?.kind === 'arrived' ? note.platformMessageId : await findSent(deps, part);
@@ -242,14 +246,14 @@ export async function recover(deps: FailureDeps, due: DuePart): Promise<void> {
     await deps.outbox.markSent(part.id, messageId, deps.clock());
     return;
   }
-  // Without the notice the chat might never learn that an answer is uncertain, so it is repeated
-  // once when its process died.
+  // Without the notice the chat might never learn that an answer is uncertain, so a notice whose
+  // process died is sent once more.
   if (part.noticeOf !== undefined && attempts === 0) return sendAgain('counts');
   await failPart(deps, part, { state: 'unknown', reason, notice: uncertainNoticeOf(deps, part) });
 }
 
 /**
- * The earliest moment at which a part may have reached the platform, in ms since 1970: the start of
+ * The earliest time at which a part may have reached the platform, in ms since 1970: the start of
  * the current attempt if no earlier one failed (a rate limit is not a failure), otherwise the start
  * of the first attempt, because any failed one may have arrived. Undefined when it was never tried.
  */
@@ -258,9 +262,9 @@ function mayBeThereSince({ attempts, sendingAt, triedAt }: DuePart): number | un
 }
 
 /**
- * Whether an earlier attempt at a part may have arrived and the platform may have forgotten its key
- * since then, because the part waited for a rate limit or no process was running. Sending it again
- * could then double it.
+ * Whether an earlier attempt at a part may have arrived while the platform may have forgotten its
+ * key since, because the part waited for a rate limit or no process was running. Sending it again
+ * could then duplicate it.
  */
 export function isKeyForgotten(deps: FailureDeps, due: DuePart): boolean {
   const { idempotentSend, idempotentForMs } = deps.capabilities;
@@ -269,16 +273,14 @@ export function isKeyForgotten(deps: FailureDeps, due: DuePart): boolean {
   return since !== undefined && !mayRepeat(deps, due.part, since);
 }
 
-/**
- * Closes a part that is marked as being sent when it is unknown whether an earlier attempt arrived.
- */
+/** Gives up a part in `sending` when it is unknown whether an earlier attempt arrived. */
 export async function endUncertain(deps: FailureDeps, { part }: DuePart): Promise<void> {
   const reason =
     'an earlier attempt may have arrived, and the platform would not recognise another one';
   await failPart(deps, part, { state: 'unknown', reason, notice: uncertainNoticeOf(deps, part) });
 }
 
-/** People wait behind it, so a slower answer counts as none. In ms. */
+/** Later parts wait for the result, so a slower answer counts as none. In ms. */
 const FIND_WITHIN_MS = 10_000;
 
 async function findSent(deps: FailureDeps, part: OutboundPart): Promise<string | undefined> {
@@ -293,8 +295,8 @@ async function findSent(deps: FailureDeps, part: OutboundPart): Promise<string |
 }
 
 /**
- * Whether a part that may have arrived is sent again. A notice is not, because one cause gives one
- * notice, and a channel whose every outcome is unknown would otherwise flood its chats.
+ * Whether a part that may have arrived is sent again. A notice is not: one cause leads to one
+ * notice, and a channel on which every outcome is unknown would otherwise flood its chats.
  */
 export function mayRepeat(
   { capabilities, whenUncertain, clock }: FailureDeps,
@@ -302,7 +304,7 @@ export function mayRepeat(
   sentAt = clock(),
 ): boolean {
   const { idempotentSend, idempotentForMs = Number.POSITIVE_INFINITY } = capabilities;
-  // When the clock was set back, the send lies in the future, and how long ago it was is unknown.
+  // When the clock was set back, the send appears to be in the future, and its age is unknown.
   const isKeyKnown = idempotentSend && Math.abs(clock() - sentAt) <= idempotentForMs;
   const isHarmless = isKeyKnown || part.act !== undefined;
   return isHarmless || (whenUncertain === 'resend' && part.noticeOf === undefined);

@@ -8,14 +8,14 @@ import { createPacer } from './pacer.ts';
 
 const CHAT = { channel: 'test', account: 'default', chatId: 'c' };
 const RATES = { account: { burst: 3, everyMs: 100 }, direct: { burst: 1, everyMs: 1_000 } };
-/** The pause that the platform asks for when it refuses, in ms. */
+/** The pause that the platform requests when it refuses, in ms. */
 const PAUSE_MS = 5_000;
 const YEAR_MS = 365 * 24 * 3_600_000;
 const NEVER = new AbortController().signal;
 
 /**
- * An event before a delivery: time passes, the clock is set, or the platform will refuse the next
- * part.
+ * An event before a delivery: time passes, the clock is changed, or the platform will refuse the
+ * next part.
  */
 const Event = fc.oneof(
   fc.record({ kind: fc.constant('pass' as const), ms: fc.integer({ min: 0, max: 10_000 }) }),
@@ -26,7 +26,7 @@ const Event = fc.oneof(
   fc.record({ kind: fc.constant('refuse' as const), ms: fc.constant(PAUSE_MS) }),
 );
 
-it('[D05] a part waits as long as its rate and its platform demand, whatever happens to the clock', async () => {
+it('[D05] a part waits as long as its rate and its platform require, however the clock is changed', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(Event, { minLength: 1, maxLength: 20 }), async (events) => {
       const { clock, monotonic, pass, stepClock } = movableTime();

@@ -54,7 +54,7 @@ const deliver = (change?: Partial<DeliveryDeps>, chat = CHAT) =>
   deliverChat(deps(change), chat, new AbortController().signal);
 const seen = (chatId = 'c') => scene.visible.get(chatId) ?? [];
 
-/** Notes kept in a file, while everything else in the process is gone. */
+/** Notes kept in a file, while all other state of the process is lost. */
 function notesOnDisk(): SendNotes {
   const { log } = recordingLogger();
   return openSendNotes(join(folder, 'sending'), 'boot', { now, log });
@@ -100,7 +100,7 @@ describe('delivering to a chat', () => {
     }
   });
 
-  it('[D05] continues when the declared rate allows it, and not before', async () => {
+  it('[D05] continues when the declared rate permits it, and not before', async () => {
     await scene.owe('c', ['one', 'two']);
     const pacer = createPacer({ direct: { burst: 1, everyMs: 700 } });
     expect(await deliver({ pacer })).toBe(700);
@@ -122,7 +122,7 @@ describe('delivering to a chat', () => {
     expect(seen('d')).toEqual(['two']);
   });
 
-  it('[D05] sends the rest of a chat at its rate, not at once, after the platform limited it', async () => {
+  it('[D05] sends the rest of a chat at its rate, not in a burst, after the platform limited it', async () => {
     await scene.owe('c', ['one', 'two']);
     const pacer = createPacer({ direct: { burst: 3, everyMs: 700 } });
     scene.answer('c', { kind: 'rate-limited', retryAfterMs: 5_000, scope: 'chat' });
@@ -169,14 +169,14 @@ describe('delivering to a chat', () => {
     'store-refused',
     'store-failed',
   ] as const)('while the database is failing (%s)', (code) => {
-    it('[D04] remembers that a part was sent', async () => {
+    it('[D04] stores that a part was sent', async () => {
       await scene.owe('c', ['one', 'two']);
       expect(await deliver({ outbox: failingOutbox(code) })).toBeNull();
       expect(seen()).toEqual(['one', 'two']);
       expect(await scene.states('c')).toEqual(['sent', 'sent']);
     });
 
-    it('[D04] remembers that a part did not leave, and sends it again', async () => {
+    it('[D04] stores that a part was not sent, and sends it again', async () => {
       await scene.owe('c', ['one']);
       scene.answer('c', { kind: 'transient' });
       now += (await deliver({ outbox: failingOutbox(code) })) ?? 0;
@@ -185,14 +185,14 @@ describe('delivering to a chat', () => {
       expect(seen()).toEqual(['one']);
     });
 
-    it('[D04] [D05] remembers that a part was refused', async () => {
+    it('[D04] [D05] stores that a part was refused', async () => {
       await scene.owe('c', ['one']);
       scene.answer('c', { kind: 'refused' });
       await deliver({ outbox: failingOutbox(code) });
       expect(await scene.states('c')).toEqual(['failed', 'sent']);
     });
 
-    it('[D04] remembers that a part was found on the platform', async () => {
+    it('[D04] stores that a part was found on the platform', async () => {
       await scene.owe('c', ['one']);
       await dieWhileSending(true);
       const answers = ['m9'];
@@ -236,7 +236,7 @@ describe('delivering to a chat', () => {
     expect(during).toEqual(['sending']);
   });
 
-  it('[D05] stops at a part that must wait, and nothing overtakes it', async () => {
+  it('[D05] stops at a part that must wait, and lets nothing overtake it', async () => {
     await scene.owe('c', ['one', 'two']);
     scene.answer('c', { kind: 'rate-limited', retryAfterMs: 7_000, scope: 'chat' });
     expect(await deliver()).toBe(7_000);
@@ -247,7 +247,7 @@ describe('delivering to a chat', () => {
     expect(seen()).toEqual(['one', 'two']);
   });
 
-  it('[D05] obeys a platform that says "later" for hours: no attempt is used up, and everything arrives in order', async () => {
+  it('[D05] obeys a platform that says "later" for hours: no attempt is counted, and everything arrives in order', async () => {
     await scene.owe('c', ['one', 'two']);
     const fiveMinutes = { kind: 'rate-limited', retryAfterMs: 300_000, scope: 'chat' } as const;
     scene.answer('c', ...Array.from({ length: 30 }, () => fiveMinutes));
@@ -292,7 +292,7 @@ describe('delivering to a chat', () => {
   });
 
   it.each(['gone', 'forbidden'] as const)(
-    '[D05] notifies nobody in a chat that is %s, and tries no more of that answer',
+    '[D05] notifies nobody in a chat that is %s, and sends no more of that answer',
     async (kind) => {
       await scene.owe('c', ['one', 'two', 'three']);
       scene.answer('c', { kind });
@@ -313,7 +313,7 @@ describe('delivering to a chat', () => {
     },
   );
 
-  it('[D05] does not report a notice that failed, because that would never end', async () => {
+  it('[D05] does not report a failed notice, because that would never end', async () => {
     await scene.owe('c', ['one']);
     scene.answer('c', { kind: 'refused' }, { kind: 'refused' });
     await deliver();
@@ -347,7 +347,7 @@ describe('delivering to a chat', () => {
     expect(seen()).toEqual(['one', 'two', 'three']);
   });
 
-  it('[D04] sends more parts than it reads at once, in order', async () => {
+  it('[D04] sends more parts than it reads in one query, in order', async () => {
     const texts = Array.from({ length: 25 }, (_, index) => `${index}`);
     await scene.owe('c', texts.slice(0, 10));
     await scene.owe('c', texts.slice(10));
@@ -395,7 +395,7 @@ describe('delivering to a chat', () => {
     expect(await scene.states('c')).toEqual(['sent', 'pending']);
   });
 
-  it('[D11] aborts a send under way on request, and its outcome is unknown', async () => {
+  it('[D11] aborts a send in progress on request, and its outcome is unknown', async () => {
     await scene.owe('c', ['one']);
     const stop = new AbortController();
     const send = (_part: OutboundPart, signal: AbortSignal) =>
@@ -410,7 +410,7 @@ describe('delivering to a chat', () => {
 
 describe('a part that was being sent when the process died', () => {
   it.each([true, false])(
-    '[D04] is reported as uncertain, once, and not sent again where the platform would double it (arrived: %s)',
+    '[D04] is reported as uncertain, once, and not sent again where the platform would duplicate it (arrived: %s)',
     async (arrived) => {
       await scene.owe('c', ['one', 'two']);
       await dieWhileSending(arrived);
@@ -497,7 +497,7 @@ describe('a part that was being sent when the process died', () => {
     },
   );
 
-  it('[D04] is not repeated either when no model wrote it, such as the answer to a command', async () => {
+  it('[D04] is not repeated even if no model wrote it, such as the answer to a command', async () => {
     const route = { ...CHAT, target: CAPABILITIES.target };
     await scene.store.outbox.enqueue([{ route, body: { text: 'status', plain: 'status' } }], now);
     await dieWhileSending(true);
@@ -552,7 +552,7 @@ describe('a part that was being sent when the process died', () => {
     expect(seen()).toEqual(['one', 'two']);
   });
 
-  it('[D04] is sent without a notice when it was marked with the receipt of the part before', async () => {
+  it("[D04] is sent without a notice when it was marked together with the previous part's receipt", async () => {
     await scene.owe('c', ['one', 'two']);
     const notes = notesOnDisk();
     const died = new Error('killed');
@@ -565,7 +565,7 @@ describe('a part that was being sent when the process died', () => {
     expect(seen()).toEqual(['one', 'two']);
   });
 
-  it('[D04] counts as arrived when the platform had said so, and is not sent again', async () => {
+  it('[D04] counts as arrived when the platform had confirmed it, and is not sent again', async () => {
     await scene.owe('c', ['one', 'two']);
     const notes = notesOnDisk();
     const died = new Error('killed');
@@ -612,7 +612,7 @@ describe('a part that was being sent when the process died', () => {
   });
 
   it.each([true, false])(
-    '[D04] is sent again at once where the settings say so (arrived: %s)',
+    '[D04] is sent again immediately if the settings say so (arrived: %s)',
     async (arrived) => {
       await scene.owe('c', ['one', 'two']);
       await dieWhileSending(arrived);
@@ -622,7 +622,7 @@ describe('a part that was being sent when the process died', () => {
     },
   );
 
-  it('[D04] is also sent again after a lost response where the settings say so', async () => {
+  it('[D04] is also sent again after a lost response if the settings say so', async () => {
     await scene.owe('c', ['one']);
     scene.answer('c', { kind: 'unknown-outcome' });
     now += (await deliver({ whenUncertain: 'resend' })) ?? 0;

@@ -21,38 +21,40 @@ import { patientOutbox } from './patient-outbox.ts';
 export interface DeliveryDeps extends FailureDeps {
   readonly capabilities: FailureDeps['capabilities'] & Pick<Capabilities, 'rates'>;
   send(part: OutboundPart, signal: AbortSignal, onStart: () => void): Promise<Receipt>;
-  /** Absent when tracing is off. */
+  /** Absent when tracing is disabled. */
   readonly tracer?: Tracer | undefined;
   readonly checkpoint: Checkpoint;
-  /** True once another gateway is to send the rest: the part under way is the last one. */
+  /** True once another gateway is to send the rest: the part being sent is the last one. */
   readonly isEnding?: (() => boolean) | undefined;
-  /** Fires when another gateway serves the account: sends under way are aborted. */
+  /** Fires when another gateway serves the account: sends in progress are aborted. */
   readonly lost?: AbortSignal | undefined;
-  /** Whether other gateways send for this account, too: a part that is being sent may be theirs. */
+  /**
+   * Whether other gateways also send for this account: a part in `sending` may be one of theirs.
+   */
   readonly othersSend?: boolean | undefined;
 }
 
-/** A text without a response by then is abandoned, and its outcome is unknown (D13). */
+/** A text that gets no response within this time is abandoned, and its outcome is unknown (D13). */
 const TEXT_LIMIT_MS = 15_000;
 /**
- * An upload may be slow. Adapters abort one themselves when nothing moves for 15 s, where their
- * client reports progress.
+ * Uploads may be slow. Adapters whose client reports progress abort an upload themselves when
+ * nothing moves for 15 s.
  */
 const FILE_LIMIT_MS = 10 * 60_000;
-/** The number of parts that are read at once. */
+/** The number of parts that are read in one query. */
 const AT_ONCE = 10;
 /**
- * A part that another gateway was sending is sent again after the first duration; the second one is
- * the interval between checks. In ms.
+ * A part that another gateway was sending is sent again after the first duration; the second is the
+ * interval between checks. In ms.
  */
 const [OTHERS_SEND_MS, RECHECK_MS] = [5_000, 500];
 
 /**
- * Sends what a chat is owed, in order, until nothing is due (D04). Returns after how many ms to
- * come back, or null when everything is sent. Only one call per chat may run at a time, and a
- * wake-up during it causes another call, so parts added in the meantime need not be looked for. The
- * signal aborts a send under way; its outcome is then as unknown as after a crash. `fresh` parts
- * are sent without reading them, unless the outbox refuses because an earlier part is unfinished.
+ * Sends what a chat is owed, in order, until nothing is due (D04). Returns the delay until the next
+ * call in ms, or null when everything is sent. Only one call per chat may run at a time. A wake-up
+ * during it causes another call, so it need not check for parts added in the meantime. The signal
+ * aborts a send in progress; its outcome is then as unknown as after a crash. `fresh` parts are
+ * sent without reading them, unless the outbox refuses because an earlier part is unfinished.
  */
 export async function deliverChat(
   services: DeliveryDeps,
@@ -88,8 +90,8 @@ function dueParts({ parts, createdAt, trace }: FreshParts): readonly DuePart[] {
 
 /**
  * How long a living gateway may still need for the part that it is sending, in ms. Where several
- * send for an account, sending a part twice does no harm, so a wrong guess about a dead one does
- * none either.
+ * gateways send for an account, sending a part twice does no harm, so it does not matter if the
+ * other one is wrongly taken for dead.
  */
 function othersTime({ othersSend, clock }: DeliveryDeps, { sendingAt }: DuePart): number {
   if (othersSend !== true) return 0;
@@ -101,13 +103,16 @@ function mustStopDelivery({ isEnding }: DeliveryDeps, signal: AbortSignal): bool
   return signal.aborted || isEnding?.() === true;
 }
 
-/** Sends these parts one after the other. `look-again`: the rows may have changed. */
+/** Sends these parts one after another. `look-again`: the rows may have changed. */
 async function deliverInOrder(
   deps: DeliveryDeps,
   parts: readonly DuePart[],
   signal: AbortSignal,
 ): Promise<number | 'all-sent' | 'look-again'> {
-  /** When this part was marked, if that happened together with the receipt of the previous one. */
+  /**
+   * When this part was marked, if that happened in the transaction that stored the previous one's
+   * receipt.
+   */
   let sendingAt: number | null = null;
   for (const [index, due] of parts.entries()) {
     const { part } = due;
@@ -150,24 +155,24 @@ function noteMarked(deps: DeliveryDeps, part: OutboundPart, at: number): void {
 }
 
 /**
- * How long this part has to wait: until it is due, and until platform and account allow it. In ms.
+ * How long this part has to wait: until it is due and the platform and account permit it. In ms.
  */
 function waitFor({ pacer, clock, monotonic }: DeliveryDeps, due: DuePart): number {
   return untilDue(due, clock()) || pacer.take(due.part.route, monotonic());
 }
 
-/** A part that is marked as being sent, and the one that follows it. */
+/** A part that is marked as being sent, and the next one. */
 interface Marked {
   readonly due: DuePart;
   readonly following: DuePart | undefined;
 }
 
-/** `followingAt`: when the following part was marked as being sent; null when it was not. */
+/** `followingAt`: when the next part was marked as being sent; null when it was not. */
 type Sent =
   | { readonly kind: 'sent'; readonly followingAt: number | null }
   | { readonly kind: 'not-sent' };
 
-/** Sends a part as a stage of its trace. */
+/** Sends a part, as a span of its trace. */
 function sendTraced(deps: DeliveryDeps, marked: Marked, signal: AbortSignal): Promise<Sent> {
   const { due } = marked;
   const { tracer = silentTracer, clock, meter } = deps;
@@ -210,7 +215,7 @@ async function sendPart(
   );
 }
 
-/** Runs a send whose signal fires with any of these signals, or when it takes too long. */
+/** Runs a send that is aborted by any of these signals, or when it takes too long. */
 async function withinLimit<T>(
   { file }: OutboundPart,
   signals: readonly (AbortSignal | undefined)[],
@@ -232,9 +237,7 @@ async function withinLimit<T>(
   }
 }
 
-/**
- * Rejects when the database fails permanently: the part then stays in `sending`, as after a crash.
- */
+/** Rejects on a permanent database failure: the part then stays in `sending`, as after a crash. */
 async function recordSent(
   deps: DeliveryDeps,
   {

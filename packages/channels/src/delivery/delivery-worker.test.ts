@@ -53,7 +53,7 @@ const wake = (chatId: string, account = 'default', fresh?: FreshParts) =>
 const seen = (chatId: string) => scene.visible.get(chatId) ?? [];
 
 describe('the deliveries of an account', () => {
-  it('[D04] send what an earlier process left behind when they start', async () => {
+  it('[D04] first send what an earlier process left behind', async () => {
     await scene.owe('left', ['one', 'two']);
     startWorker(scene.send, 60_000);
     await expect.poll(() => seen('left')).toEqual(['one', 'two']);
@@ -75,7 +75,7 @@ describe('the deliveries of an account', () => {
     await expect.poll(() => seen('slow')).toEqual(['one', 'two']);
   });
 
-  it('[D04] keep the order within each chat when many are woken over and over', async () => {
+  it('[D04] keep the order within each chat when many are woken repeatedly', async () => {
     const send = async (part: OutboundPart, signal: AbortSignal) => {
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 4));
       return scene.send(part, signal);
@@ -92,7 +92,7 @@ describe('the deliveries of an account', () => {
     await expect.poll(() => chats.map(seen)).toEqual(chats.map(() => texts));
   });
 
-  it('[D11] wait for a send under way and lose nothing that is still owed', async () => {
+  it('[D11] wait for a send in progress and lose nothing that is still due', async () => {
     let started = false;
     const slow = async (part: OutboundPart, signal: AbortSignal) => {
       started = true;
@@ -106,7 +106,7 @@ describe('the deliveries of an account', () => {
     expect(await scene.states('closing')).toEqual(['sent']);
   });
 
-  it('[D11] at shutdown send what is due but not taken up yet, unless the platform asks to wait', async () => {
+  it('[D11] at shutdown send what is due but not picked up yet, unless the platform requests a pause', async () => {
     const worker = startWorker(scene.send, 60_000);
     await scene.owe('fresh', ['one']);
     scene.answer('limited', { kind: 'rate-limited', retryAfterMs: 60_000, scope: 'chat' });
@@ -134,7 +134,7 @@ describe('the deliveries of an account', () => {
     expect(most).toBe(1);
   });
 
-  it('[D04] send what they are woken for, and leave other accounts to their gateways', async () => {
+  it('[D04] send the parts they are woken for, and leave other accounts to their gateways', async () => {
     startWorker(scene.send, 60_000);
     await expect.poll(() => seen('first')).toEqual([]);
     await scene.owe('mine', ['one']);
@@ -145,7 +145,7 @@ describe('the deliveries of an account', () => {
     expect(seen('theirs')).toEqual([]);
   });
 
-  it('[D16] send what a commit hands over without reading it again', async () => {
+  it('[D16] send the parts passed on by a commit without reading them again', async () => {
     const { outbox } = scene.store;
     let reads = 0;
     const unfinished: typeof outbox.unfinished = (...chat) => {
@@ -159,7 +159,7 @@ describe('the deliveries of an account', () => {
     expect(reads).toBe(0);
   });
 
-  it('[D04] first send an earlier part for which no wake-up came', async () => {
+  it('[D04] first send an earlier part whose wake-up never came', async () => {
     startWorker(scene.send, 60_000);
     await expect.poll(() => scene.sends).toEqual([]);
     await scene.owe('earlier', ['one']);
@@ -167,7 +167,7 @@ describe('the deliveries of an account', () => {
     await expect.poll(() => seen('earlier')).toEqual(['one', 'two', 'three']);
   });
 
-  it('[D04] send all of several answers that are handed over while a part is sent', async () => {
+  it('[D04] send all of several answers that are passed on while a part is being sent', async () => {
     let started = false;
     const slow = async (part: OutboundPart, signal: AbortSignal) => {
       started = true;
@@ -195,7 +195,7 @@ describe('the deliveries of an account', () => {
     expect(scene.sends).toEqual(texts.map((text) => `both: ${text}`));
   });
 
-  it('[D04] [D09] send what another gateway died over, once that one has had its time', async () => {
+  it('[D04] [D09] send the part during which another gateway died, once that gateway has had its time', async () => {
     await scene.owe('left', ['one']);
     const { outbox } = scene.store;
     const next = await outbox.next({ channel: 'test', account: 'default', chatId: 'left' });

@@ -12,13 +12,16 @@ import { type StartSweep, startKeyedWork } from '@parley/queue';
 import { type DeliveryDeps, deliverChat } from './deliver-chat.ts';
 import { createPacer, type PacedChat } from './pacer.ts';
 
-/** The deliveries of one channel account: chats in parallel, each chat in order. */
+/**
+ * The deliveries of one channel account: chats run in parallel, and the parts of a chat are sent in
+ * order.
+ */
 export interface DeliveryWorker {
-  /** Whether the rates leave room for a preview of an answer now; answers take precedence. */
+  /** Whether the rate limits permit a preview of an answer now; answers take precedence. */
   mayPreview(chat: PacedChat): boolean;
   /**
-   * Sends what is due as far as `graceMs` allows, then aborts sends under way. `hand-over`: the
-   * send under way is the last one, and another gateway sends the rest.
+   * Sends what is due within `graceMs`, then aborts sends in progress. `hand-over`: the send in
+   * progress is the last one, and another gateway sends the rest.
    */
   close(graceMs: number, rest?: 'hand-over'): Promise<void>;
 }
@@ -27,7 +30,10 @@ export interface DeliveryWorker {
 export interface DeliveryWorkerOptions {
   readonly channel: string;
   readonly account: string;
-  /** `delivery-due` on it names a chat that has parts; a lost one is found by the sweep. */
+  /**
+   * Its `delivery-due` events name chats that have parts; parts whose event was lost are found by
+   * the sweep.
+   */
   readonly bus: LiveBus;
   /** The number of chats served concurrently. */
   readonly concurrency: number;
@@ -35,13 +41,13 @@ export interface DeliveryWorkerOptions {
 }
 
 const SWEEP_BATCH = 500;
-/** During shutdown, the interval between checks whether everything due has been sent, in ms. */
+/** The interval at which shutdown polls whether everything due has been sent, in ms. */
 const RECHECK_MS = 10;
 
 /**
- * Starts delivering: first what an earlier process left, then what the bus and the sweep name.
- * Pauses that platforms ask for are timers of this process; after a restart the sweep finds the
- * parts they were for.
+ * Starts delivering: first what an earlier process left over, then what the bus and the sweep
+ * report. Pauses requested by platforms are timers of this process; after a restart the sweep finds
+ * the affected parts.
  */
 export function startDeliveryWorker(
   deps: Omit<DeliveryDeps, 'pacer'>,
@@ -55,7 +61,7 @@ export function startDeliveryWorker(
     pacer,
     isEnding: () => isEnding,
   };
-  /** Parts by chat, until its delivery takes them. */
+  /** Parts by chat, until the chat's delivery picks them up. */
   const fresh = new Map<string, FreshParts>();
   const work = startKeyedWork({
     name,
@@ -73,7 +79,7 @@ export function startDeliveryWorker(
   const unsubscribe = bus.subscribe((event) => {
     if (event.type !== 'delivery-due') return;
     if (event.channel !== channel || event.account !== account) return;
-    // A newer wake-up without parts means that there is something to read.
+    // A newer wake-up without parts means that the rows must be read.
     if (event.fresh === undefined || fresh.has(event.chatId)) fresh.delete(event.chatId);
     else fresh.set(event.chatId, event.fresh);
     work.wake(event.chatId);
@@ -88,7 +94,7 @@ export function startDeliveryWorker(
       const until = deps.monotonic() + graceMs;
       isEnding = rest === 'hand-over';
       await sweep.stop();
-      // The answer of a turn that has just finished may not have been taken up yet.
+      // The answer of a turn that has just finished may not have been picked up yet.
       while (!isEnding && deps.monotonic() < until && (await due(1)).length > 0)
         await sleep(RECHECK_MS);
       unsubscribe();
@@ -100,9 +106,9 @@ export function startDeliveryWorker(
 type Scrub = (text: string) => string;
 
 /**
- * Removes secrets from a part before it reaches a chat (G18), no matter who wrote it: the model, a
- * command, a notice, the arguments of a call that waits for approval. The bytes of a file are
- * scrubbed where they are read.
+ * Removes secrets from a part before it reaches a chat (G18), whoever wrote it: the model, a
+ * command, a notice, or the arguments of a call that waits for approval. Files are scrubbed where
+ * their bytes are read.
  */
 export function scrubPart(part: OutboundPart, scrub: Scrub): OutboundPart {
   const { buttons, file } = part;
@@ -120,7 +126,7 @@ export function scrubPart(part: OutboundPart, scrub: Scrub): OutboundPart {
 
 function scrubBody({ body, route }: OutboundPart, scrub: Scrub): RenderedPart {
   const plain = scrub(body.plain);
-  // Markup may stand in the middle of a secret; such a text is printed again, without markup.
+  // Markup may split a secret; such a text is rendered again, without markup.
   if (plain !== body.plain) return printed(plain, route.target) ?? { text: plain, plain };
   const text = scrub(body.text);
   const rich = body.rich === undefined ? undefined : scrub(body.rich);

@@ -10,7 +10,9 @@ const rates = {
   group: { burst: 2, everyMs: 3_000 },
 };
 
-/** The times at which `count` parts are sent when the sender comes back exactly when told. */
+/**
+ * The times at which `count` parts are sent when the sender waits exactly as long as it is told.
+ */
 function times(count: number, chatId: string, type: ChatType, pacer = createPacer(rates)) {
   let now = 0;
   return Array.from({ length: count }, () => {
@@ -42,7 +44,7 @@ describe('the pacing of sends', () => {
     expect(waits).toEqual([0, 0, 0, 100]);
   });
 
-  it('[D05] pauses for as long as the platform asks for the entire account', () => {
+  it('[D05] pauses for as long as the platform requests for the entire account', () => {
     const pacer = createPacer({});
     pacer.pause(0, 5_000);
     expect(pacer.take({ chatId: 'a' }, 1_000)).toBe(4_000);
@@ -82,7 +84,7 @@ describe('the pacing of sends', () => {
     ).toEqual(Array(50).fill(0));
   });
 
-  it('[D05] never sends more within any period than burst and rate allow', () => {
+  it('[D05] never sends more within any period than burst and rate permit', () => {
     const rate: fc.Arbitrary<Rate> = fc.record({
       burst: fc.integer({ min: 1, max: 5 }),
       everyMs: fc.integer({ min: 1, max: 500 }),

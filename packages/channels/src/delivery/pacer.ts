@@ -1,36 +1,38 @@
 import type { Capabilities, ChatType, Rate } from '@parley/core';
 
-/** The facts of a chat that its rate depends on. */
+/** The facts about a chat that determine its rate. */
 export interface PacedChat {
   readonly chatId: string;
   readonly chatType?: ChatType | undefined;
 }
 
 /**
- * Decides when a chat may be sent to, so that the platform need not refuse (D05). `now` is
- * monotonic time, in ms.
+ * Decides when a part may be sent to a chat, so that the platform need not refuse it (D05). `now`
+ * is monotonic time, in ms.
  */
 export interface Pacer {
   /**
-   * Takes the right to send one part now and returns 0; otherwise takes nothing and returns how
-   * long to wait, in ms.
+   * Takes a permit to send one part now and returns 0; otherwise takes nothing and returns how long
+   * to wait, in ms.
    */
   take(chat: PacedChat, now: number): number;
-  /** Takes the right to send one preview; returns false when that could make an answer wait. */
+  /** Takes a permit to send one preview; returns false when that could delay an answer. */
   takeSpare(chat: PacedChat, now: number): boolean;
-  /** Pauses as the platform asked: for this chat, or for the entire account when none is given. */
+  /**
+   * Pauses as the platform requested: for this chat, or for the entire account if no chat is given.
+   */
   pause(now: number, forMs: number, chat?: PacedChat): void;
 }
 
-/** The number of buckets that are kept at least; beyond that, full ones are dropped. */
+/** At least this many buckets are kept; beyond that, full ones are dropped. */
 const KEPT_CHATS = 1_000;
-/** An account or chat without a declared rate still pauses when the platform asks. */
+/** An account or chat without a declared rate still pauses when the platform requests it. */
 const UNLIMITED: Rate = { burst: 1, everyMs: 0 };
 
 /**
- * Paces an account by the rates that its adapter declares: one token bucket for the account, and
- * one per chat. A pause leaves one token in the bucket, so that no burst follows a refusal. Kept in
- * memory: after a restart the platform may refuse once more.
+ * Paces an account by the rates that its adapter declares, with one token bucket for the account
+ * and one per chat. A pause leaves one token in the bucket, so that no burst follows a refusal.
+ * Held in memory: after a restart the platform may refuse once more.
  */
 export function createPacer(rates: Capabilities['rates'] = {}): Pacer {
   let account = 0;
@@ -38,7 +40,7 @@ export function createPacer(rates: Capabilities['rates'] = {}): Pacer {
   const chats = new Map<string, number>();
   const rateOf = ({ chatType = 'direct' }: PacedChat): Rate =>
     (chatType === 'direct' ? rates.direct : rates.group) ?? UNLIMITED;
-  /** Takes a token of both buckets if each keeps the given number. */
+  /** Takes a token from both buckets, provided that each keeps the given number. */
   const take = (chat: PacedChat, now: number, keep: { account: number; chat: number }): number => {
     const { chatId } = chat;
     const ofChat = rateOf(chat);
@@ -74,20 +76,20 @@ export function createPacer(rates: Capabilities['rates'] = {}): Pacer {
 }
 
 /**
- * A bucket is the time at which it will be full again: the generic cell rate algorithm, which needs
- * one number and no timer.
+ * A bucket is represented by the time at which it will be full again: the generic cell rate
+ * algorithm, which needs one number and no timer.
  * @returns ms until it has one token more than it has to keep.
  */
 function waitOf(fullAt: number, rate: Rate, keep: number, now: number): number {
   return Math.max(0, Math.ceil(fullAt - (rate.burst - 1 - keep) * rate.everyMs - now));
 }
 
-/** The bucket with one token less. */
+/** The bucket after one token was taken. */
 function afterTake(fullAt: number, rate: Rate, now: number): number {
   return Math.max(fullAt, now) + rate.everyMs;
 }
 
-/** The bucket that has exactly one token at that time. */
+/** A bucket that has exactly one token at that time. */
 function bucketWithOneToken(rate: Rate, at: number): number {
   return at + (rate.burst - 1) * rate.everyMs;
 }

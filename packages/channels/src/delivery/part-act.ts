@@ -2,7 +2,7 @@ import { ChannelError, type OutboundPart, type Receipt } from '@parley/core';
 import type { ChannelAdapter } from '../adapter.ts';
 
 /**
- * Performs what a part does to a message of its chat.
+ * Performs the action of a part on a message of its chat.
  * @throws ChannelError
  */
 export async function actOn(
@@ -24,7 +24,7 @@ export async function actOn(
     case undefined:
       throw new Error(`Part ${id} does nothing to a message.`);
   }
-  // It creates no message of its own.
+  // An action creates no message.
   return { platformMessageId: `act:${id}` };
 }
 

@@ -43,7 +43,7 @@ function zipSync(members: Readonly<Record<string, Uint8Array>>): Uint8Array {
 }
 
 describe('the file of a part', () => {
-  it('[G18] contains no secret, wherever it was in the bytes, and has the size of what is sent', async () => {
+  it('[G18] contains no secret, wherever it was in the bytes, and has the size of the sent bytes', async () => {
     for (const around of [Buffer.from('key: '), Buffer.of(0, 255, 128, 10)]) {
       const file = await sent(Buffer.concat([around, Buffer.from(SECRET), around]));
       expect(file.bytes).toEqual(Buffer.concat([around, Buffer.from('[secret]'), around]));
@@ -72,7 +72,7 @@ describe('the file of a part', () => {
     }
   });
 
-  it('[F10] is unchanged when it contains none', async () => {
+  it('[F10] is unchanged when it contains no secret', async () => {
     const bytes = Uint8Array.from({ length: 512 }, (_, at) => at % 256);
     expect((await sent(bytes)).bytes).toEqual(Buffer.from(bytes));
   });
@@ -96,7 +96,7 @@ describe('the file of a part', () => {
     expect(scrubbed(clean)).toBe(clean);
   });
 
-  it('[U03] [G18] has a name that shows its extension, and always has a name', () => {
+  it('[U03] [G18] always has a name, which shows its extension', () => {
     const nameOf = (name: string) => scrubPart(partWith(name), scrub).file?.name;
     expect(nameOf('invoice\u202efdp.exe')).toBe('invoicefdp.exe');
     expect(nameOf(`${SECRET}.txt`)).toBe('[secret].txt');

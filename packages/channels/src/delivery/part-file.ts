@@ -13,9 +13,9 @@ interface PartFileDeps {
 }
 
 /**
- * Sends a part with its file on this machine's disk, readable by this user only, for as long as the
- * send lasts: adapters stream files from there. A kind that the channel does not support is sent as
- * a document, and no file carries a secret (G18).
+ * Sends a part while its file is on this machine's disk, readable only by this user: adapters
+ * stream files from there. A kind of file that the channel does not support is sent as a document,
+ * and no file contains a secret (G18).
  */
 export async function withPartFile<Sent>(
   { agentFiles, capabilities, scrub }: PartFileDeps,
@@ -38,7 +38,7 @@ export async function withPartFile<Sent>(
   }
 }
 
-/** Nothing was sent, so the part is tried again. */
+/** Nothing was sent, so the part is retried. */
 function throwNotRead(error: unknown): never {
   const message = `A file could not be prepared for sending: ${reasonOf(error)}. It will be retried.`;
   throw new ChannelError({ kind: 'transient', untried: true }, message, error);

@@ -3,8 +3,8 @@ import { ChannelError } from '@parley/core';
 import { type Scrub, scrubBytes } from '@parley/core/telemetry/scrubber';
 
 /**
- * The most that is unpacked from one file, in bytes. A thick book is 5 MB of XML; anything beyond
- * this limit is not inspected.
+ * The maximum that is unpacked from one file, in bytes. A thick book is 5 MB of XML; anything
+ * beyond this limit is not inspected.
  */
 const MAX_UNPACKED = 32 * 1_024 * 1_024;
 const MAX_MEMBERS = 10_000;
@@ -36,14 +36,14 @@ const GZIP = Buffer.of(0x1f, 0x8b);
 const ZIP_MEMBER = Buffer.from('PK\u0003\u0004', 'latin1');
 /**
  * The size of a member's header, and the offsets of its method and of the lengths of its name and
- * of what follows.
+ * extra field.
  */
 const HEADER = { size: 30, method: 8, nameLength: 26, extraLength: 28 } as const;
 const DEFLATE = 8;
 
 /**
- * Parts are found by their signatures, so that no archive's directory decides what is inspected.
- * Raw deflate data marks its own end.
+ * Parts are found by their signatures, so that what is inspected does not depend on the archive's
+ * directory. Raw deflate data marks its own end.
  */
 function* compressedParts(bytes: Uint8Array): Generator<Unpack> {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -21,7 +21,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** The notes as the next process finds them after a kill: nothing was closed. */
+/** The notes as the next process finds them after a kill, which closes nothing. */
 function open(boot = 'boot', at = path, now = NOW): SendNotes {
   const { log } = recordingLogger();
   const notes = openSendNotes(at, boot, { now, log });
@@ -30,7 +30,7 @@ function open(boot = 'boot', at = path, now = NOW): SendNotes {
 }
 
 describe('notes about sends', () => {
-  it('[D04] tell the next process how far each part got', () => {
+  it('[D04] tell the next process how far each send had progressed', () => {
     const first = open();
     first.write(PART, { kind: 'marked' });
     first.write(PART, { kind: 'started' });
@@ -45,18 +45,18 @@ describe('notes about sends', () => {
     expect(open().read(PART)).toEqual({ kind: 'started' });
   });
 
-  it('[D04] know nothing about another attempt at the same part', () => {
+  it('[D04] contain nothing about another attempt at the same part', () => {
     open().write(PART, { kind: 'marked' });
     expect(open().read({ ...PART, at: 8 })).toBeUndefined();
   });
 
-  it('[D04] of an earlier boot do not count, because a power cut may have lost some', () => {
+  it('[D04] from an earlier boot do not count, because a power cut may have lost some of them', () => {
     open('one boot').write(PART, { kind: 'marked' });
     expect(open('another').read(PART)).toBeUndefined();
   });
 
   it.each(['["part_1",7', '["part_1",7,"done"]', '{}'])(
-    '[D04] do not count next to a line that cannot be read: %s',
+    '[D04] do not count after a line that cannot be read: %s',
     (line) => {
       open().write(PART, { kind: 'marked' });
       appendFileSync(path, `${line}\n`);

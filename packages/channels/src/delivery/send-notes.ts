@@ -3,8 +3,8 @@ import { countFromNewest, type Logger, reasonOf } from '@parley/core';
 import { z } from 'zod';
 
 /**
- * The progress of sending a part. `marked`: its row says so, and nothing has left. `started`: bytes
- * may have left. `arrived`: the platform has it under this id.
+ * The progress of sending a part. `marked`: its row is in `sending`, but nothing was sent.
+ * `started`: bytes may have been sent. `arrived`: the platform has it under this id.
  */
 export type SendNote =
   | { readonly kind: 'marked' | 'started' }
@@ -16,12 +16,12 @@ export interface SendAttempt {
   readonly at: number;
 }
 
-/** Notes that a killed process leaves for the next one, besides its rows (D04). */
+/** Notes that a killed process leaves for the next one, in addition to its rows (D04). */
 export interface SendNotes {
-  /** The last note about this attempt; undefined when nothing is known. */
+  /** The latest note about this attempt; undefined if there is none. */
   read(attempt: SendAttempt): SendNote | undefined;
   write(attempt: SendAttempt, note: SendNote): void;
-  /** Removes the notes of a part whose row has its outcome. */
+  /** Removes the notes about a part whose row contains the outcome. */
   remove(partId: string): void;
   close(): void;
 }
@@ -33,17 +33,17 @@ const Line = z.union([
 ]);
 type Line = z.infer<typeof Line>;
 
-/** Above this size the file is rewritten with only the pending sends, in bytes. */
+/** Beyond this size the file is rewritten with only the pending sends, in bytes. */
 const LARGEST_FILE = 1_000_000;
-/** Notes that nobody reads are removed after this time, in ms. */
+/** Notes that were never read are removed after this time, in ms. */
 const KEPT_MS = 30 * 24 * 60 * 60_000;
 
 /**
  * Keeps notes in a file of the data folder. Thanks to them, a part is uncertain only between
- * `started` and `arrived`, which its row alone could not tell without two more transactions. A line
- * takes some microseconds because it is not synced to disk: it survives the death of the process,
- * and lines from an earlier boot of the machine are ignored. A file that cannot be written is
- * emptied, because a missing line must never look like a part that has not started.
+ * `started` and `arrived`, which its row alone could not distinguish without two more transactions.
+ * Writing a line takes a few microseconds because it is not synced to disk: it survives the death
+ * of the process, and lines from an earlier boot of the machine are ignored. A file that cannot be
+ * written is emptied, because a missing line must never look like a part that has not started.
  */
 export function openSendNotes(
   path: string,
@@ -53,8 +53,8 @@ export function openSendNotes(
   const lines = new Map(readLines(path, boot, now));
   let file: number | undefined;
   let size = 0;
-  // Removals are written with the next line: losing one does no harm, and a write costs more than
-  // its text.
+  // Removals are written with the next line: losing one does no harm, and a separate write would
+  // cost more than its content.
   let removals = '';
   const append = (text: string): void => {
     if (file === undefined) return;
@@ -116,7 +116,7 @@ function toSendNote(line: Line | undefined, at: number): SendNote | undefined {
 }
 
 /**
- * Reads the last line of each part from this boot. A truncated or unknown line invalidates all
+ * Reads the last line about each part from this boot. A truncated or unknown line invalidates all
  * later ones.
  */
 function* readLines(path: string, boot: string, now: number): Iterable<[string, Line]> {

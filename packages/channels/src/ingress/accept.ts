@@ -9,8 +9,8 @@ import type { IngressMemory } from './memory.ts';
 import { recordRefusal } from './refuse.ts';
 
 /**
- * Accepts a message like `accept`, after what belongs to it: earlier pictures of its album, and
- * what the group said before it.
+ * Accepts a message like `accept`, after the messages that precede it: earlier pictures of its
+ * album, and what the group said before it.
  */
 export async function acceptInGroup(
   deps: IngressDeps,
@@ -28,8 +28,8 @@ export async function acceptInGroup(
 }
 
 /**
- * Accepts a picture that came before the text of its album, because it turned out to be part of the
- * question.
+ * Accepts a picture that arrived before the text of its album, because the text showed that it
+ * belongs to the question.
  */
 async function acceptPicture(
   deps: IngressDeps,
@@ -48,7 +48,7 @@ async function acceptPicture(
 
 /**
  * Stores a message that gets a turn and wakes its conversation; resolves when it is durable (D01).
- * When there is no room for it, it is refused with a notice and a reason, never silently dropped
+ * If a limit is reached, the message is refused with a notice and a reason, never silently dropped
  * (D07).
  */
 export async function accept(
@@ -64,7 +64,8 @@ export async function accept(
   let replaced: readonly string[] | undefined;
   let stored: Stored | undefined;
   try {
-    // Called even without room, because a message that is already known is never refused.
+    // Called even when the limit is reached, because a message that is already known is never
+    // refused.
     const most = room === 'room' ? rules.limits.waitingPerConversation : 0;
     stored = await storeTraced(deps, () =>
       deps.store.inbox.accept(admitted, most, (ids) => {
@@ -88,7 +89,7 @@ export async function accept(
 
 type Stored = 'stored' | 'duplicate' | 'full';
 
-/** Storing is a stage of the message's trace. */
+/** Storing is a span of the message's trace. */
 function storeTraced(
   { monotonic, meter, tracer = silentTracer }: IngressDeps,
   store: () => Promise<Stored>,

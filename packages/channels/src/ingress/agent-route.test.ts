@@ -77,7 +77,7 @@ describe('ingress with several agents', () => {
     return receive(message, CAPABILITIES);
   };
 
-  it('[F14] gives each agent its own conversation, and says which one answered and why', async () => {
+  it('[F14] gives each agent its own conversation, and reports which one answered and why', async () => {
     const chat = { ...GROUP, title: 'Kitchen' };
     const outcome = await said(aMessage({ chat, addressed: true }));
     expect(outcome).toMatchObject({ conversationId: '@desk/telegram:default:-100' });
@@ -100,7 +100,7 @@ describe('ingress with several agents', () => {
     expect(await said(own, inDirect)).toMatchObject({ conversationId: '@desk/telegram:default:7' });
   });
 
-  it('[F14] lets a chat of the page choose among the existing agents', async () => {
+  it('[F14] lets a web chat choose among the existing agents', async () => {
     const web = (id: string) => ({
       ...aMessage({ channel: 'web', chat: { id, type: 'direct' } }),
       sender: { id: 'owner', name: 'Owner', isBot: false },

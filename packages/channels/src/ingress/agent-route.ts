@@ -3,7 +3,7 @@ import type { PairingRequest } from '@parley/store';
 import type { AgentRoute, DecisionRules } from './rules.ts';
 import { personId } from './sender.ts';
 
-/** The agent that answers, and the reason as text for `why`. */
+/** The answering agent, and the reason as a text for `why`. */
 export interface RoutedAgent {
   readonly agent: string | undefined;
   readonly rule: string;
@@ -11,12 +11,12 @@ export interface RoutedAgent {
 
 type Place = Pick<InboundMessage, 'channel' | 'account' | 'chat' | 'sender'>;
 
-/** The most specific condition first (F14). */
+/** Ordered from the most to the least specific condition (F14). */
 const SPECIFIC = ['person', 'chat', 'account', 'channel'] as const;
 
 /**
- * Decides which agent answers a person in a chat: the most specific rule wins, and the first one of
- * equally specific rules (F14).
+ * Decides which agent answers a person in a chat: the most specific rule wins, or the first one if
+ * several are equally specific (F14).
  */
 export function routeAgent(place: Place, routes: readonly AgentRoute[]): RoutedAgent {
   const { channel, account, chat } = place;
@@ -41,7 +41,7 @@ export function routeAgent(place: Place, routes: readonly AgentRoute[]): RoutedA
 
 const BY_DEFAULT: RoutedAgent = { agent: undefined, rule: 'the default agent' };
 
-/** A condition outweighs all less specific ones together. */
+/** A condition outweighs all less specific ones combined. */
 function weightOf(route: AgentRoute): number {
   return SPECIFIC.reduce((sum, key) => 2 * sum + (route[key] === undefined ? 0 : 1), 0);
 }
@@ -57,23 +57,23 @@ function ruleText(route: AgentRoute): string {
 }
 
 /**
- * The agent of a message, and the rules with its owners. `unknown`: the chat belongs to an agent
- * that does not exist.
+ * The agent that a message belongs to, and the rules with its owners. `unknown`: the chat belongs
+ * to an agent that does not exist.
  */
 export interface ResolvedAgent {
   readonly agent: string | undefined;
   readonly rules: DecisionRules;
-  /** For `why`; null when there is only one agent. */
+  /** The reason shown by `why`; null when there is only one agent. */
   readonly why: string | null;
   readonly unknown: boolean;
 }
 
-/** Parley's own front ends, where the token or its holder chooses the agent. */
+/** Parley's built-in front ends, where the token or its holder chooses the agent. */
 const LOCAL_CHANNELS: ReadonlySet<string> = new Set(['web', 'terminal', 'api']);
 
 /**
- * Decides who answers a message, before anything is decided about its sender. A chat of the page
- * names its agent itself.
+ * Decides who answers a message, before anything is decided about its sender. A web chat names its
+ * agent itself.
  */
 export function resolveAgent(place: Place, rules: DecisionRules): ResolvedAgent {
   const { agents } = rules;
@@ -92,8 +92,8 @@ export function resolveAgent(place: Place, rules: DecisionRules): ResolvedAgent 
 }
 
 /**
- * The rules of an account with the owners and approvers of an agent; undefined when there is no
- * such agent.
+ * The rules of an account with the owners and approvers of an agent; undefined when that agent does
+ * not exist.
  */
 export function rulesOfAgent(
   rules: DecisionRules,
@@ -110,8 +110,8 @@ export function ownersOfAgents({ agents }: DecisionRules): readonly (readonly st
 }
 
 /**
- * Whether an owner may decide about a stranger: only an owner of the agent that the stranger wrote
- * to may (F05).
+ * Whether an owner may decide about a stranger: only if they own the agent that the stranger wrote
+ * to (F05).
  */
 export function mayAllow(
   rules: DecisionRules,

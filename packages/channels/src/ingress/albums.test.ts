@@ -15,7 +15,7 @@ describe('an album in a group', () => {
     receivedAt: 0,
   });
 
-  it('[F06] [F08] is addressed as a whole as soon as one picture is', () => {
+  it('[F06] [F08] is addressed as a whole as soon as one picture is addressed', () => {
     let now = 0;
     const { join } = createAlbums(() => now);
     expect(join(picture()).addressed).toBe(false);
@@ -29,7 +29,7 @@ describe('an album in a group', () => {
     expect(join(picture()).addressed).toBe(false);
   });
 
-  it('[F08] returns the pictures that came before the text, once and in order', () => {
+  it('[F08] returns the pictures that arrived before the text, once and in order', () => {
     const albums = createAlbums(() => 0);
     for (const messageId of ['1', '2']) albums.hold(admitted(picture({ messageId })));
     albums.hold(admitted(picture({ messageId: '3', albumId: 'b' })));

@@ -2,14 +2,14 @@ import { BoundedMap, type InboundMessage, type Monotonic, type RenderTarget } fr
 import type { AdmittedMessage } from '@parley/store';
 
 /**
- * Albums in groups: only one of the pictures has the text that addresses the bot, and all of them
- * are meant (F06, F08). Kept in memory and bounded: a crash at the wrong moment loses a picture's
- * place in its album.
+ * Albums in groups: only one of the pictures has the text that addresses the bot, but the text
+ * refers to all of them (F06, F08). Held in memory and bounded: after a crash at the wrong moment,
+ * a picture no longer belongs to its album.
  */
 export interface Albums {
-  /** The message with `addressed` as its album has it so far. */
+  /** Returns the message with `addressed` set as known so far for its album. */
   join(message: InboundMessage): InboundMessage;
-  /** Holds a picture that does not address the bot so far. */
+  /** Holds a picture whose album has not addressed the bot so far. */
   hold(picture: AdmittedMessage): void;
   /** Returns the held pictures of this message's album, oldest first; each is returned once. */
   release(message: InboundMessage): readonly AdmittedMessage[];
@@ -26,7 +26,7 @@ const MAX_ALBUMS = 1_000;
 /** More than the largest album of any platform. */
 const MAX_HELD = 32;
 
-/** Creates the memory of one account. */
+/** Creates the album memory of one account. */
 export function createAlbums(monotonic: Monotonic): Albums {
   const albums = new BoundedMap<string, Album>(MAX_ALBUMS);
   const albumOf = ({ albumId, chat, sender }: InboundMessage): Album | null => {
@@ -61,12 +61,12 @@ export function createAlbums(monotonic: Monotonic): Albums {
 /** Pictures of an album, and pieces of a long paste, arrive within about a second of each other. */
 const MORE_WITHIN_MS = 1_000;
 
-/** A text with at least this share of the longest length may be a paste that the platform split. */
+/** A text with at least this share of the maximum length may be a paste that the platform split. */
 const NEARLY_FULL = 0.9;
 
 /**
- * Until when (ms) more of the same burst may arrive, so that no turn takes only its beginning
- * (F08); undefined for all other messages, which nothing delays.
+ * The time (ms) until which more of the same burst may arrive, so that no turn starts with only the
+ * beginning (F08); undefined for all other messages, which are never delayed.
  */
 export function settlesAt(
   { albumId, text }: Pick<InboundMessage, 'albumId' | 'text'>,

@@ -15,11 +15,11 @@ type Said = Pick<
 >;
 
 /**
- * Decides which command an approver's words stand for (G05); null when they are an ordinary
- * message. Only a bare yes or no counts, and a yes only for a question that the sender can have
- * read in full: it was sent to this chat before they wrote, nothing has changed it, and nothing
- * else that could be answered was said since (or they replied to it). In all other cases the answer
- * shows what to press; it is never silence.
+ * Decides which command an approver's text stands for (G05); null when it is an ordinary message.
+ * Only a bare yes or no counts, and a yes only for a question that the sender can have read in
+ * full: it was sent to this chat before they wrote, it has not been changed, and nothing else that
+ * could be answered was said since (or they replied to it). In all other cases the answer shows
+ * which button to press; it is never silence.
  */
 function decideWords(
   text: string,
@@ -41,14 +41,14 @@ function decideWords(
   return isRead ? { command: approve, argument: code } : showWaiting('only');
 }
 
-/** Shows the sender what to press. */
+/** Shows the sender which button to press. */
 function showWaiting(spoken: 'kept' | 'only'): TypedCommand {
   return { command: approve, argument: '', spoken };
 }
 
 /**
- * The question that is replied to, or without a reply the only one. A reply to another message
- * answers that message.
+ * The question that the message replies to, or the only question if it is not a reply. A reply to
+ * another message is not an answer to a question.
  */
 function findQuestion(
   { replyTo }: Said,
@@ -59,17 +59,17 @@ function findQuestion(
 }
 
 /**
- * In a group where the bot answers without being addressed, a yes is usually meant for another
- * person, as is one with their name.
+ * In a group where the bot answers without being addressed, a yes is usually meant for someone
+ * else, and so is one that names another person.
  */
 function mayMeanOthers({ chat, addressed, mentions }: Said): boolean {
   return chat.type !== 'direct' && (!addressed || mentions.length > 1);
 }
 
-/** Platforms that count in seconds report the beginning of the second. In ms. */
+/** Platforms that count in whole seconds round the time down. In ms. */
 const SECOND_MS = 1_000;
 
-/** Whether the question was in the chat, as Parley sent it, when the sender wrote. */
+/** Whether the question was visible in the chat, as Parley sent it, when the sender wrote. */
 function wasRead({ shown }: ShownQuestion, { replyTo, sentAt }: Said, isNamed: boolean): boolean {
   if (shown === undefined || shown.state !== 'sent' || shown.changed !== null) return false;
   if (shown.sendingAt === null) return false;
@@ -79,7 +79,7 @@ function wasRead({ shown }: ShownQuestion, { replyTo, sentAt }: Said, isNamed: b
   return shown.isLast || isNamed;
 }
 
-/** Removes the code of a pending question from the words: "yes ABC234" names it. */
+/** Removes the code of a pending question from the text: "yes ABC234" names that question. */
 function withoutCode(
   text: string,
   questions: readonly ShownQuestion[],
@@ -96,16 +96,16 @@ function withoutCode(
 }
 
 /**
- * Only the beginning of longer texts is read, so nothing more is examined before the database is
- * asked.
+ * Only the beginning of a longer text is read, so nothing more is examined before the database is
+ * queried.
  */
 const MAX_TEXT = 4_000;
-/** A question that is being sent arrives in a moment. In ms. */
+/** A question in `sending` arrives within moments. In ms. */
 const POLL_INTERVAL_MS = 200;
 const MAX_POLLS = 10;
 
 /**
- * The command that a message in words stands for, and whether its sender is an owner, which decides
+ * The command that a typed message stands for, and whether its sender is an owner, which determines
  * their rights.
  */
 export interface SpokenCommand {
@@ -114,9 +114,9 @@ export interface SpokenCommand {
 }
 
 /**
- * Reads a yes or no that an approver typed in words; null when it is an ordinary message. The
- * database is asked only when a message can be one, so that others cost nothing. Text that its
- * sender did not type (forwarded, quoted, from bots and programs) decides nothing.
+ * Recognizes a yes or no that an approver typed; null when the message is an ordinary one. The
+ * database is queried only for messages that can be an answer, so that all others cost nothing.
+ * Text that its sender did not type (forwarded, quoted, from bots and programs) decides nothing.
  */
 export async function answerInWords(
   deps: IngressDeps,
@@ -125,7 +125,7 @@ export async function answerInWords(
   const text = spokenText(message);
   if (message.replaces !== undefined || text === '' || text.length > MAX_TEXT) return null;
   if (readYesOrNo(text) === null && typedCode(text, APPROVAL_CODE_LENGTH) === null) return null;
-  // In a direct chat, the sender's linked accounts were looked up already.
+  // In a direct chat, the sender's linked accounts have already been looked up.
   const isOwner =
     rights.isOwner ||
     (message.chat.type !== 'direct' &&
@@ -136,7 +136,7 @@ export async function answerInWords(
   return command === null ? null : { command, isOwner };
 }
 
-/** The pending questions of a chat; waits for a question that is being sent. */
+/** The pending questions of a chat; waits for one that is still being sent. */
 async function questionsFor(
   { store, clock }: Pick<IngressDeps, 'store' | 'clock'>,
   conversationId: string,
@@ -154,7 +154,8 @@ async function questionsFor(
 function spokenText(message: InboundMessage): string {
   const typed = typedText(message).trim();
   if (message.mentions.length === 0) return typed;
-  // Removes only one mention: a second one names another person, whom platforms do not always list.
+  // Removes only one mention: a second one names another person, and platforms do not always list
+  // those.
   const own = typed.replace(/^<?@\S+\s+/, '');
   return (own === typed ? typed.replace(/\s+<?@\S+$/, '') : own).trim();
 }

@@ -119,7 +119,7 @@ describe('the decision of ingress about a message', () => {
     });
   });
 
-  it('[F05] explains itself to a stranger in a direct chat, and never in a group', () => {
+  it('[F05] explains itself to a stranger in a direct chat, but never in a group', () => {
     const direct = decided(aMessage({ sender: stranger }), rules());
     const inGroup = decided(aMessage({ chat: elsewhere, addressed: true }), rules());
     expect(direct).toMatchObject({ kind: 'refuse', notice: 'stranger' });
@@ -143,12 +143,12 @@ describe('the decision of ingress about a message', () => {
     },
   );
 
-  it('[F05] lets people on the allow list in without a code', () => {
+  it('[F05] admits people on the allow list without a code', () => {
     const access = { ...CLOSED.access, direct: 'pairing' as const };
     expect(decided(aMessage({ sender: { id: '7' } }), rules({ access })).kind).toBe('turn');
   });
 
-  it('[F05] opens no group to a person who was let in', () => {
+  it('[F05] does not admit a paired person to groups that are not allowed', () => {
     const message = aMessage({ chat: elsewhere, sender: stranger, addressed: true });
     expect(decided(message, rules(), true).kind).toBe('refuse');
   });
@@ -180,7 +180,7 @@ describe('the decision of ingress about a message', () => {
     expect(decided(message, rules()).reason).toBe(reason);
   });
 
-  it('[F05] lets only owners in when direct chats are disabled, not even listed people', () => {
+  it('[F05] admits only owners when direct chats are disabled, refusing even listed people', () => {
     const access = { ...CLOSED.access, direct: 'disabled' as const };
     expect(decided(aMessage({ sender: { id: '7' } }), rules({ access })).kind).toBe('refuse');
     expect(decided(aMessage(), rules({ access })).kind).toBe('turn');

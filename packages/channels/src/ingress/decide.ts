@@ -4,10 +4,13 @@ import { splitCommand } from '../commands/typed-command.ts';
 import type { AccountPolicy, DecisionRules, DirectMode, GroupMode } from './rules.ts';
 import type { Authored, SenderRights } from './sender.ts';
 
-/** The decision of ingress about a message and its reason, made from facts alone. */
+/** The decision of ingress about a message and its reason, derived from facts alone. */
 export type IngressDecision = { readonly reason: string } & (
   | { readonly kind: 'turn' }
-  /** Includes commands that run as a turn. `isOwner`: with the rights of an owner. */
+  /**
+   * Includes commands that run as a turn. `isOwner`: whether the command has the rights of an
+   * owner.
+   */
   | { readonly kind: 'command'; readonly command: TypedCommand; readonly isOwner: boolean }
   /** `keepAsContext`: the text is kept for the group's next turn (F06). */
   | { readonly kind: 'ignore'; readonly keepAsContext: boolean }
@@ -34,12 +37,12 @@ export function decideIngress(
   if (activation.kind === 'stay-silent') {
     return ignore(activation.reason, activation.keepAsContext && !isEmpty);
   }
-  // A mention alone, in a reply or next to a quotation, is a question about that message.
+  // A bare mention in a reply or next to a quotation is a question about that message.
   const isAbout = message.quotation !== undefined || (message.replyTo?.text ?? '') !== '';
   if (isEmpty && !isAbout) return ignore('no text');
   const reason = `${access.reason}; ${activation.reason}`;
-  // The words that a command itself reads may have any length; the message after one is limited
-  // like any other.
+  // The text that a command itself reads may have any length; a message after it is limited like
+  // any other.
   const length = command === null ? message.text.length : splitCommand(command).onward.length;
   if (length > limits.messageCharacters) {
     const tooLong = `longer than ${limits.messageCharacters} characters`;
@@ -53,19 +56,21 @@ function ignore(reason: string, keepAsContext = false): IngressDecision {
   return { kind: 'ignore', reason, keepAsContext };
 }
 
-/** Whether a sender may talk to the bot here; if not, why, and the notice for a stranger. */
+/** Whether a sender may talk to the bot here; if not, the reason, and the notice for a stranger. */
 export type AccessDecision =
   | { readonly kind: 'allowed'; readonly reason: string }
   | { readonly kind: 'refused'; readonly reason: string; readonly notice: StrangerNotice | null };
 
 /**
- * How a stranger is told to get access: `stranger`, through the settings; `pairing`, with a code.
+ * How a stranger can get access, according to the notice: `stranger`, through the settings;
+ * `pairing`, with a code.
  */
 export type StrangerNotice = 'stranger' | 'pairing';
 
 /**
- * Decides access (F05). Owners may always write in direct chats; in groups the group decides, and
- * when the settings name roles, the sender's roles do. Anything not clearly allowed is refused.
+ * Decides access (F05). Owners may always write in direct chats; in groups the group's access
+ * decides, and the sender's roles if the settings name any. Anything not clearly allowed is
+ * refused.
  */
 export function decideAccess(
   message: Pick<Authored, 'chat' | 'sender'>,
@@ -87,7 +92,7 @@ export function decideAccess(
   return ofSender(access.direct, access.allow.includes(sender.id), rights.isAllowed);
 }
 
-/** Whether a group is served, regardless of the sender. */
+/** Whether a group is served, whoever the sender is. */
 export function decideGroup(
   chat: InboundMessage['chat'],
   { groups, allowGroups }: AccountPolicy['access'],
@@ -100,7 +105,8 @@ export function decideGroup(
 }
 
 /**
- * In a group that is not served an explanation would be noise, and would reveal that a bot listens.
+ * In a group that is not served, an explanation would be noise and would reveal the presence of a
+ * bot.
  */
 function ofGroup(mode: GroupMode, isNamed: boolean): AccessDecision {
   if (mode === 'open') return { kind: 'allowed', reason: 'all groups are served' };

@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => scene.store.close());
 
-/** The record of a process that finds how often this message has ended earlier ones. */
+/** The record of a process that learns how often this message has crashed earlier ones. */
 function recordWith(ends: FatalEnds): WorkRecord & { readonly recorded: readonly Work[] } {
   const recorded: Work[] = [];
   return {
@@ -23,7 +23,7 @@ function recordWith(ends: FatalEnds): WorkRecord & { readonly recorded: readonly
   };
 }
 
-describe('a message whose ingress ends the process', () => {
+describe('a message whose ingress crashes the process', () => {
   it('[D13] is recorded while it is received, and received again after the first hang', async () => {
     const work = recordWith({ hangs: 1, deaths: 0 });
     const outcome = await scene.ingressWith({}, { work })(aMessage(), CAPABILITIES);
@@ -31,7 +31,7 @@ describe('a message whose ingress ends the process', () => {
     expect(work.recorded).toEqual([{ kind: 'ingress', key: 'telegram default 42 1' }]);
   });
 
-  it('[D13] is refused after the second hang, whatever it says, with a notice and a reason; the next message is accepted', async () => {
+  it('[D13] is refused after the second hang, whatever it contains, with a notice and a reason; the next message is accepted', async () => {
     const receive = scene.ingressWith({}, { work: recordWith({ hangs: 2, deaths: 0 }) });
     const fatal = aMessage({ text: '/new' });
     const reason =
@@ -53,7 +53,7 @@ describe('a message whose ingress ends the process', () => {
     expect(await scene.told()).toEqual([]);
   });
 
-  it('[D13] is refused only in the log when the notice ended the process as well', async () => {
+  it('[D13] is refused only in the log when the notice crashed the process as well', async () => {
     const work = recordWith({ hangs: 3, deaths: 0 });
     expect((await scene.ingressWith({}, { work })(aMessage(), CAPABILITIES)).kind).toBe('refused');
     expect(await scene.told()).toEqual([]);

@@ -28,7 +28,7 @@ describe('what a group said before the bot was first addressed there', () => {
       : [];
   };
 
-  it('[F06] is context of that turn: what is newer than the last known message, with bots marked', async () => {
+  it('[F06] is context of that turn if newer than the last known message, with bots marked', async () => {
     await scene.receive(said('2'));
     const bot = { id: '8', name: 'News', isBot: true };
     const lines = [
@@ -79,7 +79,7 @@ describe('what a group said before the bot was first addressed there', () => {
     ]);
   });
 
-  it('[F06] causes no delay when the platform does not answer, and the platform is not asked otherwise', async () => {
+  it('[F06] causes no delay when the platform does not answer, and is not requested when it is not needed', async () => {
     expect(await asked(() => Promise.reject(new Error('away')))).toEqual([]);
     let count = 0;
     const earlier = async () => {
@@ -104,7 +104,7 @@ describe('what a served group says without addressing the bot', () => {
     return started.kind === 'turn' ? started.turn.groupContext : [];
   };
 
-  it('[F06] is kept for the next turn, files by their kind, and wakes no conversation', async () => {
+  it('[F06] is kept for the next turn, with the kinds of its files, and wakes no conversation', async () => {
     const photo = { kind: 'image', ref: 'x' } as const;
     await scene.receive(aMessage({ chat: group, messageId: '1', text: 'pizza?' }));
     await scene.receive(aMessage({ chat: group, messageId: '2', text: '', attachments: [photo] }));
@@ -112,7 +112,7 @@ describe('what a served group says without addressing the bot', () => {
     expect((await heardByNextTurn()).map(({ text }) => text)).toEqual(['pizza?', '[image]']);
   });
 
-  it('[F06] [F16] is kept with the names of files and with what it answers, even after an edit', async () => {
+  it('[F06] [F16] is kept with the names of files and the message it answers, even after an edit', async () => {
     const message = aMessage({
       chat: group,
       messageId: '1',

@@ -22,13 +22,13 @@ export async function keepAsContext(
   );
 }
 
-/** The most earlier messages that one conversation gets. */
+/** The maximum number of earlier messages that are added to one conversation. */
 const MAX_EARLIER = 50;
 
 /**
- * The unknown messages that were said in a group before this one, oldest first: context of its turn
- * (F06). Messages older than a known one were accepted, or left out, at their time. Access decides
- * as for any message (F05).
+ * The messages that were written in a group before this one and are not known yet, oldest first:
+ * context of its turn (F06). Messages older than a known one were accepted or skipped when they
+ * arrived. Access is decided as for any message (F05).
  */
 export async function earlierMessages(
   { store, log }: Pick<IngressDeps, 'store' | 'log'>,

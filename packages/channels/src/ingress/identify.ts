@@ -16,18 +16,18 @@ import { askPlatform, type SenderRights, senderRights } from './sender.ts';
 export interface Arrived {
   readonly message: InboundMessage;
   readonly capabilities: Capabilities;
-  /** Facts about the sender that the platform can be asked for. */
+  /** Facts about the sender that the platform can look up. */
   readonly facts: SenderFacts;
   readonly files: readonly Uint8Array[] | undefined;
   readonly trace: string | undefined;
 }
 
-/** A message with everything known about it and its sender, before anything is decided. */
+/** A message with everything known about it and its sender before any decision. */
 export interface Identified {
   readonly admitted: AdmittedMessage;
   readonly rights: SenderRights;
   readonly facts: SenderFacts;
-  /** The command that the message is, or begins with. */
+  /** The command that the message consists of or begins with. */
   readonly command: TypedCommand | null;
   /** The rules of the account, with the owners and approvers of the agent. */
   readonly rules: DecisionRules;
@@ -37,7 +37,7 @@ export interface Identified {
   readonly agentReason: string | null;
 }
 
-/** Validates a message and finds out who wrote it, to which agent, and in which conversation. */
+/** Validates a message and determines who wrote it, to which agent, and in which conversation. */
 export async function identify(
   deps: IngressDeps,
   { message: unchecked, capabilities, facts, files, trace }: Arrived,
@@ -66,8 +66,8 @@ export async function identify(
 }
 
 /**
- * A message that was fetched later does not contain its sender's roles; without an answer they have
- * none.
+ * A message that was fetched later does not contain its sender's roles; if the platform does not
+ * answer, the sender has none.
  */
 async function withRoles(
   { rules, log }: Pick<IngressDeps, 'rules' | 'log'>,

@@ -39,31 +39,31 @@ export interface IngressDeps {
   readonly deliver: (route: ReplyRoute) => Promise<void>;
   /** When false, strangers get no notice on this channel (F05). */
   readonly answersStrangers: boolean;
-  /** Creates an unguessable one-time code, of eight characters unless a number is given. */
+  /** Creates an unguessable one-time code, of eight characters unless another number is given. */
   readonly newCode: (characters?: number) => string;
   readonly bus: LiveBus;
   /** Read for each message, because they change with the settings. */
   readonly rules: DecisionRules;
   readonly situation: (agent: string | undefined) => Situation;
-  /** Parley's own when absent. */
+  /** The built-in commands when absent. */
   readonly commands?: readonly ChatCommand[] | undefined;
   /** For `/help`; absent when there are no skills. */
   readonly skillCommands?: SkillCommands | undefined;
   /**
-   * For `/memory`, `/soul` and others; without its service a command answers that it is not
-   * available.
+   * For `/memory`, `/soul` and similar commands; a command whose service is missing answers that it
+   * is not available.
    */
   readonly commandServices?: ((agent: string | undefined) => CommandServices) | undefined;
   readonly log: Logger;
   readonly meter: Meter;
-  /** Absent when tracing is off. */
+  /** Absent when tracing is disabled. */
   readonly tracer?: Tracer | undefined;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
   readonly checkpoint: Checkpoint;
   /**
-   * Records which message is being received, because that may end the process; nothing is recorded
-   * when absent.
+   * Records which message is being received, because receiving it may crash the process; absent
+   * where nothing is recorded.
    */
   readonly work?: WorkRecord | undefined;
 }

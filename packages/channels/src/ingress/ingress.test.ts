@@ -30,7 +30,7 @@ describe('ingress', () => {
     await scene.open();
   });
 
-  it('[F08] accepts a message that is delivered twice once, and wakes its lane both times', async () => {
+  it('[F08] accepts a message once when it is delivered twice, and wakes its lane both times', async () => {
     await scene.receive(aMessage());
     expect(await scene.receive(aMessage())).toEqual({ kind: 'duplicate' });
     expect(await scene.inbox()).toEqual(['hello']);
@@ -52,13 +52,13 @@ describe('ingress', () => {
     });
   });
 
-  it('[W08] does not let a platform impersonate Parley itself', async () => {
+  it('[W08] does not let a platform impersonate Parley', async () => {
     await scene.receive(aMessage({ trigger: 'boot' }));
     const [row] = await scene.store.inbox.recent(OWNER_CHAT, 1);
     expect(row?.message).toEqual(aMessage());
   });
 
-  it('[F05] asks for roles that a message does not contain, and refuses when the platform does not answer', async () => {
+  it('[F05] requests roles that a message does not contain, and refuses when the platform does not answer', async () => {
     const access = { ...POLICY.access, groups: 'open', allowRoles: ['r1'] } as const;
     const receive = scene.ingressWith({ access });
     const chat = { id: '-9', type: 'group' } as const;
@@ -76,7 +76,7 @@ describe('ingress', () => {
     expect(await kindWith(async () => ['r1'], true)).toBe('refused');
   });
 
-  it('[F01] refuses an invalid message, and says which adapter has the bug', async () => {
+  it('[F01] refuses an invalid message, and reports which adapter has the bug', async () => {
     const broken = { ...aMessage(), messageId: '' };
     await expect(scene.receive(broken)).rejects.toMatchObject({
       code: 'inbound-invalid',
@@ -104,7 +104,7 @@ describe('a stranger in a direct chat', () => {
     expect(await scene.told('9')).toEqual([]);
   });
 
-  it('[F05] gets a notice on how to get access once an hour, each stranger separately', async () => {
+  it('[F05] gets a notice on how to get access once an hour, counted separately for each stranger', async () => {
     for (const id of ['1', '2', '3']) await scene.receive(stranger('9', id));
     await scene.receive(stranger('8'));
     expect(await scene.told('9')).toHaveLength(1);
@@ -135,7 +135,7 @@ describe('an album in a group', () => {
 });
 
 describe('an album whose text comes last', () => {
-  it('[F08] is one turn with all its pictures, none of which is group context', async () => {
+  it('[F08] is one turn with all its pictures, none of which becomes group context', async () => {
     const chat = { id: '-9', type: 'group' } as const;
     const picture = { chat, albumId: 'a', attachments: [{ kind: 'sticker' as const, ref: 'x' }] };
     await scene.receive(aMessage({ ...picture, messageId: '1', text: '' }));
@@ -150,7 +150,7 @@ describe('an album whose text comes last', () => {
 });
 
 describe('the limits of what is accepted', () => {
-  it('[F07] does not answer an automatic reply forever, and says why', async () => {
+  it('[F07] stops answering automatic replies, and gives the reason', async () => {
     const text = 'I am away. I am away.';
     for (let i = 1; i <= 5; i += 1) await scene.receive(aMessage({ messageId: `${i}`, text }));
     expect((await scene.receive(aMessage({ messageId: '6', text }))).kind).toBe('ignored');
@@ -184,7 +184,7 @@ describe('the limits of what is accepted', () => {
     expect(await scene.told()).toHaveLength(2);
   });
 
-  it('[D07] accepts no more than may wait in all chats together; says so, and why', async () => {
+  it('[D07] accepts no more than may wait in all chats together, and gives the reason', async () => {
     const limits = { messageCharacters: 30, waitingPerConversation: 3, totalWaiting: 2 };
     const receive = scene.ingressWith({}, {}, { limits });
     const chat = (nth: number) => ({ id: `${nth}`, type: 'direct' }) as const;
@@ -238,7 +238,7 @@ describe('the limits of what is accepted', () => {
     expect(await accepted('', 5)).toBe(2);
   });
 
-  it('[D03] [D07] says that a message waits where it may end a turn, and only if it was accepted', async () => {
+  it('[D03] [D07] reports that a message waits where it may end a turn, but only if it was accepted', async () => {
     const receive = scene.ingressWith({}, {}, { busy: { direct: 'interrupt' } });
     const write = (messageId: string, change = {}) =>
       receive(aMessage({ messageId, text: messageId, ...change }), CAPABILITIES);
@@ -273,7 +273,7 @@ describe('a command', () => {
     expect(await scene.told()).toHaveLength(1);
   });
 
-  it('[F09] /stop ends what runs, drops what waits and says so', async () => {
+  it('[F09] /stop ends the running turn, drops waiting messages and reports that', async () => {
     await scene.receive(aMessage({ messageId: '1' }));
     const conversationId = conversationIdOf(aMessage());
     const held = await scene.store.lanes.acquire(conversationId, 'w', scene.now, 10_000);

@@ -82,7 +82,7 @@ async function receiveOne(
     memory,
   );
   const { message, conversationId, receivedAt } = admitted;
-  // Clocks of platforms run a little ahead at times.
+  // Platforms' clocks are sometimes slightly ahead.
   const late = Math.max(0, receivedAt - message.sentAt);
   deps.meter.observe('parley_platform_delay_seconds', late, { channel: message.channel });
   if ('reason' in outcome) await recordRefusal(deps, admitted, outcome);
@@ -92,7 +92,8 @@ async function receiveOne(
 }
 
 /**
- * Decides by the facts; then a loop is ended, and words that answer an approval become its command.
+ * Decides by the facts, then ends a loop and turns a text that answers an approval into its
+ * command.
  */
 async function decideMessage(
   deps: IngressDeps,
@@ -146,7 +147,7 @@ async function carryOut(
   }
 }
 
-/** A message whose ingress has ended the process too often. */
+/** A message whose ingress has crashed the process too often. */
 interface FatalMessage {
   readonly message: InboundMessage;
   readonly capabilities: Capabilities;
@@ -154,8 +155,8 @@ interface FatalMessage {
 }
 
 /**
- * Refuses a message without reading its text, with the reason for `why` and a notice. When that has
- * ended the process as well, it is refused only in the log.
+ * Refuses a message without reading its text, with a reason for `why` and a notice. If that has
+ * crashed the process as well, the refusal is only logged.
  */
 async function refuseFatal(
   deps: IngressDeps,
@@ -172,7 +173,7 @@ async function refuseFatal(
   const refused = { conversationId, message, route, receivedAt: deps.clock() };
   await recordRefusal(deps, refused, outcome);
   // Only people who would get an answer get a notice. The text is replaced, because it may be the
-  // cause.
+  // cause of the crashes.
   const rights = await senderRights(deps, message, false);
   const decided = decideIngress({ ...message, text: '?' }, null, deps.rules, rights);
   if (decided.kind === 'turn') await explain.givenUp(refused);

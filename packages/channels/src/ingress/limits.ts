@@ -2,11 +2,11 @@ import { hash } from 'node:crypto';
 import { BoundedMap, type InboundMessage, type Monotonic } from '@parley/core';
 import type { InboxRepository } from '@parley/store';
 
-/** Limits the messages that wait in all conversations, as one account counts them (D07). */
+/** Limits the number of messages waiting in all conversations, as counted by one account (D07). */
 export interface BacklogLimit {
   /**
    * `room`: one more message of this person may wait, and `release` must follow. `share`: this
-   * person has used up their share, but others may still wait.
+   * person has used up their share, but others may still add messages.
    */
   reserve(from: Waiting): Promise<'room' | 'share' | 'full'>;
   /** `stays`: the message was stored and is waiting now. */
@@ -22,14 +22,14 @@ interface Waiting {
 
 /** The share of all places that is reserved for owners: the last tenth. */
 const OWNERS_SHARE = 0.1;
-/** From this share on, each person may take only a part of what is left. */
+/** Once this share is used, each person may take only part of the rest. */
 const CROWDED = 0.5;
 const PERSONS_SHARE = 0.1;
 const MAX_PERSONS = 10_000;
 
-/** Between two queries only the messages of this account are counted. In ms. */
+/** Between two queries only messages of this account are counted. In ms. */
 const COUNT_INTERVAL_MS = 1_000;
-/** Used while the limit is reached: a flood must not cost a query for each message. In ms. */
+/** The interval while the limit is reached: a flood must not cost a query per message. In ms. */
 const FULL_COUNT_INTERVAL_MS = 50;
 
 /**
@@ -46,12 +46,12 @@ export function createBacklogLimit(
   let entering = 0;
   let countedAt = Number.NEGATIVE_INFINITY;
   let counting: Promise<void> | null = null;
-  /** Messages of each person since it became crowded. */
+  /** Each person's messages since `CROWDED` was reached. */
   const taken = new BoundedMap<string, number>(MAX_PERSONS);
   const waiting = (): number => known + since + entering;
   const isFull = (isOwner: boolean): boolean =>
     waiting() >= limit() - (isOwner ? 0 : Math.floor(limit() * OWNERS_SHARE));
-  /** Whether one person has taken a share of what is left for all. */
+  /** Whether one person has used up their share of the remaining places. */
   const hasShare = ({ person, isOwner }: Waiting): boolean => {
     if (waiting() < limit() * CROWDED) {
       taken.clear();
@@ -93,14 +93,14 @@ export function createBacklogLimit(
 }
 
 /**
- * The person or client whose share a message takes. An API client invents the people behind it:
- * `api:client/person`.
+ * The person or client to whose share a message counts. An API client makes up the people behind
+ * it: `api:client/person`.
  */
 function findShareHolder(person: string): string {
   return person.startsWith('api:') ? (person.split('/')[0] ?? person) : person;
 }
 
-/** A message that a sender repeated verbatim, and how often. The text itself is not kept. */
+/** A message that a sender repeated verbatim, and how often. The text itself is not stored. */
 export interface Repetition {
   readonly digest: string;
   /** The last message with this text; redelivering it does not count. */
@@ -109,9 +109,11 @@ export interface Repetition {
   readonly at: number;
 }
 
-/** An automatic reply comes within this time, in ms. */
+/** An automatic reply arrives within this time, in ms. */
 const MAX_GAP_MS = 60_000;
-/** People do not type a sentence this often; what they do repeat ("next", "yes") is shorter. */
+/**
+ * People do not type the same sentence this often; what they do repeat ("next", "yes") is shorter.
+ */
 const MAX_REPEATS = 5;
 const MIN_SENTENCE_CHARACTERS = 20;
 
@@ -127,9 +129,9 @@ export function repetitionAfter(
 }
 
 /**
- * Whether a sender answers like a machine: the same sentence more than five times in a row. Ends
+ * Whether a sender behaves like a machine: the same sentence more than five times in a row. Ends
  * loops with automatic replies on platforms that do not mark bots (F07); it cannot recognize one
- * that varies its words. Kept in memory for a bounded number of senders.
+ * that varies its text. Held in memory for a bounded number of senders.
  */
 export function createLoopGuard(
   monotonic: Monotonic,
@@ -137,7 +139,7 @@ export function createLoopGuard(
 ): (message: InboundMessage) => boolean {
   const senders = new BoundedMap<string, Repetition>(capacity);
   return ({ chat, messageId, sender, text, replaces }) => {
-    // A person who asks again sends the same text.
+    // A person who repeats a question sends the same text.
     if (text.length < MIN_SENTENCE_CHARACTERS || replaces !== undefined) return false;
     const key = JSON.stringify([chat.id, chat.threadId, sender.id]);
     const said = { digest: hash('sha256', text), messageId };
@@ -147,7 +149,7 @@ export function createLoopGuard(
   };
 }
 
-/** True once per key and interval: an explanation is helpful once and spam the tenth time. */
+/** True once per key and interval: an explanation helps once and is spam the tenth time. */
 export function oncePerInterval(
   intervalMs: number,
   monotonic: Monotonic,

@@ -21,7 +21,7 @@ describe('the guard against automatic replies', () => {
   const say = (guard: ReturnType<typeof createLoopGuard>, text: string, times: number) =>
     Array.from({ length: times }, (_, n) => guard(aMessage({ text, messageId: `${n}` })));
 
-  it('[F07] detects a sentence that comes for the sixth time', () => {
+  it('[F07] detects a sentence that arrives for the sixth time', () => {
     const heard = say(
       createLoopGuard(() => 0),
       AWAY,

@@ -6,7 +6,7 @@ import { GIVEN_UP, NO_ROOM, overflowNotice, strangerNotice, tooLongNotice } from
 import { askOwner, pairingFull, pairingRules } from './pairing.ts';
 import { renderNoticeParts } from './route.ts';
 
-/** What the ingress of one account remembers between messages, in memory and bounded. */
+/** What the ingress of one account remembers between messages, bounded and in memory. */
 export type IngressMemory = ReturnType<typeof createMemory>;
 
 export function createMemory(deps: IngressDeps) {
@@ -16,7 +16,7 @@ export function createMemory(deps: IngressDeps) {
     albums: createAlbums(monotonic),
     backlog: createBacklogLimit(store.inbox, () => deps.rules.limits.totalWaiting, monotonic),
     isLoop: createLoopGuard(monotonic),
-    /** Whether to record a group that is not allowed, which happens rarely. */
+    /** Whether to record a group that is not allowed; true once per group and interval. */
     shouldRecordGroup: oncePerInterval(GROUP_NOTED_INTERVAL_MS, monotonic),
   };
 }
@@ -27,7 +27,7 @@ const GROUP_NOTED_INTERVAL_MS = 5 * 60_000;
 const STRANGER_NOTICE_INTERVAL_MS = 60 * 60_000;
 const OVERFLOW_NOTICE_INTERVAL_MS = 60_000;
 
-/** Explains to senders why a message was not admitted (D07), rarely enough to be no nuisance. */
+/** Explains to senders why a message was not admitted (D07), rarely enough not to be a nuisance. */
 function createExplainer(deps: IngressDeps) {
   const strangers = oncePerInterval(STRANGER_NOTICE_INTERVAL_MS, deps.monotonic);
   const floods = oncePerInterval(OVERFLOW_NOTICE_INTERVAL_MS, deps.monotonic);
@@ -48,13 +48,13 @@ function createExplainer(deps: IngressDeps) {
     /** Once an hour per sender. */
     stranger: (admitted: AdmittedMessage) =>
       notifyStranger(admitted, strangerNotice(admitted.message)),
-    /** With a code that an owner can approve; once while it is valid. */
+    /** With a code that an owner can approve; once while the code is valid. */
     async pairing(admitted: AdmittedMessage) {
       const asked = await askOwner(deps, admitted);
       if (asked === 'full') await notifyStranger(admitted, pairingFull(pairingRules(deps)));
     },
     /**
-     * Once a minute per conversation, like all refusals because of number or size. `limit` in
+     * Once a minute per conversation, like all refusals because of a limit. `limit` is in
      * characters.
      */
     tooLong: (admitted: AdmittedMessage, limit: number) =>
@@ -64,7 +64,7 @@ function createExplainer(deps: IngressDeps) {
       notifyOnce('conversation', admitted, overflowNotice(waiting)),
     /** Too many messages wait in all conversations together. */
     noRoom: (admitted: AdmittedMessage) => notifyOnce('all', admitted, NO_ROOM),
-    /** Its ingress ended the process too often. */
+    /** Receiving it has crashed the process too often. */
     givenUp: (admitted: AdmittedMessage) => notifyOnce('fatal', admitted, GIVEN_UP),
   };
 }

@@ -1,11 +1,11 @@
 import type { InboundMessage } from '@parley/core';
 import { personId } from './sender.ts';
 
-/** For messages that ended the process each time it received them. */
+/** For messages that crashed the process each time they were received. */
 export const GIVEN_UP =
   '⚙️ Something went wrong each time I tried to read what you sent last, and I have given up on it. Please put it in other words; the log says what it was.';
 
-/** Explains to a stranger how to get access; in direct chats only. */
+/** Explains to a stranger how to get access; used in direct chats only. */
 export function strangerNotice(message: InboundMessage): string {
   const key = `channels.${message.channel}`;
   return [
@@ -15,16 +15,16 @@ export function strangerNotice(message: InboundMessage): string {
   ].join('\n\n');
 }
 
-/** A message was too long. Lengths in characters. */
+/** For a message that was too long. Lengths in characters. */
 export function tooLongNotice(length: number, limit: number): string {
   return `That message has ${length} characters, but I can read only ${limit} at once. Please send it in smaller pieces.`;
 }
 
-/** Too many messages of this chat are waiting already (D07). */
+/** For a message of a chat that has too many waiting messages already (D07). */
 export function overflowNotice(waiting: number): string {
   return `I did not take that one: ${waiting} of your messages still wait for an answer. Please wait a little, or send /stop to drop them.`;
 }
 
-/** Too many messages of all chats are waiting already (D07). */
+/** For a message that arrives while too many messages wait in all chats (D07). */
 export const NO_ROOM =
   'I did not take that one: so many messages of other chats wait for an answer that I cannot take more now. Please send it again in a few minutes.';

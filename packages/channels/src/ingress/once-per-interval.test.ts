@@ -12,7 +12,7 @@ describe('a notice that is sent rarely', () => {
     expect([seldom('a'), seldom('a')]).toEqual([true, false]);
   });
 
-  it('[D07] remembers a bounded number of keys, the newest ones', () => {
+  it('[D07] remembers a bounded number of keys, dropping the oldest', () => {
     const seldom = oncePerInterval(100, () => 0, 3);
     for (const key of ['a', 'b', 'c', 'd']) seldom(key);
     expect([seldom('b'), seldom('c'), seldom('d')]).toEqual([false, false, false]);

@@ -9,15 +9,15 @@ export function oneTimeCode(random: Uint8Array, length = CODE_LENGTH): string {
   return Array.from(random.subarray(0, length), (byte) => ALPHABET[byte % 32]).join('');
 }
 
-/** Parses a code of an account whose settings may use another length. */
+/** Parses a code for an account whose settings may specify a different length. */
 export const typedPairingCode = (text: string): string | null => typedCode(text, 6, 16);
 
-/** The length of an approval's code: 30 bits, valid for minutes, and of use to approvers only. */
+/** The length of an approval code: 30 bits, valid for minutes, and usable only by approvers. */
 export const APPROVAL_CODE_LENGTH = 6;
 
 /**
  * Parses a typed code, in any case and width, with spaces and dashes, in quotes or brackets, or
- * before a full stop; null when it cannot be one.
+ * followed by a full stop; null when it cannot be a code.
  */
 export function typedCode(text: string, length = CODE_LENGTH, longest = length): string | null {
   const code = text
@@ -33,8 +33,8 @@ export function typedCode(text: string, length = CODE_LENGTH, longest = length):
 }
 
 /**
- * The code at the beginning of a text, which may be typed in groups, and what follows it; null when
- * there is none.
+ * The code at the beginning of a text, which may be typed in groups, and the text after it; null
+ * when there is none.
  */
 export function leadingCode(
   text: string,

@@ -21,7 +21,7 @@ describe('a stranger when direct chats use pairing', () => {
   const ownerSays = (text: string, messageId: string) =>
     scene.receive(aMessage({ text, messageId }));
 
-  it('[F05] gets a code once while it is valid, and nothing of the message is kept', async () => {
+  it('[F05] gets a code once while it is valid, and nothing from the message is kept', async () => {
     expect((await write('9')).kind).toBe('refused');
     await write('9', '2');
     expect(await toldTo('9')).toEqual([expect.stringContaining('/pair AAAA2222')]);
@@ -34,7 +34,7 @@ describe('a stranger when direct chats use pairing', () => {
     ).not.toContain('secret');
   });
 
-  it('[U02] is told about the button that makes them the owner, and about no file', async () => {
+  it('[U02] is told about the button that makes them the owner, not about any file', async () => {
     await write('9');
     const [told] = await toldTo('9');
     expect(told).toContain('open Set up on its page and press “That is me”');
@@ -42,7 +42,7 @@ describe('a stranger when direct chats use pairing', () => {
     expect(told).not.toMatch(/settings|yaml|owners/);
   });
 
-  it('[F05] waits in a short queue: the fourth is asked to come back', async () => {
+  it('[F05] waits in a short queue: the fourth is asked to come back later', async () => {
     for (const id of ['6', '7', '8']) await write(id);
     await write('9');
     expect(await toldTo('9')).toEqual([expect.stringContaining('too many people')]);
@@ -53,7 +53,7 @@ describe('a stranger when direct chats use pairing', () => {
     ]);
   });
 
-  it('[F05] gets a code with the length, lifetime and queue that the settings define', async () => {
+  it('[F05] gets a code with the length, lifetime and queue size from the settings', async () => {
     const bounds = { characters: 12, minutes: 15, pending: 1 };
     const access = { ...pairing.access, pairing: bounds };
     const asked: (number | undefined)[] = [];
@@ -74,7 +74,7 @@ describe('a stranger when direct chats use pairing', () => {
     expect((await scene.told()).at(-1)).toBe('Eve (telegram:9) has access now.');
   });
 
-  it('[F05] gets lasting access when an owner types the code, in any spelling, and a notice', async () => {
+  it('[F05] gets lasting access and a notice when an owner types the code, in any spelling', async () => {
     await write('9');
     await ownerSays('/pair aaaa-2222', '50');
     expect(await scene.told()).toEqual(['Eve (telegram:9) has access now.']);
@@ -177,7 +177,7 @@ describe('a group that is not on the allow list', () => {
     expect(await scene.told('-9')).toEqual([]);
   });
 
-  it('[F05] costs at most one write every five minutes', async () => {
+  it('[F05] causes at most one write every five minutes', async () => {
     const receive = scene.ingressWith(listed);
     const say = (messageId: string, title: string) =>
       receive(aMessage({ chat: { id: '-9', type: 'group', title }, messageId }), CAPABILITIES);
@@ -189,7 +189,7 @@ describe('a group that is not on the allow list', () => {
     expect(await seen()).toEqual(['Friends']);
   });
 
-  it('[F05] is not recorded when groups are disabled, nor is an allowed one', async () => {
+  it('[F05] is not recorded when groups are disabled or the group is allowed', async () => {
     await write('-9', '1', 'Family', { access: { ...POLICY.access, groups: 'disabled' } });
     await write('-8', '2', 'Mine', { access: { ...listed.access, allowGroups: ['-8'] } });
     await scene.ingressWith(listed)(aMessage({ chat: { id: '9' }, messageId: '3' }), CAPABILITIES);

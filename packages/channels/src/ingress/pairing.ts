@@ -13,7 +13,7 @@ export function pairingRules({ rules: { policy } }: Pick<IngressDeps, 'rules'>):
 }
 
 /**
- * Stores a stranger's request and sends the code: to the stranger, or on a channel that does not
+ * Stores a stranger's request and sends the code: to the stranger or, on a channel that does not
  * answer strangers, to an owner whose direct chat is known. The log never names the stranger.
  */
 export async function askOwner(
@@ -30,7 +30,7 @@ export async function askOwner(
     ? null
     : await deps.store.inbox.ownerRoute(agentOfConversation(admitted.conversationId));
   const to = deps.answersStrangers ? route : (owner?.route ?? null);
-  // A stranger has no conversation yet.
+  // A stranger does not have a conversation yet.
   const toStranger = deps.answersStrangers
     ? renderNoticeParts(pairingNotice(code, pairing), route)
     : [];
@@ -63,7 +63,7 @@ function pairingNotice(code: string, rules: PairingRules): string {
   ].join('\n\n');
 }
 
-/** For a stranger when others are waiting already. */
+/** For a stranger, when too many others are already waiting. */
 export const pairingFull = (rules: PairingRules): string =>
   `This bot is private, and too many people are waiting for access. Please try again in ${durationText(rules)}.`;
 

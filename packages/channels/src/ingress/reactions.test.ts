@@ -51,7 +51,7 @@ async function botSaid(text: string, messageId: string, threadId?: string): Prom
 }
 
 describe('a reaction of a person', () => {
-  it('[F06] starts no turn and is context of the next one, with the text of the bot', async () => {
+  it("[F06] starts no turn but becomes context for the next one, with the bot's text", async () => {
     await botSaid('Shall I book the table?', '7');
     await scene.reactedWith()(aReaction());
     expect(scene.happened).toEqual([]);
@@ -72,7 +72,7 @@ describe('a reaction of a person', () => {
     ]);
   });
 
-  it('[F06] in a topic goes to the conversation of the message, which alone knows the topic', async () => {
+  it('[F06] in a topic goes to the conversation of the message, because only the message names the topic', async () => {
     const topic = { ...GROUP, threadId: '5' };
     await botSaid('in the topic', '7', '5');
     await scene.receive(aMessage({ chat: topic, messageId: '8', text: 'pizza?' }));
@@ -109,7 +109,7 @@ describe('a reaction of a person', () => {
     expect(await scene.store.reactions.message({ ...OWNER_CHAT, messageId: '7' })).toBeNull();
   });
 
-  it("is refused, and the message names the adapter's bug", async () => {
+  it("is refused with a message that names the adapter's bug", async () => {
     const many = Array.from({ length: 21 }, () => '👍');
     const failure = scene.reactedWith()(aReaction({ emojis: many }));
     await expect(failure).rejects.toMatchObject({ code: 'inbound-invalid' });

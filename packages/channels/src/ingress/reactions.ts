@@ -18,9 +18,9 @@ type ReactionDeps = Pick<IngressDeps, 'rules' | 'clock'> & {
 };
 
 /**
- * Receives people's reactions for one account: context of the conversation's next turn (F06), under
- * the same access rules as messages (F05). Nothing of a refused sender is stored. Rejects only when
- * storing fails.
+ * Receives people's reactions for one account, as context for the conversation's next turn (F06),
+ * under the same access rules as messages (F05). Nothing from a refused sender is stored. Rejects
+ * only when storing fails.
  */
 export function createReacted(deps: ReactionDeps): (reaction: InboundReaction) => Promise<void> {
   return async (unchecked) => {
@@ -38,8 +38,7 @@ async function keepReaction(deps: ReactionDeps, reaction: InboundReaction): Prom
   const { channel, account, chat, messageId, sender, sentAt } = reaction;
   if (sender.isBot) return 'by a bot';
   const found = await store.reactions.message({ channel, account, chatId: chat.id, messageId });
-  // The reaction belongs to the agent of the quoted message, even if another one would answer now
-  // (F14).
+  // The reaction belongs to the agent of the message, even if another agent would answer now (F14).
   const agent =
     found?.conversationId === undefined
       ? resolveAgent(reaction, deps.rules).agent
@@ -73,7 +72,7 @@ async function keepReaction(deps: ReactionDeps, reaction: InboundReaction): Prom
   return 'kept';
 }
 
-/** Telegram's reactions do not name the topic of the chat; the message itself does. */
+/** Telegram's reactions do not name the topic; the stored message does. */
 function placedConversation(reaction: InboundReaction, found: StoredMessage | null): string {
   const { chat } = reaction;
   if (chat.threadId !== undefined || found === null) return conversationIdOf(reaction);
@@ -82,10 +81,10 @@ function placedConversation(reaction: InboundReaction, found: StoredMessage | nu
   return conversationIdOf({ ...reaction, chat: { ...chat, ...(threadId && { threadId }) } });
 }
 
-/** The longest quotation of the message, in characters: enough to recognize it. */
+/** The maximum length of the message's quotation, in characters: enough to recognize it. */
 const MAX_QUOTE = 80;
 
-/** A reaction as the agent reads it, as data (P18). */
+/** A reaction as the agent reads it: as data (P18). */
 export function reactionText(
   { emojis, sender, quoted }: Pick<InboundReaction, 'emojis' | 'sender' | 'quoted'>,
   found: StoredMessage | null,

@@ -33,8 +33,8 @@ export async function refuseMessage(
 }
 
 /**
- * Records a group that is not on the allow list, so that a person can allow it (F05), but never its
- * text.
+ * Records a group that is not on the allow list, but never its text, so that a person can allow the
+ * group (F05).
  */
 async function noteGroup(
   { store, rules }: IngressDeps,
@@ -42,7 +42,7 @@ async function noteGroup(
   { shouldRecordGroup }: IngressMemory,
 ): Promise<void> {
   if (chat.type === 'direct' || rules.policy.access.groups !== 'allowlist') return;
-  // The larger place that an access list may name, if this chat is part of one.
+  // The enclosing place that an access list may name, if this chat has one.
   const chatId = chat.within ?? chat.id;
   if (!shouldRecordGroup(chatId)) return;
   const title = chat.within === undefined ? (chat.title ?? null) : null;
@@ -50,7 +50,8 @@ async function noteGroup(
 }
 
 /**
- * Records the outcome of a message that was not accepted (D08); an accepted one has its own row.
+ * Records the outcome of a message that was not accepted (D08); accepted messages have their own
+ * row.
  */
 export async function recordRefusal(
   { store }: Pick<IngressDeps, 'store'>,

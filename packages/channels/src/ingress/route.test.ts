@@ -43,7 +43,7 @@ describe('the reply route', () => {
     });
   });
 
-  it('[M05] keeps mentions live and numbers parts only where the settings say so', () => {
+  it('[M05] keeps mentions live and numbers parts only if the settings say so', () => {
     const { target: told } = answerRoute(aMessage(), CAPABILITIES, {
       mentions: 'live',
       numbered: true,

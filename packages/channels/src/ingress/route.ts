@@ -9,7 +9,9 @@ import { render } from '@parley/markup';
 import type { NewPart } from '@parley/store';
 import type { AnswerStyle } from './rules.ts';
 
-/** The reply route (F11), fixed here once; in groups it quotes the message that is answered. */
+/**
+ * Determines the reply route (F11), once and only here; in groups the answer quotes the message.
+ */
 export function answerRoute(
   message: InboundMessage,
   capabilities: Capabilities,
@@ -31,7 +33,7 @@ export function answerRoute(
     ...(capabilities.streaming === 'none' ? {} : { streams: true }),
     ...(capabilities.streaming === 'append' ? { appends: true } : {}),
     ...actsOf(capabilities),
-    // The message of a slash command is not visible in the chat, so it cannot carry a reaction.
+    // A slash command is not visible as a message in the chat, so it cannot carry a reaction.
     ...(acknowledge && capabilities.react && response === undefined && { acknowledge }),
     ...(capabilities.maxFileBytes && { maxFileBytes: capabilities.maxFileBytes }),
     ...(capabilities.maxFileBytes && capabilities.media.includes('voice') && { voice: true }),
@@ -49,8 +51,8 @@ function actsOf(capabilities: Capabilities): Pick<ReplyRoute, 'acts'> {
 }
 
 /**
- * The conversation of a message with an agent: the one that all linked accounts of its sender
- * share, or that of its chat.
+ * The conversation of a message with an agent: the one shared by all linked accounts of its sender,
+ * or that of its chat.
  */
 export function conversationOf(
   message: Pick<InboundMessage, 'channel' | 'account' | 'chat'>,
@@ -63,7 +65,7 @@ export function conversationOf(
 
 /**
  * The lane and history that a message to the default agent belongs to: one per chat and thread, so
- * that one person's direct chat, a group, and each thread of a group never share text.
+ * that a direct chat, a group and each thread of a group never share text.
  */
 export function conversationIdOf(
   message: Pick<InboundMessage, 'channel' | 'account' | 'chat'>,
@@ -71,22 +73,22 @@ export function conversationIdOf(
   const { channel, account, chat } = message;
   const parts = [channel, account, chat.id];
   if (chat.threadId !== undefined) parts.push(chat.threadId);
-  // An unescaped colon inside an id would let two chats share a name.
+  // An unescaped colon inside an id could give two chats the same conversation id.
   return parts.map((part) => encodeURIComponent(part)).join(':');
 }
 
 /**
- * The parts of a notice or a command's answer on a route, in the dialect and lengths of its
- * platform. Rendered synchronously, because these texts are Parley's own and short; answers are
- * rendered in steps.
+ * The parts of a notice or a command's answer on a route, in its platform's dialect and within its
+ * length limits. Rendered synchronously, because Parley wrote these texts and they are short;
+ * answers are rendered in steps.
  */
 export function renderNoticeParts(markdown: string, route: ReplyRoute): NewPart[] {
   return render(markdown, route.target).map((body) => ({ route, body }));
 }
 
 /**
- * A notice to a direct chat, which the next turn there knows about. Codes are for people: a model
- * never reads `secret`.
+ * A notice to a direct chat, which the next turn there knows about. A model never reads `secret`,
+ * which contains codes for people.
  */
 export function noticeParts(
   markdown: string,

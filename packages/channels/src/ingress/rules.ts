@@ -4,12 +4,12 @@ import type { BusyPolicy } from '@parley/core';
 export interface DecisionRules {
   readonly policy: AccountPolicy;
   readonly owners: readonly string[];
-  /** The people besides owners who may decide approvals. */
+  /** The people other than owners who may decide approvals. */
   readonly approvers?: readonly string[];
   readonly limits: IngressLimits;
-  /** For messages that arrive during a turn; `collect` when absent. */
+  /** How to handle messages that arrive during a turn; `collect` when absent. */
   readonly busy?: BusyPolicy;
-  /** Absent when there is only one agent. The owners above are those of the default one (F14). */
+  /** Absent when there is only one agent. The owners above are those of the default agent (F14). */
   readonly agents?: AgentRules | undefined;
 }
 
@@ -17,14 +17,14 @@ export interface DecisionRules {
 export interface AccountPolicy {
   readonly access: {
     readonly direct: DirectMode;
-    /** Eight characters, an hour and three people when absent. */
+    /** Eight characters, one hour and three people when absent. */
     readonly pairing?: PairingRules | undefined;
     readonly groups: GroupMode;
     /** User ids (as the platform writes them) that may write in direct chats. */
     readonly allow: readonly string[];
-    /** Chat ids of groups that are served. */
+    /** Chat ids of the groups that are served. */
     readonly allowGroups: readonly string[];
-    /** If any are named, members with none of these roles may not write in groups. */
+    /** If any roles are named, members who have none of them may not write in groups. */
     readonly allowRoles?: readonly string[];
     readonly groupCommands: GroupCommands;
   };
@@ -43,7 +43,7 @@ export type GroupMode = 'allowlist' | 'open' | 'disabled';
 
 /**
  * Who may use commands that change a group's conversation for everyone in it (`/new`, `/mode`,
- * `/compact`, and `/stop` of other people's turns). Each value includes those before it.
+ * `/compact`, and `/stop` for other people's turns). Each value includes the ones before it.
  */
 export type GroupCommands = 'owners' | 'approvers' | 'administrators' | 'everyone';
 
@@ -54,7 +54,7 @@ export interface PairingRules {
   readonly pending: number;
 }
 
-/** The style of an account's answers, beyond what its platform dictates. */
+/** The style of an account's answers, where the platform leaves a choice. */
 export interface AnswerStyle {
   /** `live`: text that looks like a mention may notify people (M05). */
   readonly mentions: 'dead' | 'live';
@@ -64,7 +64,7 @@ export interface AnswerStyle {
   readonly editSeconds?: number | undefined;
   /** Whether multiple parts of an answer are numbered. */
   readonly numbered: boolean;
-  /** The emoji that marks a message while it is being answered; absent for none. */
+  /** The emoji that marks a message while it is being answered; absent if there is none. */
   readonly acknowledge?: string | undefined;
 }
 
@@ -72,12 +72,13 @@ export interface AnswerStyle {
 export interface IngressLimits {
   /** The longest message, in characters (UTF-16 units). */
   readonly messageCharacters: number;
-  /** Messages of one conversation that may wait for a turn. */
+  /** How many messages of one conversation may wait for a turn. */
   readonly waitingPerConversation: number;
-  /** Messages of all conversations and accounts that may wait. */
+  /** How many messages may wait in all conversations and accounts together. */
   readonly totalWaiting: number;
   /**
-   * Messages that do not address the bot and are kept for the group's next turn; 50 when absent.
+   * How many messages that do not address the bot are kept for the group's next turn; 50 when
+   * absent.
    */
   readonly groupContextMessages?: number | undefined;
 }
@@ -92,8 +93,8 @@ export interface AgentRules {
 }
 
 /**
- * A rule of `routes:`: whose messages go to which agent. All conditions that it names must hold;
- * without any it changes the default.
+ * A rule of `routes:`, which decides whose messages go to which agent. All conditions that it names
+ * must hold; without any it changes the default.
  */
 export interface AgentRoute {
   /** The default agent when undefined. */

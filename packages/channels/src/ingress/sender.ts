@@ -3,15 +3,16 @@ import type { LinkRepository, PairingRepository } from '@parley/store';
 import type { DecisionRules } from './rules.ts';
 
 /**
- * For example `telegram:42`: how owners are named in the settings and people in the runtime facts.
+ * For example `telegram:42`: the form in which the settings name owners and the runtime facts name
+ * people.
  */
 export function personId(message: Pick<InboundMessage, 'channel' | 'sender'>): string {
   return `${message.channel}:${message.sender.id}`;
 }
 
 /**
- * A name that a person chose, as code in Markdown, so that it cannot look like part of Parley's own
- * text.
+ * A name that a person chose, formatted as code in Markdown, so that it cannot be mistaken for
+ * Parley's own text.
  */
 export function quotedName(name: string): string {
   const plain = visibleLine(name).replaceAll('`', '').trim();
@@ -26,11 +27,11 @@ export interface SenderRights {
   readonly isOwner: boolean;
   /** An owner let them in with a pairing code. */
   readonly isAllowed: boolean;
-  /** The conversation that all linked direct chats of this owner share; null for other people. */
+  /** The conversation shared by all linked direct chats of this owner; null for other people. */
   readonly mainConversation: string | null;
 }
 
-/** The author and chat of something. */
+/** The author of something, and its chat. */
 export type Authored = Pick<InboundMessage, 'channel' | 'account' | 'chat' | 'sender'>;
 
 export interface SenderRightsDeps {
@@ -42,7 +43,7 @@ export interface SenderRightsDeps {
 }
 
 /**
- * Looks up a sender. The database is asked only when it matters: in direct chats, and for the
+ * Looks up a sender. The database is queried only where it matters: in direct chats, and for the
  * rights of a command. Rejects when the database does not answer, so that access is never granted
  * by mistake.
  */
@@ -68,14 +69,17 @@ export async function senderRights(
   };
 }
 
-/** Whether an account belongs to an owner now, and the conversation that linked accounts share. */
+/**
+ * Whether an account currently belongs to an owner, and the conversation shared by its linked
+ * accounts.
+ */
 export async function ownershipOf(
   links: LinkRepository,
   owners: readonly string[],
   person: string,
 ): Promise<Pick<SenderRights, 'isOwner' | 'mainConversation'>> {
   const link = await links.of(person);
-  // One account of the link is an owner's, and that owner confirmed the others.
+  // One linked account is an owner's, and that owner has confirmed the others.
   const isOwners = link?.byOwner === true && link.members.some((one) => owners.includes(one));
   return {
     isOwner: owners.includes(person) || isOwners,
@@ -90,7 +94,10 @@ async function isAllowed({ store, rules }: SenderRightsDeps, message: Authored):
   return store.pairing.isAllowed(channel, account, sender.id);
 }
 
-/** How long a platform may take to answer about a sender, in ms; later answers do not count. */
+/**
+ * How long a platform may take to answer a question about a sender, in ms; later answers are
+ * ignored.
+ */
 const ANSWER_WITHIN_MS = 3_000;
 
 /** Asks a platform about a sender; undefined when it does not answer in time. */

@@ -5,7 +5,7 @@ import { createIgnored, createSkipped } from './skipped.ts';
 
 const REASON = 'more than 300 messages were written here while the bot was away';
 
-it('[D08] gives the reason for each missed message that is not passed on, and counts it, without its text', async () => {
+it('[D08] records the reason for each missed message that is not passed on, and counts it, without its text', async () => {
   const scene = new IngressScene();
   await scene.open();
   const { meter, render } = createMetrics();
@@ -25,7 +25,7 @@ it('[D08] gives the reason for each missed message that is not passed on, and co
   await scene.store.close();
 });
 
-it('[F16] [D08] says why an event that the platform itself wrote started no turn', async () => {
+it('[F16] [D08] reports why an event that the platform itself wrote started no turn', async () => {
   const scene = new IngressScene();
   await scene.open();
   const { meter, render } = createMetrics();

@@ -4,8 +4,8 @@ import type { IngressDeps } from './ingress-deps.ts';
 import { recordRefusal } from './refuse.ts';
 
 /**
- * Records missed messages that an adapter does not pass on: a decision and a count for each (D07,
- * D08).
+ * Records missed messages that an adapter does not pass on: a decision for each, and their number
+ * (D07, D08).
  */
 export function createSkipped(
   deps: Pick<IngressDeps, 'store' | 'meter' | 'clock'>,

@@ -82,7 +82,7 @@ afterEach(() => {
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
 describe('typing', () => {
-  it('[F12] is not shown for an answer that comes at once', async () => {
+  it('[F12] is not shown for an immediate answer', async () => {
     bus.publish(started);
     await pass(299);
     bus.publish(ended('answered'));
@@ -90,7 +90,7 @@ describe('typing', () => {
     expect(typed).toEqual([]);
   });
 
-  it('[F12] is shown after 300 ms, in the chat and thread, and again before it fades', async () => {
+  it('[F12] is shown after 300 ms, in the chat and thread, and again before it disappears', async () => {
     bus.publish(started);
     await pass(300);
     expect(typed).toEqual([{ chatId: '7', threadId: '9' }]);
@@ -130,7 +130,7 @@ describe('typing', () => {
     expect(typed).toHaveLength(1);
   });
 
-  it('[F12] is retried when it fails, and ends nothing', async () => {
+  it('[F12] is retried when it fails, without ending anything', async () => {
     served = { ...adapter, typing: { repeatMs: 10, show: () => Promise.reject(new Error('429')) } };
     bus.publish(started);
     await pass(1_000);
@@ -166,7 +166,7 @@ describe('a reaction on the message', () => {
     expect(reactions).toEqual(['m1 👀', 'm1 undefined']);
   });
 
-  it('[F12] is not shown when the settings name none, nor for a quick answer', async () => {
+  it('[F12] is not shown when the settings define none, nor for a quick answer', async () => {
     bus.publish(started);
     await vi.advanceTimersByTimeAsync(2_000);
     bus.publish(acknowledged);
@@ -176,8 +176,8 @@ describe('a reaction on the message', () => {
   });
 });
 
-describe('an answer that grows', () => {
-  it('[D05] is not shown while the rates leave no room next to answers', async () => {
+describe('a growing answer', () => {
+  it('[D05] is not shown while the rate limit is needed for answers', async () => {
     bus.publish(started);
     mayPreview = false;
     bus.publish(delta('a'));
@@ -189,7 +189,7 @@ describe('an answer that grows', () => {
     expect(shown).toEqual(['t: ab']);
   });
 
-  it('[F12] is shown at once and then once a second, each time in full', async () => {
+  it('[F12] is shown immediately and then once a second, each time in full', async () => {
     bus.publish(started);
     for (const text of ['a', 'b', 'c', 'd']) {
       bus.publish(delta(text));
@@ -199,7 +199,7 @@ describe('an answer that grows', () => {
     expect(shown).toEqual(['t: a', 't: abcd']);
   });
 
-  it('[F12] is shown as rarely as the settings say, and no more often than the platform allows', async () => {
+  it('[F12] is shown as rarely as the settings require, and no more often than the platform permits', async () => {
     const updatesIn = async (ms: number) => {
       updateEveryMs = ms;
       shown = [];
@@ -240,7 +240,7 @@ describe('an answer that grows', () => {
     expect(await shownIn(16_000)).toBeLessThan(6);
   });
 
-  it('[D07] stops growing after some messages: a longer answer is sent as a file in the end', async () => {
+  it('[D07] stops growing after some messages: a longer answer is eventually sent as a file', async () => {
     let messages = 0;
     let updates = 0;
     const update: StreamingCapability['update'] = async (_address, _turnId, answer) => {
@@ -291,7 +291,7 @@ describe('an answer that grows', () => {
     expect(shown).toHaveLength(2);
   });
 
-  it('[D02] is not shown before earlier parts that are still to be sent', async () => {
+  it('[D02] is not shown before earlier parts that are not sent yet', async () => {
     owed = true;
     bus.publish(started);
     bus.publish(delta('one'));
@@ -303,7 +303,7 @@ describe('an answer that grows', () => {
     expect(shown).toEqual(['t: one two']);
   });
 
-  it('[F12] ends after the update that is under way, and shows nothing later', async () => {
+  it('[F12] ends after the update in progress, and shows nothing later', async () => {
     updateTakesMs = 500;
     bus.publish(started);
     bus.publish(delta('first'));
@@ -314,7 +314,7 @@ describe('an answer that grows', () => {
     expect(shown).toEqual(['t: first', 't ended: answer']);
   });
 
-  it('[F12] starts again with the step after a tool; what was said before it stays until then', async () => {
+  it('[F12] starts again with the step after a tool call, and keeps the earlier text until then', async () => {
     bus.publish(started);
     bus.publish({ type: 'turn-delta', ...ref, step: 0, text: 'Let me **look' });
     await pass(5_000);

@@ -11,21 +11,21 @@ import { createPrefixRenderer } from '@parley/markup';
 import type { ChatKey } from '@parley/store';
 import type { ChannelAdapter, ChatAddress, StreamingCapability } from '../adapter.ts';
 
-/** Signs of life of running turns: typing, and the answer as it grows (F12). */
+/** Typing indicators and growing answers of running turns (F12). */
 export interface Presence {
-  /** Ends every sign of life. */
+  /** Ends all typing indicators and growing answers. */
   close(): void;
 }
 
-/** The services of presence: the live events and the adapter of one of this process's accounts. */
+/** The services of presence: the live events, and the adapter of one of this process's accounts. */
 export interface PresenceDeps {
   readonly bus: LiveBus;
   readonly adapterOf: (channel: string, account: string) => ChannelAdapter | undefined;
-  /** Whether the rates of the platform leave room for a preview now; always when absent. */
+  /** Whether the platform's rate limits permit a preview now; always when absent. */
   readonly mayPreview?: ((route: ReplyRoute) => boolean) | undefined;
   /**
-   * The shortest time between two updates of a growing answer, besides the platform's own limit. In
-   * ms.
+   * The shortest time between two updates of a growing answer, in addition to the platform's own
+   * limit. In ms.
    */
   readonly updateEveryMs?: ((route: ReplyRoute) => number) | undefined;
   /** Whether an earlier part is still to be sent to a chat. */
@@ -34,18 +34,18 @@ export interface PresenceDeps {
 }
 
 /**
- * Signs of life end (F12) even if the end of a turn is never published; twice the longest model
- * call. In ms.
+ * Presence ends after this time (F12) even if the end of a turn is never published; twice the
+ * longest model call. In ms.
  */
 const MAX_TURN_MS = 20 * 60_000;
 
 type Delta = Pick<Extract<LiveEvent, { type: 'turn-delta' }>, 'text' | 'step' | 'replyToMessageId'>;
 
-/** The sign of one turn in its chat. */
+/** What is shown of one turn in its chat. */
 interface Sign {
-  /** The answer grows; in a later step it starts again. */
+  /** The answer has grown; in a later step it starts again. */
   grow(delta: Delta): void;
-  /** A tool was called, or has ended. */
+  /** A tool call has started or completed. */
   call(call: LiveToolCall): void;
   end(comes: Comes): void;
 }
@@ -67,7 +67,7 @@ const AFTER: Readonly<Record<Extract<LiveEvent, { type: 'turn-ended' }>['outcome
   'put-off': 'nothing',
 };
 
-/** Shows typing and streams for every turn whose chat this process serves. */
+/** Shows typing and growing answers for every turn whose chat this process serves. */
 export function startPresence(deps: PresenceDeps): Presence {
   const signs = new Map<string, Sign>();
   const end = (turnId: string, comes: Comes = 'later'): void => {
@@ -76,7 +76,7 @@ export function startPresence(deps: PresenceDeps): Presence {
   };
   const begin = (event: Extract<LiveEvent, { type: 'turn-started' }>): void => {
     const { turnId, route, messageId, alsoAnswered = [] } = event;
-    // The same turn again: its first run died without an event.
+    // The same turn starts again: its first run died without an event.
     end(turnId);
     const adapter = deps.adapterOf(route.channel, route.account);
     if (!adapter) return;
@@ -155,16 +155,13 @@ function showSign({ typing, streaming }: ChannelAdapter, shown: Shown, log: Logg
 }
 
 /**
- * The most characters rendered per ms. Each update renders all of a growing answer, which takes up
- * to 5 ms for 1,000 characters: a long answer is shown less often, so that rendering takes no more
- * than about a tenth of the time.
+ * The maximum number of characters rendered per ms. Each update renders the whole growing answer,
+ * which takes up to 5 ms per 1,000 characters: a long answer is updated less often, so that
+ * rendering takes no more than about a tenth of the time.
  */
 const SHOWN_PER_MS = 20;
 
-/**
- * The number of messages of a growing answer that are shown; a longer one is sent as a file in the
- * end.
- */
+/** How many messages of a growing answer are shown; a longer one is eventually sent as a file. */
 const MAX_SHOWN_MESSAGES = 20;
 
 function streamAnswer(
@@ -188,20 +185,19 @@ function streamAnswer(
     },
     log,
     async () => {
-      // Parts of earlier answers that a slow platform has not accepted yet come before this one
-      // (D02).
+      // Parts of earlier answers that a slow platform has not accepted yet precede this one (D02).
       isItsTurn ||= !(await owes());
       if (isItsTurn && mayPreview()) await streaming.update(address, turnId, answer);
     },
   );
   const endStream = async (comes: Comes): Promise<void> => {
-    // Otherwise an update under way would be shown after the end.
+    // Otherwise an update in progress would be shown after the end.
     await updates.cancel();
     await streaming.end(address, turnId, comes);
   };
   return {
     grow({ text, step = 0, replyToMessageId }) {
-      // What was said before a tool call stays visible until there is something new.
+      // Text from before a tool call stays visible until there is something new.
       if (step !== shownStep) {
         answer = createPrefixRenderer({ ...target, maxLength });
         length = 0;
@@ -222,13 +218,14 @@ function streamAnswer(
 /** Runs a task at most once per interval and never concurrently; the last request is never lost. */
 export interface Throttle {
   request(): void;
-  /** Runs nothing more; resolves once a run under way has ended. */
+  /** Starts no more runs; resolves once a run in progress has completed. */
   cancel(): Promise<void>;
 }
 
 /**
- * Creates a throttle around `task`; a failing task is logged and the next request tries again.
- * @param firstAfterMs how long the very first run waits after its request.
+ * Creates a throttle around `task`; when the task fails, this is logged and the next request tries
+ * again.
+ * @param firstAfterMs how long the first run waits after its request.
  */
 function createThrottle(
   {
@@ -284,14 +281,17 @@ function createThrottle(
   };
 }
 
-/** Quick answers need no "typing": it would cost a call and arrive with the answer. In ms. */
+/**
+ * Quick answers need no typing indicator: it would cost a call and arrive together with the answer.
+ * In ms.
+ */
 const TYPING_AFTER_MS = 300;
 
 /** A quick answer needs no reaction either. In ms. */
 const ACKNOWLEDGE_AFTER_MS = 1_500;
 
 /**
- * Puts a reaction on a message after a moment, and removes it when the returned function is called.
+ * Adds a reaction to a message after a moment, and removes it when the returned function is called.
  */
 function showReaction(
   react: (emoji: string | undefined) => Promise<void>,
@@ -313,7 +313,7 @@ function showReaction(
   }, ACKNOWLEDGE_AFTER_MS).unref();
   return () => {
     clearTimeout(timer);
-    // In order; otherwise the reaction would stay.
+    // The two calls run in order; otherwise the reaction would stay.
     if (isShown) void shown.then(() => show(undefined));
   };
 }

@@ -9,21 +9,22 @@ import { CAPABILITIES } from '@parley/core/testing';
 import type { Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 
-/** For tests: how the platform answers one send. */
+/** For tests: the platform's response to one send. */
 export type Answer = ChannelFailure | { readonly kind: 'sent' };
 
-/** For tests: an outbox in memory and a platform under the test's control. */
+/** For tests: an outbox in memory and a platform controlled by the test. */
 export interface DeliveryScene {
   readonly store: Store;
   /** Chat id and text of each send, in order. */
   readonly sends: string[];
-  /** The texts that people see, by chat. */
+  /** The texts visible to people, by chat. */
   readonly visible: Map<string, string[]>;
-  /** Sets the answers to the next sends to a chat, one each; later sends succeed. */
+  /** Sets the responses to the next sends to a chat, one each; later sends succeed. */
   answer(chatId: string, ...answers: readonly Answer[]): void;
   send(part: OutboundPart, signal: AbortSignal): Promise<Receipt>;
   /**
-   * Puts the parts of one turn into the outbox, due at `at`. Returns what its commit hands over.
+   * Adds the parts of one turn to the outbox, due at `at`. Returns the parts that its commit passes
+   * on.
    */
   owe(chatId: string, texts: readonly string[], at?: number): Promise<FreshParts | undefined>;
   /** The state of each part of a chat, in order. */

@@ -24,13 +24,13 @@ export const POLICY: AccountPolicy = {
   answers: { mentions: 'dead', numbered: false },
 };
 
-/** For tests: the ingress of one account on a real database, and a record of what it did. */
+/** For tests: the ingress of one account on a real database, and a record of its actions. */
 export class IngressScene {
   /** The current time in ms; tests advance it. */
   now = 1_000_000;
   /** Durable points, wake-ups, deliveries and live events, in order. */
   readonly happened: string[] = [];
-  /** Live events, without those that only tell pages to look again. */
+  /** Live events, except those that only tell pages to refresh. */
   readonly events: LiveEvent[] = [];
   /** The lines of the log. */
   readonly lines: readonly string[];
@@ -72,7 +72,7 @@ export class IngressScene {
     };
   }
 
-  /** Opens an empty in-memory database, replacing one that was closed. */
+  /** Opens an empty in-memory database, replacing a closed one. */
   async open(): Promise<void> {
     this.#store = await openMemoryStore({ clock: () => this.now });
     this.#receive = this.ingressWith({});
@@ -112,7 +112,7 @@ export class IngressScene {
     return (await this.store.inbox.recent(chat, 100)).map((row) => row.message.text);
   }
 
-  /** Parley's own notices that the next turn of a conversation knows about. */
+  /** Parley's own notices that the next turn of a conversation receives. */
   async knownTo(conversationId: string): Promise<readonly string[]> {
     const work = { conversationId, owner: 'w', leaseMs: 10_000 };
     const turnId = `turn of ${conversationId}`;
@@ -128,7 +128,7 @@ export class IngressScene {
   }
 }
 
-/** A plain direct message for tests, changed where a case needs it. */
+/** A plain direct message for tests, with the fields that a test overrides. */
 export function aMessage(
   change: Partial<Omit<InboundMessage, 'chat' | 'sender'>> & {
     chat?: Partial<InboundMessage['chat']>;

@@ -22,7 +22,7 @@ function scene({ target }: WebFront) {
 }
 
 describe('showing a growing answer', () => {
-  it('[F12] uses the dialect of the front end and closes what is unfinished', async () => {
+  it("[F12] uses the front end's dialect and closes unfinished markup", async () => {
     const { streaming, answer, seen } = scene(WEB);
     answer.push('Some **bold');
     await streaming.update(HERE, 't1', answer);
@@ -46,7 +46,7 @@ describe('showing a growing answer', () => {
     expect(last()?.match(/\d+/g)).toEqual(numbers);
   });
 
-  it('[F12] shows late viewers what there is, until its part is sent or the turn ends', async () => {
+  it('[F12] shows late viewers the text so far, until its part is sent or the turn ends', async () => {
     const { hub, streaming, answer, last } = scene(WEB);
     const seenLater = (): readonly WebEvent[] => {
       const later: WebEvent[] = [];

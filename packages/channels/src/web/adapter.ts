@@ -9,14 +9,17 @@ import type {
 import { createEventHub, type EventHub, followingHub, sentFile, shownEntry } from './events.ts';
 import type { WebFront } from './front.ts';
 
-/** The page hides a typing sign soon after this, so it is repeated while the agent works. In ms. */
+/**
+ * The page hides a typing indicator shortly after this, so it is repeated while the agent works. In
+ * ms.
+ */
 const TYPING_INTERVAL_MS = 4_000;
-/** More than another gateway receives or sends between two polls. */
+/** More entries than another gateway receives or sends between two polls. */
 const FOLLOWED_ENTRIES = 50;
 
 /**
- * Connects one of Parley's own front ends: there is nothing to log in to, so it is connected once
- * it has started.
+ * Connects a built-in front end: there is nothing to log in to, so it is connected as soon as it
+ * has started.
  */
 export function createWebAdapter(
   context: ChannelContext<unknown>,
@@ -64,7 +67,7 @@ export function createWebAdapter(
   };
 }
 
-/** The hub of a single gateway, or of one among several. */
+/** The event hub, for a single gateway or for one among several. */
 function hubOf(context: ChannelContext<unknown>): EventHub {
   const hub = createEventHub();
   if (!context.isShared) return hub;
@@ -98,7 +101,7 @@ export function lazyRoutes(
   };
 }
 
-/** The largest file in the database, in bytes. */
+/** The largest file that the database accepts, in bytes. */
 const MAX_BYTES = 50 * 1_024 * 1_024;
 
 function capabilitiesOf({ target, buttons }: WebFront): Capabilities {
@@ -121,12 +124,12 @@ function capabilitiesOf({ target, buttons }: WebFront): Capabilities {
 /** The shortest time between two updates of a growing answer on a page, in ms. */
 const STREAM_INTERVAL_MS = 50;
 /**
- * A front end has no limit, but a part of this length is complete, so it is rendered once and not
- * again.
+ * A front end has no limit, but once a part has reached this length it is complete, so it is not
+ * rendered again.
  */
 const PART_LENGTH = 8_000;
 
-/** Shows growing answers to viewers. Without viewers nothing is rendered or kept. */
+/** Shows growing answers to viewers. Without viewers nothing is rendered or held in memory. */
 export function createStreaming(hub: EventHub, { dialect }: RenderTarget): StreamingCapability {
   return {
     minIntervalMs: STREAM_INTERVAL_MS,

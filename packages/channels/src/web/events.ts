@@ -29,25 +29,28 @@ export type WebEvent =
       readonly type: 'part';
       readonly partId: string;
       readonly turnId: string | null;
-      /** In a history: the message that it answers without a turn, such as a command. */
+      /** Only in a history: the message that it answers without a turn, such as a command. */
       readonly answers?: string;
       readonly text: string;
       /** Shown above it; its bytes are at `/sent/PART`. */
       readonly file?: WebFile;
-      /** Shown below it; pressing one is the same as writing its data. */
+      /** Shown below it; pressing one has the same effect as typing its data. */
       readonly buttons?: readonly Button[];
       readonly at: number;
     }
-  /** A message or part that a later message has replaced, and that is no longer shown. */
+  /** A message or part that was replaced by a later message and is no longer shown. */
   | { readonly type: 'replaced'; readonly id: string }
   | { readonly type: 'typing' }
-  /** The answer so far, in the channel's dialect; replaces what was shown for this turn. */
+  /** The answer so far, in the channel's dialect; it replaces the text shown for this turn. */
   | { readonly type: 'stream'; readonly turnId: string; readonly text: string }
-  /** A tool that the turn has called; sent again when it has ended. */
+  /** A tool that the turn has called; sent again when the call has completed. */
   | ({ readonly type: 'tool' } & ToolCallOfTurn)
   /** The turn is over; without a part it was stopped or stayed silent. */
   | { readonly type: 'stream-end'; readonly turnId: string }
-  /** Something changed in any conversation, or waits for a person: lists and counts of the page are asked for again. */
+  /**
+   * Something changed in any conversation, or waits for a person: the page requests its lists and
+   * counts again.
+   */
   | { readonly type: 'changed' };
 
 /** A file of a message, at `/files/MESSAGE/INDEX`, where INDEX is its position in the list. */
@@ -57,22 +60,22 @@ export interface WebFile {
   readonly name: string | null;
   /** In bytes. */
   readonly size: number | null;
-  /** Whether its bytes can be downloaded; they are kept only for a while. */
+  /** Whether its bytes can be downloaded; they are kept only for a limited time. */
   readonly isKept: boolean;
 }
 
-/** A chat in the list, newest first; `title` is how it began. */
+/** A chat in the list, newest first; `title` is the beginning of its first text. */
 export interface WebChat {
   readonly id: string;
   /** The id of its conversation. */
   readonly conversation: string;
   readonly title: string;
   readonly at: number;
-  /** When something was last sent there, in ms; 0 for never. */
+  /** When something was last sent there, in ms; 0 if nothing was. */
   readonly answeredAt: number;
 }
 
-/** One entry of the history as the page receives it; with the same ids as in the events. */
+/** One entry of the history as the page receives it, with the ids that the events use. */
 export type WebHistoryEntry =
   | Extract<WebEvent, { type: 'part' | 'replaced' }>
   | (Extract<WebEvent, { type: 'inbound' }> & {
@@ -87,11 +90,11 @@ export interface WebHistory {
   readonly commands: readonly Pick<CommandInfo, 'name' | 'summary'>[];
   /** The tools that the turns of these answers have called. */
   readonly calls?: readonly ToolCallOfTurn[];
-  /** The number of bytes that may be sent in one file, and in a message's files together. */
+  /** The maximum number of bytes per file, and of all files of a message together. */
   readonly limits?: { readonly file: number; readonly message: number };
 }
 
-/** The answer of `/messages` to an accepted message; `at` is its arrival, in ms. */
+/** The answer of `/messages` to an accepted message; `at` is the time of its arrival, in ms. */
 export interface WebReceipt {
   readonly outcome: IngressOutcome;
   readonly at: number;
@@ -114,20 +117,20 @@ export function shownEntry(entry: HistoryEntry): WebHistoryEntry {
   return { type: 'part', partId, ...of, text: body.text, ...more, at };
 }
 
-/** A file that was sent, as pages show it. */
+/** A sent file, as pages show it. */
 export function sentFile({ kind, name, size }: OutboundFile): WebFile {
   return { kind, name, size: size ?? null, isKept: true };
 }
 
 /**
- * Sends events to the current viewers of a chat. Keeps a growing answer while it is watched, and
+ * Sends events to the current viewers of a chat. Holds a growing answer while it is watched, and
  * nothing else: the tables are the history.
  */
 export interface EventHub {
   publish(chatId: string, event: WebEvent): void;
   /**
-   * Sends a growing answer immediately, because its next piece may take long. Returns a function
-   * that ends watching.
+   * Subscribes to a chat. A growing answer is sent immediately, because its next update may be slow
+   * to come. Returns a function that unsubscribes.
    */
   watch(chatId: string, listener: (event: WebEvent) => void): () => void;
   /** Whether there are viewers; without them nothing needs to be rendered. */
@@ -174,17 +177,17 @@ interface FollowDeps {
   readonly everyMs?: number;
 }
 
-/** How often to look for what other gateways received or sent, in ms. */
+/** How often to poll for what other gateways received or sent, in ms. */
 const POLL_INTERVAL_MS = 1_000;
 
 /**
- * The hub of a chat that other gateways serve as well: it also reports their messages and answers.
- * Those are in the shared history, which is read while there are viewers. Whatever a viewer
- * receives twice has the same id.
+ * The hub of a chat that other gateways serve as well: it also reports messages and answers that
+ * they handle. These are in the shared history, which is read while there are viewers. Anything
+ * that a viewer receives twice has the same id.
  */
 export function followingHub(hub: EventHub, deps: FollowDeps): EventHub {
   const { chatId, newest, log, everyMs = POLL_INTERVAL_MS } = deps;
-  /** Absent until the first read: a new viewer reads the history itself. */
+  /** Undefined until the first read: a new viewer reads the history itself. */
   let known: Set<string> | undefined;
   let timer: NodeJS.Timeout | undefined;
   const look = async (): Promise<void> => {
@@ -237,22 +240,25 @@ interface EventStreamOptions {
   readonly chatId: string;
   /** Ends the stream when it fires. */
   readonly closing: AbortSignal;
-  /** Calls back on changes anywhere, for a page that shows more than the chat; returns what ends that. */
+  /**
+   * Calls back on changes anywhere, for a page that shows more than the chat; returns a function
+   * that unsubscribes.
+   */
   readonly onChange?: ((listener: () => void) => () => void) | undefined;
 }
 
-/** Changes within this time are one event, in ms. */
+/** Changes within this time are merged into one event, in ms. */
 const CHANGES_JOIN_MS = 250;
 
 /** Proxies and browsers give up on a stream that is silent for a minute. */
 const KEEP_ALIVE_MS = 20_000;
 /**
- * A watcher that is this many bytes behind receives no unfinished answers, because the next one
+ * A viewer that lags this many bytes behind receives no unfinished answers, because the next one
  * contains everything again.
  */
 const SLOW_BYTES = 256_000;
 /**
- * A watcher that is this many bytes behind does not read at all; it is disconnected and finds
+ * A viewer that lags this many bytes behind is not reading at all; it is disconnected and finds
  * everything in the history.
  */
 const LOST_BYTES = 8_000_000;
@@ -265,7 +271,7 @@ const HEADERS = {
 };
 
 /**
- * Live events of a chat for one watcher, as server-sent events, until either side ends the stream.
+ * Live events of a chat for one viewer, as server-sent events, until either side ends the stream.
  */
 export function eventStream(options: EventStreamOptions): Response {
   let end = (): void => undefined;
@@ -276,7 +282,7 @@ export function eventStream(options: EventStreamOptions): Response {
       },
       cancel: () => end(),
     },
-    // Counts the unread bytes; the watcher's own pace reduces them.
+    // Counts the unread bytes; they decrease as the viewer reads.
     new ByteLengthQueuingStrategy({ highWaterMark: LOST_BYTES }),
   );
   return new Response(body, { headers: HEADERS });

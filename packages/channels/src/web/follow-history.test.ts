@@ -35,7 +35,7 @@ describe('a chat that several gateways serve', () => {
   const watch = () => hub.watch('main', (event) => void seen.push(event));
   const looked = (times: number) => vi.waitFor(() => expect(looks).toBeGreaterThan(times), 30_000);
 
-  it('[D09] notifies watchers of what another gateway sent, once', async () => {
+  it('[D09] notifies viewers once of what another gateway sent', async () => {
     const unwatch = watch();
     await looked(3);
     history.push(part('there'));
@@ -44,7 +44,7 @@ describe('a chat that several gateways serve', () => {
     unwatch();
   });
 
-  it('[D09] [U08] notifies watchers of what was replaced at another gateway, once', async () => {
+  it('[D09] [U08] notifies viewers once of what was replaced at another gateway', async () => {
     const unwatch = watch();
     await looked(3);
     history[0] = { type: 'replaced', id: 'old' };

@@ -1,10 +1,7 @@
 import type { RenderTarget } from '@parley/core';
 import { z } from 'zod';
 
-/**
- * One of Parley's own places to chat: the web page or the terminal. They differ in how text is
- * shown.
- */
+/** A built-in place to chat: the web page or the terminal. They differ in how they show text. */
 export interface WebFront {
   readonly channel: 'web' | 'terminal';
   /** Its name in the settings form. */
@@ -14,19 +11,19 @@ export interface WebFront {
   /** Its name in the start banner. */
   readonly as: string;
   readonly target: RenderTarget;
-  /** Whether choices can be pressed there; otherwise they are typed. */
+  /** Whether it has buttons for choices; otherwise they are typed. */
   readonly buttons: boolean;
 }
 
 /**
- * The chat that every front end has: the holder of the token is the owner. The page may start
- * others next to it.
+ * The chat that every front end has; the holder of the token is the owner. The page can start more
+ * chats.
  */
 export const CHAT_ID = 'main';
 
 /**
- * The id of a chat, chosen by the page that starts it; a chat exists from its first message on.
- * With the prefix `@NAME/`, it is a chat with that agent (F14).
+ * The id of a chat, chosen by the page that starts it; a chat exists once it has a message. With
+ * the prefix `@NAME/`, it is a chat with that agent (F14).
  */
 export const ChatId = z.string().regex(/^(?:@[a-z0-9][a-z0-9-]{0,31}\/)?(?:main|[0-9a-f]{32})$/);
 
@@ -36,7 +33,7 @@ export const OWNER_ID = 'owner';
 /** Neither a page nor a terminal has a limit, so an answer is a single part. In UTF-16 units. */
 const NO_LIMIT = 4_000_000;
 
-/** The web page: HTML from Parley's own printer, safe to show. */
+/** The web page: safe HTML from Parley's own printer. */
 export const WEB: WebFront = {
   channel: 'web',
   title: 'Chat on the web page',

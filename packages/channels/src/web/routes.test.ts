@@ -16,7 +16,7 @@ const silent: Logger = {
   child: () => silent,
 };
 
-/** A web front end over an ingress that a test controls. */
+/** A web front end on top of an ingress that a test controls. */
 interface WebFrontScene {
   readonly adapter: ChannelAdapter;
   readonly received: InboundMessage[];
@@ -27,7 +27,7 @@ interface WebFrontScene {
 }
 
 /**
- * Creates a front end; `receive` returns the outcome of a message, `history` what was said before.
+ * Creates a front end; `receive` returns the outcome of a message, `history` the earlier messages.
  */
 function webFront(
   receive: (message: InboundMessage) => Promise<IngressOutcome> | IngressOutcome,
@@ -99,7 +99,7 @@ describe('a message from the page', () => {
     });
   });
 
-  it('[F03] is published to every open page, once, with the time before it was stored', async () => {
+  it('[F03] is published to every open page, once, with a time from before it was stored', async () => {
     const { ask, post } = webFront(accepted);
     const pages = [await ask('/events'), await ask('/events')];
     const before = Date.now();
@@ -112,7 +112,7 @@ describe('a message from the page', () => {
     }
   });
 
-  it('[U08] that replaces another one is published with the ids it replaces, as is its receipt', async () => {
+  it('[U08] that replaces another one is published with the ids it replaces, and so is its receipt', async () => {
     const { ask, post, received } = webFront(() => ({
       kind: 'accepted',
       conversationId: 'c',
@@ -298,7 +298,7 @@ const part = (partId: string, size: number) => ({
 });
 
 describe('live events of a page', () => {
-  it('reach every watcher of the chat and nobody else', async () => {
+  it('reach every viewer of the chat and nobody else', async () => {
     const { hub, open } = scene();
     const page = open();
     hub.publish('other', { type: 'typing' });
@@ -326,7 +326,7 @@ describe('live events of a page', () => {
     expect(bytes).toBeLessThan(10_000_000);
   });
 
-  it('a page that leaves is no longer watched for', async () => {
+  it('a page that disconnects is no longer a viewer', async () => {
     const { hub, open } = scene();
     const page = open();
     expect(hub.isWatched('main')).toBe(true);

@@ -33,11 +33,14 @@ const MessageId = z.string().regex(/^[\w-]{8,64}$/, 'must be 8 to 64 letters, di
 const Posted = z.strictObject({
   id: MessageId,
   text: z.string(),
-  /** The newest message of the chat, which this one replaces if it is still the newest. */
+  /** The newest message of the chat, to be replaced by this one if it is still the newest. */
   replaces: MessageId.optional(),
 });
 
-/** The largest request, in bytes; ingress limits the length of a message, with a kinder answer. */
+/**
+ * The largest request, in bytes; ingress limits the length of a message and gives a friendlier
+ * answer.
+ */
 const LARGEST_BODY = 4_000_000;
 const HISTORY_ENTRIES = 200;
 
@@ -104,7 +107,7 @@ export function createRoutes(deps: RouteDeps): Hono {
   });
   app.get('/events', (c) => {
     if (closing.aborted) return c.json({ error: 'Parley is shutting down.' }, 503);
-    // Nobody would read the stream, nor end it.
+    // A HEAD request has nobody to read the stream or to end it.
     if (c.req.method === 'HEAD') return c.body(null);
     // A terminal shows nothing but its chat.
     const onChange = channel === 'web' ? context.chats?.onChange : undefined;
@@ -140,8 +143,8 @@ async function takePostedMessage(
 ) {
   const { id, text } = posted;
   const chatId = readChatId(c) ?? CHAT_ID;
-  // Read before the message is stored: a quick answer may be published first, and must not look
-  // older.
+  // Read before the message is stored: a quick answer may be published first, and the message must
+  // not look newer than it.
   const at = deps.context.clock();
   const message = inbound(deps, chatId, { ...posted, at, files });
   const bytes = await Promise.all(files.map((file) => file.bytes()));
@@ -195,14 +198,14 @@ function inbound(
   };
 }
 
-/** A message with its files, or why it is not accepted and what to do. */
+/** A message with its files, or the reason why it is not accepted and what to do. */
 type Form =
   | { readonly posted: z.infer<typeof Posted>; readonly files: readonly File[] }
   | { readonly error: string; readonly status: 400 | 409 | 413 };
 
 /** Limits of one message. */
 const MAX_FILES = 32;
-/** The names and boundaries of a form, in bytes. */
+/** For the names and boundaries of a form, in bytes. */
 const FRAME = 100_000;
 const MB = 1_024 * 1_024;
 

@@ -5,8 +5,8 @@ import { plausibility } from './plausible.ts';
 const SAMPLE_BYTES = 32_768;
 
 /**
- * Whether bytes switch between character sets by escape sequences, as Japanese mail does
- * (ISO-2022). Sequences that color terminal output are of another kind.
+ * Whether bytes switch between character sets with escape sequences, as Japanese mail does
+ * (ISO-2022). The sequences that color terminal output are of a different kind.
  */
 export function isStateful(bytes: Uint8Array): boolean {
   if (!bytes.includes(0x1b)) return false;

@@ -6,7 +6,7 @@ const LOOKED_AT = 2_048;
 
 /**
  * The encoding that a file declares in the syntax of XML, HTML, CSS, Python or editors; undefined
- * when it declares none.
+ * if it declares none.
  */
 export function declaredInside(bytes: Uint8Array): string | undefined {
   const start = Buffer.from(bytes.subarray(0, LOOKED_AT)).toString('latin1');
@@ -30,8 +30,8 @@ const STATEMENTS: readonly RegExp[] = [
 const SAMPLE_BYTES = 65_536;
 
 /**
- * Whether bytes are plausible in the encoding declared for them. Declarations are often wrong: a
- * server names one encoding for all files, or an editor keeps the line and saves as UTF-8.
+ * Whether bytes are plausible in their declared encoding. Declarations are often wrong: a server
+ * declares one encoding for all files, or an editor keeps the line and saves as UTF-8.
  */
 export function fitsDeclared(bytes: Uint8Array, encoding: Encoding, isCut: boolean): boolean {
   const isPart = isCut || bytes.length > SAMPLE_BYTES;

@@ -12,12 +12,12 @@ export { decodeInPieces } from './labels.ts';
 interface DetectedEncoding {
   readonly encoding: Encoding;
   readonly certainty: DecodedText['certainty'];
-  /** The bytes without a byte order mark, and without a character that a bounded read cut. */
+  /** The bytes without a byte order mark, and without a character truncated by a bounded read. */
   readonly content: Uint8Array;
 }
 
 /**
- * Decodes bytes in the encoding they have. It does what `decodeText` does, with everything loaded
+ * Decodes bytes in the encoding they have. Equivalent to `decodeText`, but everything is loaded
  * except the detector, which is loaded with the first text that is not Unicode. For processes that
  * read documents. Never throws.
  */
@@ -83,7 +83,7 @@ export interface DecodedText {
 
 /** Facts about the bytes, besides the bytes themselves. */
 export interface EncodingHints {
-  /** The charset that a header, a MIME part or a person declared. Used when it fits the bytes. */
+  /** The charset declared by a header, a MIME part or a person. Used if it fits the bytes. */
   readonly declared?: string | undefined;
   /**
    * Whether the bytes are the beginning of something longer, so that the last character may be
@@ -122,7 +122,7 @@ function detectMarked(bytes: Uint8Array): DetectedEncoding | null {
   for (const [mark, encoding] of MARKS) {
     if (!mark.every((byte, at) => bytes[at] === byte)) continue;
     const content = bytes.subarray(mark.length);
-    // If others appended to the file in UTF-8, its mark no longer holds for all of it.
+    // If other programs appended to the file in UTF-8, its mark no longer applies to all of it.
     if (!isMostlyReplaced(content, encoding)) return { encoding, certainty: 'sure', content };
   }
   return null;
@@ -144,8 +144,8 @@ function legacyThatLooksLikeUtf8(
 }
 
 /**
- * A word or two in another encoding may be valid UTF-8 by accident, but then they consist of
- * letters that no one writes.
+ * A word or two in another encoding may be valid UTF-8 by accident, but then the letters are ones
+ * that no one writes.
  */
 function isUnlikelyUtf8(bytes: Uint8Array): boolean {
   if (bytes.length > A_FEW_WORDS) return false;
@@ -184,8 +184,8 @@ function detectDeclared(bytes: Uint8Array, hints: EncodingHints): Detected | nul
 }
 
 /**
- * Whether text that is declared as Latin-1 is beyond doubt in another script. Programs declare
- * Latin-1 for whatever they send, and any bytes are text in it.
+ * Whether text declared as Latin-1 is clearly in another script. Programs declare Latin-1 for
+ * anything they send, and any bytes are valid text in it.
  */
 function isOfAnotherScript(bytes: Uint8Array, isCut: boolean): boolean {
   const { encoding, isSure } = guessEncoding(bytes, isCut);
@@ -218,9 +218,9 @@ function detectNearlyUtf8(bytes: Uint8Array, { isCut = false }: EncodingHints): 
 }
 
 /**
- * A few words of UTF-8 next to as many in another encoding. Decoded as another Latin encoding they
- * have signs within words, whereas bytes that are UTF-8 by accident rarely form letters that people
- * write.
+ * A few words of UTF-8 next to as many in another encoding. Decoded in another Latin encoding, they
+ * have symbols within words, whereas bytes that are UTF-8 by accident rarely form letters that
+ * people write.
  */
 function detectHalfUtf8(bytes: Uint8Array, isCut: boolean): Detected | null {
   const guess = guessEncoding(bytes, isCut);
@@ -251,7 +251,7 @@ function countReplaced(text: string, bytes: Uint8Array, encoding: Encoding): num
   return isUtf8(bytes) ? 0 : Math.max(count - countSequences(bytes).replacements, 1);
 }
 
-/** Enough of a file to tell how it continues, in bytes. */
+/** Enough of a file to show how it continues, in bytes. */
 const SAMPLE_BYTES = 65_536;
 
 function isMostlyReplaced(bytes: Uint8Array, encoding: Encoding): boolean {
@@ -261,7 +261,7 @@ function isMostlyReplaced(bytes: Uint8Array, encoding: Encoding): boolean {
 }
 
 /**
- * Whether there are control characters that no text file has but that make up half of UTF-16.
+ * Whether there are control characters that no text file contains but that make up half of UTF-16.
  * Terminal colors and page breaks are common in logs and do not count.
  */
 function hasOddControls(bytes: Uint8Array): boolean {
@@ -298,7 +298,7 @@ const MIN_BYTES = 8;
 /**
  * The offset at which a UTF-16 file continues in UTF-8: PowerShell created it, and a shell or an
  * agent has appended to it since. Decoded as UTF-16 these lines would be ideographs that no one
- * wrote, although none of their bytes is invalid. Null when it does not.
+ * wrote, although all of their bytes are valid. Null when it does not continue in UTF-8.
  */
 function appendedUtf8At(content: Uint8Array, encoding: Encoding): number | null {
   if (encoding !== 'utf-16le' && encoding !== 'utf-16be') return null;

@@ -71,7 +71,7 @@ describe('the text of bytes', () => {
     expect(encodingWarning(decoded)).toMatch(/^It is UTF-8 with invalid bytes: 1 character could/);
   });
 
-  it('[W10] does not count a character that a bounded read cut, in any encoding', () => {
+  it('[W10] does not count a character truncated by a bounded read, in any encoding', () => {
     for (const [, saved, text] of [['', 'utf-8', CHINESE] as const, ...SENTENCES.slice(0, 5)]) {
       const bytes = iconv.encode(`${text}${text}`, saved).subarray(0, -1);
       const decoded = decodeText(bytes, { isCut: true });
@@ -103,7 +103,7 @@ describe('the text of bytes', () => {
     expect(decoded).toMatchObject({ text, encoding, certainty: 'sure' });
   });
 
-  it('[W10] does not follow a wrong declaration', () => {
+  it('[W10] ignores a wrong declaration', () => {
     const utf8 = Buffer.from(`<?xml version="1.0" encoding="windows-1251"?><a>${CHINESE}</a>`);
     expect(decodeText(utf8, { declared: 'iso-8859-1' })).toMatchObject({ encoding: 'utf-8' });
     const gbk = iconv.encode(CHINESE, 'gb18030');
@@ -112,12 +112,12 @@ describe('the text of bytes', () => {
     expect(decodeText(gbk, { declared: 'no-such-charset' }).text).toBe(CHINESE);
   });
 
-  it('[W10] is detected late in a large file', () => {
+  it('[W10] is detected even if it comes late in a large file', () => {
     const text = `${'plain line\n'.repeat(100_000)}${RUSSIAN}\n`;
     expect(decodeText(iconv.encode(text, 'win1251')).text).toBe(text);
   });
 
-  it('[W10] is absent in a program or a picture', () => {
+  it('[W10] is not found in a program or a picture', () => {
     const noise = Uint8Array.from({ length: 4_096 }, (_, at) => (at * 7919 + (at >> 3) * 31) % 256);
     expect(decodeText(noise).certainty).toBe('none');
     expect(encodingWarning(decodeText(noise))).toContain('cannot be read');
@@ -136,7 +136,7 @@ describe('the text of bytes', () => {
     },
   );
 
-  it('[W10] is not Latin-1 merely because a program declares that for whatever it sends', () => {
+  it('[W10] is not Latin-1 merely because a program declares that for anything it sends', () => {
     for (const [saved, text] of [
       ['gbk', CHINESE],
       ['win1251', RUSSIAN],
@@ -188,7 +188,7 @@ describe('the text of bytes', () => {
     }
   });
 
-  it('[W10] of one word is a guess, and says so', () => {
+  it('[W10] of one word is a guess, and is marked as one', () => {
     const decoded = decodeText(iconv.encode('测试', 'gb18030'));
     expect(decoded).toMatchObject({ text: '测试', certainty: 'guess' });
     expect(encodingWarning(decoded)).toContain('guessed (GB18030, Simplified Chinese)');
@@ -236,7 +236,7 @@ const written = fc.constantFrom(...WORDS).chain(([saved, words, glue]) =>
 );
 
 describe('text that people write in any encoding', () => {
-  it('[W10] is read as it was written, or declared to be a guess', () => {
+  it('[W10] is read as it was written, or marked as a guess', () => {
     fc.assert(
       fc.property(written, ({ saved, text }) => {
         const decoded = decodeText(iconv.encode(text, saved));

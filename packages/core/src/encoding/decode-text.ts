@@ -6,8 +6,8 @@ import type { DecodedText, EncodingHints } from './decode-bytes.ts';
 const require = createRequire(import.meta.url);
 
 /**
- * Decodes bytes in the encoding they have (W10). This is the only place that decides about
- * encodings: every file, attachment and page that Parley did not write itself is decoded here, so
+ * Decodes bytes in the encoding they have (W10). This is the only place where encodings are
+ * decided: every file, attachment and page that Parley did not write itself is decoded here, so
  * that all parts of Parley read the same text. Valid UTF-8 is recognized immediately; the code that
  * distinguishes other encodings is loaded with the first text that needs it. Never throws.
  */

@@ -3,7 +3,7 @@ import type { Encoding } from './labels.ts';
 /**
  * How familiar the ideographs, syllables and words of a text are, from 0 to 1. A standard has
  * thousands of ideographs and nearly any pair of bytes is one, but a few hundred make up half of
- * what people write: in a line or two, this distinguishes Chinese, Korean and Japanese. In other
+ * what people write: this distinguishes Chinese, Korean and Japanese within a line or two. In other
  * scripts, words have more than one letter.
  */
 export function familiarity(text: string, encoding: Encoding): number {
@@ -25,7 +25,10 @@ function areSingle(runs: readonly string[]): boolean {
   return runs.length > 0 && runs.every((run) => [...run].length === 1);
 }
 
-/** The words in scripts other than Latin, and those with a letter that only Central Europe uses. */
+/**
+ * Words in scripts other than Latin, and those with a letter that only Central European languages
+ * use.
+ */
 function findTellingWords(text: string): readonly string[] {
   const latin = text.match(/\p{Script=Latin}+/gu) ?? [];
   return [
@@ -59,7 +62,7 @@ const JAPANESE =
 const HANGUL =
   /[이다는을의에가고하지사한를로기은어도리서자아나그대시인해일으정수들제보부장과게라만여면전원음주상동있공구관계무조스비요생치우마유세성선문내국모소것미오물연안식았었습니합입겠까네거신중않못없년월분금회김박최강영희민진경준현호훈철순명름화번처울산광역특별남북달말날밤침저녁점심집밥돈개건늘녕감반갑출발했취참석열꼭려차타]/g;
 
-/** The most frequent characters of the languages that each encoding is used for. */
+/** The most frequent characters of the languages for which each encoding is used. */
 const FAMILIAR: Readonly<Record<Encoding, RegExp>> = {
   gb18030: SIMPLIFIED,
   big5: TRADITIONAL,

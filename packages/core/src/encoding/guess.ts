@@ -17,15 +17,15 @@ interface Guess {
 }
 
 /**
- * The encodings that the detector is asked about: those that Node can decode and that files use.
- * Names are the detector's.
+ * The encodings among which the detector chooses: those that Node can decode and that files use.
+ * The names are the detector's.
  */
 const CANDIDATES =
   'gb18030 big5hkscs cp932 euc-jp cp949 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 koi8-r koi8-u cp866 iso8859-2 iso8859-5 iso8859-7 iso8859-15 mac-roman mac-cyrillic cp874'.split(
     ' ',
   );
 
-/** Encodings that files seldom use; others are as likely as the detector says. */
+/** Encodings that files seldom use; all others are as likely as the detector reports. */
 const PRIORS: Readonly<Record<Encoding, number>> = {
   'utf-8': 4,
   gb18030: 1.2,
@@ -43,9 +43,11 @@ const PRIORS: Readonly<Record<Encoding, number>> = {
   'windows-1258': 0.7,
 };
 
-/** Added to the detector's score, which is close to nothing for a word or two. */
+/** Added to the detector's score, which is almost zero for a word or two. */
 const FLOOR = 0.004;
-/** How many times more likely than the next one the best encoding must be to count as sure. */
+/**
+ * How many times more likely than the second-best encoding the best one must be to count as sure.
+ */
 const SURE_FACTOR = 1.8;
 /** The number of non-ASCII characters that suffices to be sure. */
 const SURE_CHARACTERS = 8;
@@ -60,13 +62,14 @@ interface Candidate {
 }
 
 /**
- * Guesses the encoding from the lines with non-ASCII bytes. Loads the detector (a megabyte) once.
+ * Guesses the encoding from the lines with non-ASCII bytes. The detector (a megabyte) is loaded
+ * once.
  */
 export function guessEncoding(bytes: Uint8Array, isCut: boolean): Guess {
   const sample = sampleOf(bytes);
   if (isBinary(sample)) return { encoding: 'windows-1252', isSure: false, isText: false };
   const isPart = isCut || sample.length < bytes.length;
-  // Bytes that a crash left between the lines of a log are not letters of any encoding.
+  // Bytes that a crash left between the lines of a log are not letters in any encoding.
   const [best, ...others] = rankEncodings(
     sample.includes(0) ? sample.filter((byte) => byte > 0) : sample,
     isPart,
@@ -81,8 +84,8 @@ export function guessEncoding(bytes: Uint8Array, isCut: boolean): Guess {
 }
 
 /**
- * Whether a twelfth of all bytes are control characters that text rarely has. NULs do not count,
- * because a crash may have left them.
+ * Whether a twelfth of all bytes are control characters that text rarely contains. NULs do not
+ * count, because a crash may have left them.
  */
 function isBinary(sample: Uint8Array): boolean {
   let controls = 0;
@@ -130,8 +133,8 @@ function rankEncodings(sample: Uint8Array, isPart: boolean): readonly Candidate[
 }
 
 /**
- * Tried whatever the detector says, because it drops encodings in which a single damaged byte is
- * invalid.
+ * Tried whatever the detector reports, because it excludes encodings in which a single damaged byte
+ * is invalid.
  */
 const ALWAYS: readonly Encoding[] = [
   'windows-1252',
@@ -142,7 +145,7 @@ const ALWAYS: readonly Encoding[] = [
   'euc-jp',
 ];
 
-/** The codes of a script's capitals, and their distance to the small letters. */
+/** The codes of a script's capital letters, and their distance to the small letters. */
 const CAPITALS: readonly (readonly [Encoding, { first: number; last: number; small: number }])[] = [
   ['windows-1251', { first: 0xc0, last: 0xdf, small: 0x20 }],
   ['koi8-r', { first: 0xe0, last: 0xff, small: -0x20 }],
@@ -150,8 +153,8 @@ const CAPITALS: readonly (readonly [Encoding, { first: number; last: number; sma
 ];
 
 /**
- * Converts a text in capitals to small letters, which the detector knows; null when it is not such
- * a text.
+ * Converts a text in capitals to small letters, which the detector knows; null when the text is not
+ * in capitals.
  */
 function toLowerCaseLetters(
   sample: Uint8Array,
@@ -168,12 +171,12 @@ function toLowerCaseLetters(
 const MIN_CAPITALS = 4;
 /**
  * The confidence in Shift-JIS when words in half-width kana are found, which the detector does not
- * know.
+ * recognize.
  */
 const HALF_WIDTH = 0.1;
 
 /**
- * The valid characters of an encoding that the detector dropped because of a single damaged byte.
+ * The valid characters of an encoding that the detector excluded because of a single damaged byte.
  * They are searched between spaces and separators. In these encodings, no byte below the digits is
  * part of another character.
  */

@@ -1,7 +1,7 @@
 /**
  * Whether a text has words in half-width kana, as Japanese banks write them. Each kana is one byte,
- * so words in any other table may look like them; but voicing marks follow no more than half of the
- * letters, and other tables have no letters where kana have their first rows.
+ * so words in any other table may look like them; but voicing marks follow at most half of the
+ * letters, and other tables have no letters where the first rows of kana are.
  */
 export function hasHalfWidthWords(text: string): boolean {
   const words = text.match(/[\uff66-\uff9f]+/g) ?? [];
@@ -17,5 +17,5 @@ export function hasHalfWidthWords(text: string): boolean {
 }
 
 const MIN_LETTERS = 4;
-/** The smallest share of letters from the first three of ten rows. */
+/** The minimum share of letters from the first three of ten rows. */
 const FIRST_ROWS = 0.15;

@@ -1,7 +1,7 @@
 /**
- * Decodes EUC-KR as Windows writes it, with all syllables (code page 949). Node reads only the
+ * Decodes EUC-KR as Windows writes it, with all syllables (code page 949). Node decodes only the
  * 2,350 of the standard: the others, which are common in chats, are two bytes outside the
- * standard's square, in the order of Unicode.
+ * standard's square, in Unicode order.
  */
 export function decodeKorean(bytes: Uint8Array, isCut: boolean): string {
   const standard = new TextDecoder('euc-kr', { ignoreBOM: true }).decode(bytes, { stream: isCut });
@@ -49,7 +49,7 @@ function columnOf(trail: number): number | null {
 
 const otherSyllables = onceMade();
 
-/** Built with the first text that has such a syllable. */
+/** Built when the first text contains such a syllable. */
 function onceMade(): () => readonly string[] {
   let made: readonly string[] | undefined;
   return () => {

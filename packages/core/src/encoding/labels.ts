@@ -38,7 +38,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   'windows-950': 'big5',
 };
 
-/** The encoding that a label names, in any spelling; null when Parley cannot decode it. */
+/** The encoding that a label names, in any spelling; null if Parley cannot decode it. */
 export function encodingOf(label: string): Encoding | null {
   const plain = label.trim().toLowerCase().replaceAll('_', '-');
   const known = ALIASES[plain] ?? ALIASES[plain.replaceAll('-', '')];
@@ -55,7 +55,7 @@ export function encodingOf(label: string): Encoding | null {
   return null;
 }
 
-/** The name of an encoding for people. */
+/** The display name of an encoding. */
 export function nameForPeople(encoding: Encoding): string {
   return (
     NAMES[encoding] ?? encoding.replace(/^(utf|iso|koi8|euc|ibm)/, (part) => part.toUpperCase())
@@ -94,7 +94,7 @@ export function decodeAs(encoding: Encoding, bytes: Uint8Array, isCut = false): 
   return new TextDecoder(encoding, { ignoreBOM: true }).decode(bytes, { stream: isCut });
 }
 
-/** Decodes many bytes piece by piece, for callers that keep only a part of the text. */
+/** Decodes many bytes piece by piece, for callers that keep only part of the text. */
 export function* decodeInPieces(encoding: Encoding, bytes: Uint8Array): Iterable<string> {
   const isOwn = encoding.startsWith('utf-32') || encoding === 'windows-1252';
   const decoder = isOwn ? null : new TextDecoder(encoding, { ignoreBOM: true });

@@ -1,14 +1,13 @@
 import { hasHalfWidthWords } from './half-width.ts';
 import type { Encoding } from './labels.ts';
 
-/** More characters than this add no information. */
+/** Beyond this number, more characters add no information. */
 const MAX_CHARACTERS = 2_000;
 
 /**
  * How plausible a text is as human writing, from 0 to 1, judged by its non-ASCII characters:
- * frequent ideographs, letters of one script, small letters that do not turn into capitals within a
- * word. Plain ASCII gets 1. `encoding` is the one it was decoded from, which determines what is
- * frequent.
+ * frequent ideographs, letters of one script, no capitals after small letters within a word. Plain
+ * ASCII gets 1. `encoding` is the one from which it was decoded; it determines what is frequent.
  */
 export function plausibility(text: string, encoding: Encoding): number {
   let sum = 0;
@@ -46,7 +45,7 @@ export function plausibility(text: string, encoding: Encoding): number {
 
 /**
  * Whether it combines letters that no language combines: Turkish and Lithuanian look Icelandic in
- * Windows-1252, and Czech gets Slovak letters in the wrong one of two tables.
+ * Windows-1252, and Czech contains Slovak letters in the wrong one of two tables.
  */
 function isNoLanguage(text: string): boolean {
   const isIcelandic = /[ðþÐÞ]/.test(text);
@@ -55,14 +54,14 @@ function isNoLanguage(text: string): boolean {
 }
 
 /**
- * Languages in Latin letters use more plain letters than accented ones; bytes of other scripts look
- * as if they had none.
+ * Languages in Latin script use more plain letters than accented ones; bytes of other scripts look
+ * as if they had no plain letters.
  */
 function density(latin: number, ascii: number): number {
   return latin >= 8 && latin > ascii ? 0.4 : 1;
 }
 
-/** The share of the most frequent script. Ideographs count with kana and with Hangul. */
+/** The share of the most frequent script. Ideographs count together with kana and with Hangul. */
 function dominantScriptShare(scripts: ReadonlyMap<string, number>): number {
   let all = 0;
   let most = 0;
@@ -111,7 +110,7 @@ function weightOf(
     case 'Han':
       return isFrequentHan(character, encoding) ? 1 : 0.3;
     case 'Kana':
-      // Chinese standards include kana, which hardly any Chinese text uses.
+      // Chinese standards include kana, which hardly any Chinese text contains.
       if (encoding === 'gb18030' || encoding === 'big5') return 0.3;
       // Half-width kana are one byte each, so any bytes may look like them.
       if (encoding !== 'shift_jis' || !/[\uff61-\uff9f]/.test(character)) return 1;
@@ -129,7 +128,7 @@ function weightOf(
 }
 
 /**
- * A capital after a small letter, or next to a letter of another script, results from decoding with
+ * A capital after a small letter, or next to a letter of another script, indicates decoding with
  * the wrong table.
  */
 function letterWeight(character: string, before: string): number {
@@ -145,7 +144,7 @@ function letterWeight(character: string, before: string): number {
 const USUAL_LETTERS =
   /^[\u00aa-\u0233\u0386-\u03ce\u0400-\u045f\u0490\u0491\u05d0-\u05ea\u0621-\u06d5\u0e01-\u0e5b\u1e00-\u1eff]$/;
 
-/** Signs that occur in ordinary text; others are mostly letters of another table. */
+/** Symbols that occur in ordinary text; most others are letters in another table. */
 const COMMON_SIGNS =
   /^[€£¥§°«»·¿¡©®™–—‘’“”„‚…•№×±²³½¼¾µ\u00a0\u3000-\u3003\u3005-\u3011\u300e\u300f、。・「」『』！？：；（）【】《》〈〉，．～￥％＋－／＝\u060c\u061b\u061f\u20a9\u20ab\u20ac\u20bd\u20ba\u20b4\ufeff\u200b-\u200f]$/u;
 
@@ -189,7 +188,7 @@ function levelOf(encoding: Encoding, first: number, last: number, trail: number)
   };
 }
 
-/** Each is built once, from a few thousand bytes, with the first text that needs it. */
+/** Each is built once, from a few thousand bytes, when the first text needs it. */
 const simplified = levelOf('gb18030', 0xb0, 0xd7, 0xa1);
 const traditional = levelOf('big5', 0xa4, 0xc6, 0x40);
 const japanese = levelOf('euc-jp', 0xb0, 0xcf, 0xa1);

@@ -23,7 +23,7 @@ export function countSequences(bytes: Uint8Array): Utf8Sequences {
     }
     const length = sequenceLength(bytes, at);
     if (length === 0) {
-      // The remaining bytes of a character with a damaged first byte are part of the same damage.
+      // The remaining bytes of a character whose first byte is damaged belong to the same damage.
       if (!wasBad || byte >= 0xc0) bad += 1;
       wasBad = true;
       at += 1;
@@ -46,7 +46,7 @@ function sequenceLength(bytes: Uint8Array, at: number): number {
     if (((bytes[at + index] ?? 0) & 0xc0) !== 0x80) return 0;
   }
   const second = bytes[at + 1] ?? 0;
-  // Excludes characters in more bytes than they need, surrogates, and code points beyond Unicode.
+  // Excludes overlong encodings, surrogates, and code points beyond Unicode.
   if (first === 0xe0 && second < 0xa0) return 0;
   if (first === 0xed && second > 0x9f) return 0;
   if (first === 0xf0 && second < 0x90) return 0;

@@ -9,9 +9,9 @@ import {
 } from './schema-risk.ts';
 
 /**
- * The JSON format in which a turn has to answer because a program reads it (P04): any object
- * (`json`), or one that matches a JSON Schema. This is the stored form, which is not validated
- * because an earlier version may have accepted more.
+ * The JSON format in which a turn has to answer because a program reads the answer (P04): any
+ * object (`json`), or one that matches a JSON Schema. This is the stored form, which is not
+ * validated because an earlier version may have accepted more.
  */
 export const StoredResponseFormat = z.union(
   [z.literal('json'), z.record(z.string(), z.unknown())],
@@ -20,8 +20,8 @@ export const StoredResponseFormat = z.union(
 export type ResponseFormat = z.infer<typeof StoredResponseFormat>;
 
 /**
- * The format as it comes from outside. A schema that could not be checked completely is refused, as
- * is one whose check could take forever.
+ * The format as received from outside. A schema that cannot be checked completely is refused, as is
+ * one whose check could take forever.
  */
 export const ResponseFormat = StoredResponseFormat.superRefine((format, context) => {
   if (format === 'json') return;
@@ -44,8 +44,8 @@ const Schema = z.record(z.string(), z.unknown());
 const OF_OBJECTS = ['properties', 'patternProperties', 'required', 'additionalProperties'];
 
 /**
- * Makes every keyword count: a schema that describes an object without `type: object` would
- * otherwise accept anything, and a `default` would accept a missing property.
+ * Makes every keyword count: otherwise, a schema that describes an object without `type: object`
+ * would accept anything, and a `default` would accept a missing property.
  */
 function toStrictSchema(schema: unknown): z.infer<typeof Schema> {
   const { default: _default, ...given } = Schema.parse(schema);
@@ -66,7 +66,7 @@ function toStrictSchema(schema: unknown): z.infer<typeof Schema> {
   return { ...Object.fromEntries(entries), ...type };
 }
 
-/** A valid answer in the form it is delivered, or what is wrong with it, for the model. */
+/** A valid answer as it is delivered, or a description of what is wrong with it, for the model. */
 export type CheckedJson = { readonly json: string } | { readonly wrong: string };
 
 const MAX_ISSUES = 10;
@@ -74,7 +74,7 @@ const MAX_ISSUE_LENGTH = 200;
 
 /**
  * Checks the text of an answer. A code fence around all of it is removed; nothing else is changed.
- * A schema can make this take any amount of time, so it runs where it can be terminated
+ * A schema can make this take arbitrarily long, so it runs where it can be terminated
  * (`check-thread.ts`). Throws when the schema cannot be checked.
  */
 export function checkAnswer(answer: string, format: ResponseFormat): CheckedJson {

@@ -12,12 +12,12 @@ import { CheckError, createCheckRunner } from './check-runner.ts';
 import { findPatternRisk } from './pattern-risk.ts';
 import { measureSchema } from './schema-risk.ts';
 
-/** More slow checks than run concurrently, ahead of a good one. */
+/** More slow checks than may run concurrently, ahead of a fast one. */
 const SLOW_AHEAD = isWholeRun() ? 10 : 3;
 
 const named = (all: readonly HostileSchema[]) => all.map((one) => [one.what, one] as const);
 
-/** Counts the turns of the event loop while the work ran. */
+/** Counts the iterations of the event loop during the work. */
 async function turnsDuring(work: Promise<unknown>): Promise<number> {
   let turns = 0;
   const timer = setInterval(() => (turns += 1), 10);
@@ -76,7 +76,7 @@ describe('a JSON Schema from outside', () => {
 
 describe('a check in a thread', () => {
   const checks = createCheckRunner({ timeoutMs: 500, idleMs: 200 });
-  /** For checks that never end: they use a processor for the whole time. */
+  /** For checks that never complete: they use a processor the whole time. */
   const impatient = createCheckRunner({ timeoutMs: 50, idleMs: 200 });
   const answer = ({ schema, value }: HostileSchema, within = impatient) =>
     within.checkAnswer(JSON.stringify(value), schema);
@@ -109,7 +109,7 @@ describe('a check in a thread', () => {
     await checks.tryValue({ a: 1 }, { type: 'object' });
   });
 
-  it('[D13] is followed by others: slow ones delay a good one by their limits and no more', async () => {
+  it('[D13] delays later ones by at most the timeouts of slow ones', async () => {
     const [slow] = SLOW_SCHEMAS;
     if (slow === undefined) throw new Error('there is a slow schema');
     const bad = Array.from({ length: SLOW_AHEAD }, () => codeOf(answer(slow, checks)));
@@ -139,7 +139,7 @@ describe('a check in a thread', () => {
     expect(await checks.checkAnswer('[]', 'json')).toHaveProperty('wrong');
   });
 
-  it('[D13] says why a schema of an earlier version cannot be checked', async () => {
+  it('[D13] explains why a schema accepted by an earlier version cannot be checked', async () => {
     await expect(checks.checkAnswer('{}', { type: 'strng' })).rejects.toThrow('Unsupported type');
   });
 });
@@ -148,7 +148,7 @@ describe('a regular expression on the list of hostile ones', () => {
   it.each(HOSTILE_PATTERNS.map(({ pattern }) => [pattern]))('[D13] is found: %s', (pattern) => {
     expect(findPatternRisk(pattern)).not.toBeNull();
   });
-  it('[D12] is not merely slow with long texts', () => {
+  it('[D12] is worse than merely slow with long texts', () => {
     expect(findPatternRisk(SLOW_PATTERN.pattern)).toBeNull();
   });
 });

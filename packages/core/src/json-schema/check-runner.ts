@@ -6,15 +6,15 @@ import type { CheckOrder, ThreadMessage } from './check-thread.ts';
 import type { JsonSchema } from './schema-risk.ts';
 
 /**
- * Runs checks that a schema or a regular expression from outside can make endless, in threads that
- * are terminated after a fixed time. A thread starts with the first check, is kept for the next
- * one, and ends after idling for a while. All methods throw CheckError, or the reason that `stop`
- * was aborted with.
+ * Runs checks that a schema or a regular expression from outside could make endless, in threads
+ * that are terminated after a fixed time. A thread starts with the first check, is kept for the
+ * next one, and ends after being idle for a while. All methods throw CheckError, or the reason with
+ * which `stop` was aborted.
  */
 export interface CheckRunner {
-  /** Whether a turn's answer is the JSON that was asked for (P04). */
+  /** Whether a turn's answer is the requested JSON (P04). */
   checkAnswer(text: string, format: ResponseFormat, stop?: AbortSignal): Promise<CheckedJson>;
-  /** Resolves when checking the value against the schema finishes in time, whatever the result. */
+  /** Resolves if checking the value against the schema completes in time, whatever the result. */
   tryValue(value: unknown, schema: JsonSchema, stop?: AbortSignal): Promise<void>;
   /** Which of the patterns match. */
   testPatterns(
@@ -25,7 +25,7 @@ export interface CheckRunner {
 }
 
 export interface CheckRunnerOptions {
-  /** The longest time of one check, in ms; 2 s when absent. */
+  /** The timeout of one check, in ms; 2 s when absent. */
   readonly timeoutMs?: number;
   /** How long an idle thread is kept, in ms; 30 s when absent. */
   readonly idleMs?: number;
@@ -33,7 +33,7 @@ export interface CheckRunnerOptions {
 
 const TIMEOUT_MS = 2_000;
 /**
- * The longest processor time for a value, in ms: the event loop checks it again, several times per
+ * The maximum processor time for a value, in ms: the event loop checks it again, several times per
  * call.
  */
 const MAX_VALUE_MS = 300;
@@ -124,7 +124,7 @@ function createThreads(idleMs: number): Submit {
     const thread: Thread = { worker, isReady: false, job: null, timer: undefined };
     threads.add(thread);
     worker.on('message', (message: ThreadMessage) => {
-      // A result can arrive after its thread was terminated.
+      // A result may arrive after its thread was terminated.
       if (!threads.has(thread)) return;
       if (message.kind === 'ready') thread.isReady = true;
       else {
@@ -139,8 +139,8 @@ function createThreads(idleMs: number): Submit {
   };
 
   /**
-   * Posts the next order to a thread and starts its timeout; without an order, the thread idles for
-   * a while.
+   * Posts the next order to a thread and starts its timeout; without an order, the thread is idle
+   * for a while.
    */
   const carryOn = (thread: Thread): void => {
     clearTimeout(thread.timer);

@@ -4,10 +4,10 @@ import { reasonOf } from '../errors.ts';
 import { type CheckedJson, checkAnswer, type ResponseFormat } from './answer-check.ts';
 import type { JsonSchema } from './schema-risk.ts';
 
-/** A check that a schema or a regular expression from outside can make endless. */
+/** A check that a schema or a regular expression from outside could make endless. */
 export type CheckOrder =
   | { readonly kind: 'answer'; readonly text: string; readonly format: ResponseFormat }
-  /** Only tests whether the check finishes. */
+  /** Only tests whether the check completes. */
   | { readonly kind: 'value'; readonly value: unknown; readonly schema: JsonSchema }
   | { readonly kind: 'patterns'; readonly patterns: readonly RegExp[]; readonly text: string };
 
@@ -39,8 +39,7 @@ function runCheck(order: CheckOrder): ThreadMessage {
 }
 
 /**
- * Null when zod cannot read what it wrote itself, with additions of a plugin; then nothing can be
- * tested.
+ * Null when zod cannot read its own output with a plugin's additions; then nothing can be tested.
  */
 function checkOf(schema: JsonSchema): z.ZodType | null {
   try {

@@ -1,20 +1,20 @@
 import { type PatternNode, readPattern } from './pattern-tree.ts';
 
-/** The longest regular expression from outside, in characters. */
+/** The maximum length of a regular expression from outside, in characters. */
 const MAX_PATTERN_LENGTH = 1_000;
 
-/** The largest automaton, in character sets that it waits for. */
+/** The maximum size of the automaton, counted in character sets. */
 const MAX_POSITIONS = 1_000;
-/** A fixed count (`{4}`) is unrolled up to this size, and becomes a loop above it. */
+/** A fixed count (`{4}`) is unrolled up to this size; larger ones become a loop. */
 const MAX_WRITTEN_OUT = 128;
-/** The number of steps for analyzing one pattern, which take a few ms. */
+/** The maximum number of steps for analyzing one pattern; they take a few ms. */
 const MAX_STEPS = 100_000;
 
 /**
- * Explains why a regular expression must not run on text from outside; null when no reason is
- * found. It looks for repetitions that can match the same text in several ways, such as `(a+)+`,
+ * Explains why a regular expression must not run on text from outside; null if no reason is found.
+ * It searches for repetitions that can match the same text in several ways, such as `(a+)+`,
  * `(a|aa)*` or `(\w+\s?)*`, whose running time doubles with each character. Patterns that are only
- * slow with long texts pass, so running one still needs a time limit.
+ * slow with long texts pass, so running one still requires a time limit.
  */
 export function findPatternRisk(source: string, flags = ''): string | null {
   const { length } = source;
@@ -33,7 +33,7 @@ export function findPatternRisk(source: string, flags = ''): string | null {
   }
 }
 
-/** The bodies of all lookaheads and lookbehinds; each is an expression of its own. */
+/** The bodies of all lookaheads and lookbehinds; each is a separate expression. */
 function lookedAt(node: PatternNode): readonly PatternNode[] {
   switch (node.kind) {
     case 'empty':
@@ -49,7 +49,7 @@ function lookedAt(node: PatternNode): readonly PatternNode[] {
   }
 }
 
-/** Characters that represent all others, besides those of the pattern. */
+/** Characters that represent all those not in the pattern. */
 const SAMPLES = [
   ...Array.from({ length: 256 }, (_, code) => code),
   ...[...'ſKıſßéΩжאعअก中あア한\u2028\u3000\u200d\ufeff€①²😀'].map(
@@ -57,7 +57,7 @@ const SAMPLES = [
   ),
 ];
 
-/** Which characters the sets of a pattern have in common, judged by samples. */
+/** Determines, by samples, which characters the sets of a pattern have in common. */
 class CharacterSets {
   readonly #samples: readonly string[];
   readonly #flags: string;
@@ -240,7 +240,7 @@ function reachable(next: readonly Ways[], start: number, countStep: () => void):
 }
 
 /**
- * Whether two different paths through a loop read the same text: two positions that start as one,
+ * Whether two different paths through a loop match the same text: two positions that start as one,
  * diverge and meet again.
  */
 function hasSeveralWays(

@@ -17,10 +17,10 @@ export type PatternNode =
     };
 
 const EMPTY: PatternNode = { kind: 'empty' };
-/** Any character. The text that a back-reference matches is not known here. */
+/** Any character. The text that a back-reference matches is not known at this point. */
 const ANYTHING: PatternNode = { kind: 'set', source: '[^]' };
 
-/** The deepest nesting of groups, because the parser is recursive. */
+/** The maximum nesting of groups, because the parser is recursive. */
 const MAX_DEPTH = 50;
 
 interface Reading {

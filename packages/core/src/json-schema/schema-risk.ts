@@ -3,7 +3,7 @@ import { findPatternRisk } from './pattern-risk.ts';
 /** A JSON Schema, or a part of one, as an object. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Keywords whose values are schemas by name, lists of schemas, and schemas. */
+/** Keywords whose values are schemas by name, lists of schemas, and single schemas. */
 export const SCHEMAS_BY_NAME: ReadonlySet<string> = new Set([
   'properties',
   'patternProperties',
@@ -25,21 +25,23 @@ export const SCHEMAS: ReadonlySet<string> = new Set([
   'not',
 ]);
 /**
- * Their schemas apply to the same value as the schema that contains them; all others apply to parts
- * of it.
+ * Their schemas apply to the same value as the enclosing schema; all others apply to parts of it.
  */
 const SAME_VALUE: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf', 'not']);
 const DEFINITIONS: ReadonlySet<string> = new Set(['$defs', 'definitions']);
 
-/** The largest JSON Schema, in characters. */
+/** The maximum size of a JSON Schema, in characters. */
 const MAX_LENGTH = 32_000;
-/** The deepest nesting of schemas, and of lists and objects in the whole document. */
+/** The maximum nesting of schemas, and of lists and objects in the whole document. */
 const MAX_DEPTH = 64;
 const MAX_NESTING = 200;
-/** The number of schemas in it, as written and with every reference replaced by its target. */
+/**
+ * The maximum number of schemas in it, both as written and with every reference replaced by its
+ * target.
+ */
 const MAX_SCHEMAS = 2_000;
 const MAX_EXPANDED = 10_000;
-/** The total length of its regular expressions, in characters. */
+/** The maximum total length of its regular expressions, in characters. */
 const MAX_PATTERN_TEXT = 5_000;
 
 /** The cost of validating values with a schema. */
@@ -54,7 +56,7 @@ export interface SchemaSize {
 }
 
 /**
- * Measures a JSON Schema from outside. Throws an Error with the reason when reading it, or
+ * Measures a JSON Schema from outside. Throws an Error with the reason when parsing it, or
  * validating with it, could take forever: it is too large or too deep, its references multiply, or
  * one of its regular expressions is ambiguous (`findPatternRisk`). A schema that passes can still
  * be slow with a large value.
@@ -74,7 +76,7 @@ export function measureSchema(schema: JsonSchema): SchemaSize {
   return { expanded, isPredictable: found.patterns.size === 0 && !found.isRecursive };
 }
 
-/** Uses no recursion, because the depth is what is being checked. */
+/** Uses no recursion, because the depth is what it checks. */
 function assertShallow(schema: unknown): void {
   const open = [{ value: schema, depth: 0 }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -93,9 +95,9 @@ interface Found {
 
 interface Measure {
   readonly root: JsonSchema;
-  /** Expanded sizes of definitions by their references. */
+  /** The expanded size of each definition, by reference. */
   readonly sizes: Map<string, number>;
-  /** References that are being followed, to the same value and to parts of it. */
+  /** The references being followed, to the same value and to parts of it. */
   readonly open: Set<string>;
   readonly found: Found;
 }
@@ -107,7 +109,7 @@ function countSchemas(schema: JsonSchema, found: Found, depth: number): void {
     throw new Error(`it holds more than ${MAX_SCHEMAS.toLocaleString('en-US')} schemas`);
   }
   const { type, $ref, pattern, patternProperties } = schema;
-  // Each type in a list becomes a schema of its own, and each repetition would double what is
+  // Each type in a list becomes a schema of its own, and each repetition would double the schemas
   // inside.
   if (Array.isArray(type) && new Set(type).size !== type.length) {
     throw new Error('one of its lists of types names a type twice');
@@ -170,7 +172,7 @@ function expandedSize(schema: JsonSchema, measure: Measure): number {
 
 const INSIDE = ' inside';
 
-/** The open references, seen from a part of the value. */
+/** The open references, as seen from a part of the value. */
 function insideValue(open: ReadonlySet<string>): Set<string> {
   return new Set([...open].map((one) => (one.endsWith(INSIDE) ? one : `${one}${INSIDE}`)));
 }

@@ -2,14 +2,14 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { describe, expect, inject, it } from 'vitest';
 
-/** Logs as many lines of 1 kB as its argument says, and then prints its memory in MB. */
+/** Logs the number of lines given as its argument, 1 kB each, and then prints its memory in MB. */
 const PROGRAM = `
   const { createLogger } = await import('${import.meta.resolve('./logger.ts')}');
   const log = createLogger({ level: 'info', format: 'json', scrub: (text) => text });
   for (let line = 0; line < Number(process.argv[1]); line += 1) log.info({ line }, 'x'.repeat(1_000));
   process.stdout.write(String(Math.round(process.memoryUsage().rss / 1_048_576)));
 `;
-/** Writing to this device fails as on a full disk. */
+/** Writes to this device fail as on a full disk. */
 const FULL = '/dev/full';
 
 /**
@@ -33,8 +33,8 @@ function talk(lines: number): { code: number | null; memory: number } {
 
 describe.runIf(inject('fullDevicePath'))('a log on a full disk', () => {
   it('[D07] [D10] does not end the process, and keeps a bounded amount in memory', () => {
-    // Both have filled the space of young objects; what is retained would be 40 MB more in the
-    // second one.
+    // Both runs have filled the space for young objects; retained lines would take 40 MB more in
+    // the second one.
     const few = talk(20_000);
     const many = talk(60_000);
     expect([few.code, many.code]).toEqual([0, 0]);

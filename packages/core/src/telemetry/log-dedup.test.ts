@@ -19,7 +19,7 @@ describe('the log during an outage', () => {
     return { lines, log: createLogger({ level, format: 'json', scrub, destination: { write } }) };
   }
 
-  it('[D10] has its first line, then one every 30 s with the count, and one at the end', () => {
+  it('[D10] contains its first line, then one every 30 s with the count, and one at the end', () => {
     const { log, lines } = collect();
     const child = log.child({ channel: 'telegram' });
     for (let second = 0; second < 70; second += 1) {
@@ -50,7 +50,7 @@ describe('the log during an outage', () => {
     expect(lines.at(-1)).toBe('warn away');
   });
 
-  it('ends without a report of its owner when nothing fails for a minute', () => {
+  it('ends without a report from its owner if nothing fails for a minute', () => {
     const { log, lines } = collect();
     log.warn(AWAY, 'away');
     vi.advanceTimersByTime(10_000);
@@ -59,7 +59,7 @@ describe('the log during an outage', () => {
     expect(lines).toEqual(['warn away', `info ${SERVER}: no more errors after 10 s, 2 errors`]);
   });
 
-  it('leaves lines with another cause alone, and counts each server separately', () => {
+  it('leaves lines with a different cause alone, and counts each server separately', () => {
     const { log, lines } = collect();
     log.warn({ ...AWAY, reason: 'read ECONNRESET' }, 'away');
     // An error that does not name the server may have any origin.

@@ -6,8 +6,8 @@ type Write = (level: 'info' | 'warn', facts: object, message: string) => void;
 interface Outage {
   readonly since: number;
   /**
-   * Errors of the owner that name the server; a line of another component with one of them is
-   * counted.
+   * Errors of the owner that name the server; a line of another component that contains one of them
+   * is counted.
    */
   readonly reasons: Set<string>;
   errors: number;
@@ -17,23 +17,26 @@ interface Outage {
   end: NodeJS.Timeout | undefined;
 }
 
-/** How often a line reports that an outage continues, in ms. */
+/** The interval at which a line reports that an outage continues, in ms. */
 const REPEAT_MS = 30_000;
-/** A server is back once its owner has said so and nothing has failed for this long, in ms. */
+/**
+ * A server has recovered once its owner has reported that and nothing has failed for this long, in
+ * ms.
+ */
 const SETTLED_MS = 2_000;
 /**
- * Without a report of its owner, an outage is over once nothing has failed for this long, in ms.
+ * Without a report from its owner, an outage is over once nothing has failed for this long, in ms.
  */
 const QUIET_MS = 60_000;
-/** More distinct errors than an outage has. */
+/** More distinct errors than any outage has. */
 const MAX_REASONS = 50;
 
 /**
  * Keeps an outage from filling the log: its first line is written in full and the others are
  * counted; one line every 30 s and one at the end report the count. The owner of a connection logs
  * each failure with the fact `outage`, the name of the server, and its recovery with the fact
- * `recovered`, the same name. Lines of other components that repeat such an error are counted too
- * when the error names the server: "read ECONNRESET" alone may have any origin.
+ * `recovered`, the same name. Lines of other components that repeat such an error are also counted
+ * if the error names the server: "read ECONNRESET" alone may have any origin.
  */
 export class OutageGate {
   readonly #outages = new Map<string, Outage>();
@@ -95,7 +98,7 @@ export class OutageGate {
 
   #end(name: string, { since, lastAt, errors }: Outage, isGuess: boolean): void {
     this.#outages.delete(name);
-    // A single error without a second one was an incident, and is in the log already.
+    // A single error was only an incident, and is in the log already.
     if (isGuess && errors === 1) return;
     const seconds = inSeconds((isGuess ? lastAt : this.#monotonic() - SETTLED_MS) - since);
     const how = isGuess ? 'no more errors' : 'works again';

@@ -25,7 +25,7 @@ const open = (name: string, bytes = 80_000) =>
 const text = (file: string) => readFileSync(join(folder, file), 'utf8');
 
 describe('the log that is kept in files', () => {
-  it('[U03] contains what was written before its process ended, readable by its owner only, and is continued', () => {
+  it('[U03] contains what was written before its process ended, is readable only by its owner, and is continued', () => {
     for (const line of ['one\n', 'two\n']) {
       const log = open('a');
       log.write(line);
@@ -37,7 +37,7 @@ describe('the log that is kept in files', () => {
     expect(modes).toEqual([0o700, 0o600]);
   });
 
-  it('[U03] [D07] stays within its bound and keeps the newest lines', async () => {
+  it('[U03] [D07] stays within its limit and keeps the newest lines', async () => {
     const log = open('a');
     for (let nth = 0; nth < 50; nth += 1) {
       log.write(`${`line${nth}`.padEnd(999, '.')}\n`);
@@ -50,7 +50,7 @@ describe('the log that is kept in files', () => {
     expect(text('a.log')).toContain('line49.');
   });
 
-  it('[U03] removes what other processes left when it starts: old files, and the oldest beyond the bound', () => {
+  it('[U03] removes files of other processes at startup: old ones, and the oldest beyond the limit', () => {
     open('a').close();
     for (const [nth, name] of ['new', 'middle', 'large', 'old'].entries()) {
       const file = join(folder, `${name}.log`);

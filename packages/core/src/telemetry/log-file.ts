@@ -22,7 +22,7 @@ export interface KeptLog extends LogDestination {
 }
 
 export interface KeptLogOptions {
-  /** Created if needed; other processes may keep their files in it, too. */
+  /** Created if needed; other processes may store their files in it as well. */
   readonly folder: string;
   /** The name of this process among them: `all-host-4711`. */
   readonly name: string;
@@ -44,15 +44,15 @@ const SHARE = 8;
  */
 const TOGETHER_MS = 100;
 /**
- * The most text that may wait to be written, in characters: a hanging disk must not fill the
- * memory.
+ * The maximum amount of text that may wait to be written, in characters: a hanging disk must not
+ * fill the memory.
  */
 const MAX_WAITING = 1_000_000;
 
 /**
- * Keeps the lines of this process in a file of its own (U03). Never throws and never blocks: what
- * cannot be written is lost here but appears on standard error. A killed process loses the last 100
- * ms.
+ * Stores the lines of this process in a separate file (U03). Never throws and never blocks: lines
+ * that cannot be written are lost here but appear on standard error. A killed process loses the
+ * last 100 ms.
  */
 export function openKeptLog(options: KeptLogOptions): KeptLog {
   const path = join(options.folder, `${options.name}.log`);
@@ -103,7 +103,7 @@ export function openKeptLog(options: KeptLogOptions): KeptLog {
     try {
       writeSync(file.fd, bytes);
     } catch {
-      // There is nowhere left to report it.
+      // There is no place left to report it.
     }
   };
   try {
@@ -147,7 +147,7 @@ function rotateLog(path: string, fd: number): void {
   }
 }
 
-/** Removes old files of processes that are gone, so that the folder stays within its bound. */
+/** Removes old files of processes that no longer run, so that the folder stays within its limit. */
 function removeOldLogs({ folder, name, bytes, now }: KeptLogOptions): void {
   const files = readdirSync(folder)
     .filter((file) => /\.log(?:\.1)?$/.test(file))

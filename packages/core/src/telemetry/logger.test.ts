@@ -68,7 +68,7 @@ describe('createLogger writing JSON', () => {
     expect(parsed()).toEqual([expect.objectContaining({ id: '[secret]', msg: 'n' })]);
   });
 
-  it('[D10] takes from an error what operators need, and not the request attached to it', () => {
+  it('[D10] extracts from an error what operators need, but not the request attached to it', () => {
     const { log, parsed } = collect();
     const error = Object.assign(new RangeError('no'), {
       code: 'too-far',
@@ -84,7 +84,7 @@ describe('createLogger writing JSON', () => {
     expect(parsed()).toEqual([expect.objectContaining({ failure: plain, err: plain })]);
   });
 
-  it('keeps its own time, level and message apart from facts with the same name', () => {
+  it('keeps its own time, level and message separate from facts with the same name', () => {
     const { log, parsed } = collect();
     log.info({ time: 1, level: 2, msg: 3 }, 'm');
     expect(parsed()).toEqual([
@@ -92,7 +92,7 @@ describe('createLogger writing JSON', () => {
     ]);
   });
 
-  it('[U03] writes invisible characters as escapes, which are the same JSON', () => {
+  it('[U03] escapes invisible characters without changing the JSON', () => {
     const { log, lines, parsed } = collect();
     const name = 'Bo\u202e\u2067\u{e0041}👩‍🚀\n';
     log.info({ name }, name);

@@ -29,8 +29,8 @@ export interface LoggerOptions {
   /** Receives each line as JSON, whatever the format. */
   readonly kept?: LogDestination | undefined;
   /**
-   * Colors in the pretty format; by default when standard error is a terminal and `NO_COLOR` is not
-   * set.
+   * Colors in the pretty format; enabled by default when standard error is a terminal and
+   * `NO_COLOR` is not set.
    */
   readonly colour?: boolean;
 }
@@ -39,8 +39,8 @@ const STANDARD_ERROR = 2;
 
 /**
  * The logger of a process (D10): one line per event, with secrets removed by value, and errors
- * reduced to type, code, message, stack and causes. JSON lines carry `time` (ISO), `level` (word),
- * facts and `msg`.
+ * reduced to type, code, message, stack and causes. JSON lines contain `time` (ISO), `level`
+ * (word), facts and `msg`.
  */
 export function createLogger(options: LoggerOptions): Logger {
   const terminal = options.destination === undefined && isatty(STANDARD_ERROR);
@@ -76,8 +76,8 @@ export function createLogger(options: LoggerOptions): Logger {
 const BUSY = { waitMs: 20, times: 50 };
 
 /**
- * Writes synchronously and never ends the process: a line that meets a closed pipe (`parley start
- * 2>&1 | head`) or a full disk is lost, because there is nowhere left to report it.
+ * Writes synchronously and never ends the process: if a pipe is closed (`parley start 2>&1 | head`)
+ * or a disk is full, the line is lost, because there is no place left to report it.
  */
 function standardError(): LogDestination {
   return {
@@ -122,7 +122,7 @@ function isEnabled(own: LogLevel, level: LogLevel): boolean {
   return LEVELS.indexOf(own) >= LEVELS.indexOf(level);
 }
 
-/** The depth of causes to include; deeper ones add nothing. */
+/** The depth of causes to include; deeper ones add no information. */
 const DEEPEST_CAUSE = 4;
 
 /** An error as plain data for a log line. */
@@ -135,8 +135,8 @@ interface PlainError {
 }
 
 /**
- * Takes from an error what operators need, and nothing else: client libraries attach whole
- * requests, with people's messages and tokens in them, to their errors.
+ * Extracts from an error what operators need, and nothing else: client libraries attach whole
+ * requests, including people's messages and tokens, to their errors.
  */
 function plainError(error: Error, depth = 0): PlainError {
   const code = 'code' in error ? error.code : undefined;
@@ -155,7 +155,7 @@ function plainCause(cause: unknown, depth: number): PlainError | string {
   return depth > DEEPEST_CAUSE ? cause.message : plainError(cause, depth);
 }
 
-/** Keys that every line has; a second one would hide the first. */
+/** Keys that every line contains; a second one would hide the first. */
 const TAKEN: ReadonlySet<string> = new Set(['time', 'level', 'msg']);
 
 /** The facts of a log line, with errors as plain data, and without the line's own keys. */
@@ -177,9 +177,9 @@ const LOOKS: Readonly<Record<string, { readonly word: string; readonly colour: n
 };
 
 /**
- * Formats a JSON log line for people: `14:05:09.123 info  message key=value`. Everything that came
- * from outside is escaped, so it can neither forge a line nor move the cursor. The stack of an
- * error without a code, which is unexpected, follows indented.
+ * Formats a JSON log line for people: `14:05:09.123 info  message key=value`. Everything from
+ * outside is escaped, so it can neither forge a line nor move the cursor. The stack of an error
+ * without a code, which is unexpected, follows indented.
  */
 export function logLineText(jsonLine: string, colour = false): string {
   const { time, level, msg, ...facts } = JSON.parse(jsonLine) as Record<string, unknown>;

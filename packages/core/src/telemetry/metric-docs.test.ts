@@ -25,7 +25,7 @@ function row(name: string, kind: string, labels: string, help: string): string {
 }
 
 describe('docs/metrics.md', () => {
-  it('[D10] lists every metric as the code declares it', () => {
+  it('[D10] lists every metric as declared in the code', () => {
     const text = readFileSync(DOCUMENT, 'utf8');
     const [, written = ''] =
       /<!-- metrics -->\n([\s\S]*?)\n<!-- end of metrics -->/.exec(text) ?? [];

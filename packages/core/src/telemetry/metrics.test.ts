@@ -60,7 +60,7 @@ describe('createMetrics', () => {
     );
   });
 
-  it('[D10] gives every metric HELP and TYPE, counters _total, and durations seconds', () => {
+  it('[D10] gives every metric HELP and TYPE, counters _total, and durations in seconds', () => {
     const gauges = Object.entries(PARLEY_METRICS).flatMap(([name, { kind, labels }]) => {
       const values = [{ value: 1, labels: Object.fromEntries(labels.map((l) => [l, 'x'])) }];
       return kind === 'gauge' ? [{ name, values }] : [];

@@ -18,8 +18,8 @@ export interface Metrics {
 /** The options of metrics. */
 export interface MetricsOptions {
   /**
-   * Called for an undeclared name, a wrong label or a negative number. Tests throw. The default is
-   * a process warning, because a slip in counting must not cost anyone an answer.
+   * Called for an undeclared name, a wrong label or a negative number. In tests it throws. The
+   * default is a process warning, because a counting mistake must not cost anyone an answer.
    */
   readonly onMistake?: (mistake: string) => void;
   /** Parley's own table by default. */
@@ -110,7 +110,7 @@ function mistakeIn(
   return undefined;
 }
 
-/** The values of a metric's labels, in the order the metric declares them. */
+/** The values of a metric's labels, in their declared order. */
 type LabelValues = readonly string[];
 
 /**
@@ -135,7 +135,7 @@ class SeriesSet {
 
   constructor(definition: RecordedDefinition) {
     this.definition = definition;
-    // Starting the series at zero lets a rate be computed from its first increment.
+    // A series that starts at zero allows a rate to be computed from its first increment.
     if (definition.labels.length === 0) this.at([]);
   }
 
@@ -152,7 +152,7 @@ class SeriesSet {
     return series;
   }
 
-  /** In the order of their first use. */
+  /** Ordered by first use. */
   all(): Iterable<Series> {
     return this.#series.values();
   }
@@ -225,8 +225,8 @@ function sampleLine(name: string, labels: readonly string[], value: number): str
 }
 
 /**
- * The process's own state under the names that every Prometheus dashboard knows. Read only when a
- * client scrapes: no timer runs for it.
+ * The state of the process under the names that every Prometheus dashboard knows. Read only when a
+ * client scrapes, so no timer is needed.
  */
 export function processSamples(): Sample[] {
   const { user, system } = process.cpuUsage();
@@ -268,7 +268,7 @@ export interface LoopLag {
   read(): Readonly<Record<'0.5' | '0.99' | '1', number>> | null;
 }
 
-/** The sampling interval, in ms; shorter delays are not seen. */
+/** The sampling interval, in ms; shorter delays are not detected. */
 const RESOLUTION_MS = 20;
 const NANOSECONDS = 1e9;
 

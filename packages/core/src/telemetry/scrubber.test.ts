@@ -28,7 +28,7 @@ describe('openSecrets with configured secrets', () => {
     );
   });
 
-  it('[G18] removes a secret that was added later from a text it has seen before', () => {
+  it('[G18] removes a secret that was added later from a text it has already processed', () => {
     const { scrub, add } = openSecrets(['first secret']);
     const text = `A layer of a prompt that names the second secret. ${'It goes on. '.repeat(20)}`;
     expect(scrub(text)).toBe(text);
@@ -82,14 +82,14 @@ describe('openSecrets with configured secrets', () => {
     expect(openSecrets(['\uD800 lone half']).scrubLog('\uD800 lone half')).toBe('[secret]');
   });
 
-  it('[D10] does not remove words because a variable has one of them as its value', () => {
+  it('[D10] does not remove a word just because it is the value of a variable', () => {
     const { scrub } = openSecrets(['on', 'true', '', 'parley', 'postgres']);
     expect(scrub('true, it is on: parley, on postgres')).toBe(
       'true, it is on: parley, on postgres',
     );
   });
 
-  it('[G18] removes what is added later, and leaves phone numbers to those who may read them', () => {
+  it('[G18] removes secrets added later, and leaves phone numbers to those who may read them', () => {
     const secrets = openSecrets(['first-key-1']);
     secrets.add(['other-key-2']);
     expect(secrets.scrub('first-key-1 other-key-2 +491701234567')).toBe(
@@ -111,7 +111,7 @@ describe('a text that arrives in chunks', () => {
     fc.string({ maxLength: 3 }),
   );
 
-  it('[G18] never shows a part of a secret, and in the end says what it would say at once', () => {
+  it('[G18] never shows part of a secret, and yields the same as scrubbing the whole text', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 14 }), (pieces) => {
         const secrets = openSecrets(KEYS);
@@ -128,7 +128,7 @@ describe('a text that arrives in chunks', () => {
     );
   });
 
-  it('[G18] holds back no more than what a secret may begin with', () => {
+  it('[G18] holds back only what could be the beginning of a secret', () => {
     const stream = openSecrets(['key-0a1b2c']).stream();
     expect(['Ask for ', 'the ke', 'y.', ' It is key', '-0a1b', '2c!'].map(stream.push)).toEqual([
       'Ask for ',

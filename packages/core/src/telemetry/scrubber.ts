@@ -16,8 +16,8 @@ export interface ScrubbedStream {
 
 /**
  * The secrets of this process and the only scrubber that keeps them out of everything that leaves
- * it or reaches the model (D10, G18). Secrets are removed by value: the text of an error contains a
- * token just as well as a field named `token`.
+ * the process or reaches the model (D10, G18). Secrets are removed by value: the text of an error
+ * can contain a token just as well as a field named `token`.
  */
 export interface Secrets {
   /**
@@ -42,7 +42,7 @@ const PATTERNS: readonly { readonly look: RegExp; readonly instead: string }[] =
   // OpenAI, Anthropic and services that copied their format; `task-…` and `risk-…` are ordinary
   // words.
   { look: /(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{16,}/g, instead: HIDDEN },
-  // The secrets that browsers and people sign in to the page with.
+  // The secrets with which browsers and people sign in to the page.
   { look: /parley_(?:session|signin)_[A-Za-z0-9_-]{16,}/g, instead: HIDDEN },
   { look: /(?<=\bbearer\s{1,4})[A-Za-z0-9._~+/=-]{16,}/gi, instead: HIDDEN },
   // WhatsApp names people and their chats by number, even inside a URL-encoded id.
@@ -52,15 +52,15 @@ const PATTERNS: readonly { readonly look: RegExp; readonly instead: string }[] =
   { look: /(?<![\w+])\+[1-9]\d{7,14}(?!\d)/g, instead: HIDDEN_PHONE },
 ];
 
-/** A quick test for what all of these patterns need; most lines contain none of it. */
+/** A quick test for what all of these patterns require; most lines contain none of it. */
 const MAY_MATCH = /\d{6}|sk-|bearer|parley_s|\+[1-9]/i;
 
 /**
- * Texts go to the model again and again (layers of a prompt, tools, history), so their results are
- * memoized. Characters of all texts together.
+ * Texts are sent to the model repeatedly (layers of a prompt, tools, history), so their results are
+ * memoized. The total number of characters of these texts.
  */
 const REMEMBERED = 1_000_000;
-/** Scanning fewer characters costs no more than looking them up. */
+/** Scanning fewer characters costs no more than a lookup. */
 const SHORT = 32;
 
 interface Span {
@@ -118,12 +118,12 @@ interface Matcher {
   openAt(text: string): number;
 }
 
-/** The number of characters that decide whether a form may begin here; every form is longer. */
+/** The number of characters that determine whether a form may begin here; every form is longer. */
 const KEY = 4;
 
 /**
  * Scans the text once, whatever the number of forms: a rolling hash of the last four characters
- * tells where one may begin.
+ * shows where a form may begin.
  */
 function compile(forms: readonly string[]): Matcher {
   const longest = Math.max(0, ...forms.map((form) => form.length));
@@ -194,7 +194,7 @@ function patternSpans(text: string): Span[] {
 }
 
 /**
- * Overlapping matches become one: replacing them one after the other would leave the rest of the
+ * Overlapping matches are merged: replacing them one after another would leave the rest of the
  * second.
  */
 function replaceSpans(text: string, spans: readonly Span[]): string {
@@ -268,7 +268,7 @@ function hexForms(secret: string): string[] {
 
 /**
  * Base64 encodes three bytes as four characters, so a secret within a longer text (`user:password`)
- * has three spellings. Characters at the edges that also carry bits of neighbors are left out.
+ * has three spellings. Characters at the edges that also contain bits of neighbors are omitted.
  */
 function base64Forms(secret: string): string[] {
   const bytes = Buffer.from(secret, 'utf8');
@@ -282,7 +282,7 @@ function base64Forms(secret: string): string[] {
   return [...long, ...long.map((form) => form.replaceAll('+', '-').replaceAll('/', '_'))];
 }
 
-/** Removes secrets from a file; returns the same bytes when it has none. */
+/** Removes secrets from a file; returns the same bytes if it contains none. */
 export function scrubBytes(bytes: Uint8Array, scrub: Scrub): Uint8Array {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
   const clean = scrub(text);
@@ -290,7 +290,7 @@ export function scrubBytes(bytes: Uint8Array, scrub: Scrub): Uint8Array {
 }
 
 /**
- * Scrubs JSON so that it stays JSON: a secret made of digits may be part of a number, where a
+ * Scrubs JSON so that it stays valid: a secret made of digits may be part of a number, where a
  * replacement would break it.
  */
 export function scrubJson(json: string, scrub: Scrub): string {
@@ -299,7 +299,7 @@ export function scrubJson(json: string, scrub: Scrub): string {
   return JSON.stringify(scrubValue(JSON.parse(json), scrub));
 }
 
-/** Scrubs a line of the log in the same way. */
+/** Scrubs a log line in the same way. */
 export function scrubJsonLine(line: string, scrub: Scrub): string {
   const clean = scrubJson(line, scrub);
   return clean.endsWith('\n') ? clean : `${clean}\n`;
@@ -310,7 +310,7 @@ function isJson(line: string): boolean {
     JSON.parse(line);
     return true;
   } catch {
-    return false; // Text that is not JSON is expected here; it is no failure.
+    return false; // Text that is not JSON is expected here; this is not a failure.
   }
 }
 

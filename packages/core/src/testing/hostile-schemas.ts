@@ -31,7 +31,7 @@ export const SLOW_PATTERN: HostilePattern = {
   text: 'a'.repeat(2_000),
 };
 
-/** Every position in a schema where a regular expression can stand. */
+/** Every place in a schema where a regular expression can appear. */
 const PLACES: readonly ((pattern: HostilePattern) => Omit<HostileSchema, 'what'>)[] = [
   ({ pattern, text }) => ({
     schema: { type: 'object', properties: { a: { type: 'string', pattern } } },

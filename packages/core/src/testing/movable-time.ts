@@ -1,6 +1,6 @@
 import type { Clock, Monotonic } from '../time.ts';
 
-/** Time under a test's control: its wall clock and the passing of time are separate. */
+/** Time controlled by a test: the wall clock can be set independently of the time that passes. */
 export interface MovableTime {
   readonly clock: Clock;
   readonly monotonic: Monotonic;

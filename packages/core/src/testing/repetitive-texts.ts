@@ -1,6 +1,6 @@
 import { isOfDay, shareOfRun } from './test-length.ts';
 
-/** Signs and words that regular expressions repeat, and pairs of them. */
+/** Symbols and words that regular expressions repeat, and pairs of them. */
 const PIECES = [
   ...' \t\n*_`-.#>[](（"„“:=~|\\/aA1!?&<…{$,;@+',
   ...[
@@ -26,12 +26,12 @@ const PIECES = [
 ];
 const ENDS = ['\u0001', '\na'];
 
-/** The longest text, in characters. */
+/** The length of the longest text, in characters. */
 const LENGTH = 300_000;
 /**
- * The most processor time per character of a text, in ms. Reading a text once takes a hundredth of
- * it; reading even the shortest one again from each of its positions takes at least twice as much,
- * and more for longer texts.
+ * The maximum processor time per character of a text, in ms. Reading a text once takes a hundredth
+ * of it; reading even the shortest one again from each of its positions takes at least twice as
+ * much, and more for longer texts.
  */
 const MS_A_CHARACTER = 1 / 150;
 

@@ -20,7 +20,7 @@ describe('the share of a random test that runs', () => {
     expect([1_000, 7, 1].map(shareOfRun)).toEqual([1_000, 7, 1]);
   });
 
-  it('[D17] picks another one of several similar cases each day, until all have run', () => {
+  it('[D17] selects a different one of several similar cases each day, until all have run', () => {
     const casesOf = (day: number) => [0, 1, 2].filter((nth) => isOfDay(nth, 3, day * 86_400_000));
     choose(undefined);
     expect([6, 7, 8, 9].map(casesOf)).toEqual([[0], [1], [2], [0]]);
@@ -28,7 +28,7 @@ describe('the share of a random test that runs', () => {
     expect(casesOf(6)).toEqual([0, 1, 2]);
   });
 
-  it('[D17] leaves out no example', () => {
+  it('[D17] omits no example', () => {
     choose(undefined);
     const examples = Array.from({ length: 50 }, (_, index): [number] => [index]);
     expect(runs(10, examples)).toEqual({ numRuns: 52, examples });

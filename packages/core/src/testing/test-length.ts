@@ -11,7 +11,7 @@ export function shareOfRun(whole: number): number {
 }
 
 /**
- * For tests: whether all of a long test runs, for tests whose short form is not just a share of
+ * For tests: whether a long test runs completely, for tests whose short form is not just a share of
  * their cases.
  */
 export function isWholeRun(): boolean {
@@ -27,7 +27,7 @@ export function isOfDay(nth: number, days: number, now = Date.now()): boolean {
 }
 
 /**
- * For property tests: `numRuns` of fast-check, which includes the examples.
+ * For property tests: fast-check's `numRuns`, which includes the examples.
  * @param whole generated cases of a whole run.
  */
 export function runs<T>(

@@ -87,7 +87,7 @@ const OTHER = [
   ],
   ...['\n:-: | -\n', '\n- | -\n', '***', '「', '」', '”', '\u00a0', '\u200b', '\n\u00a0', '\n \n'],
 ];
-/** Ordinary text with one thing in it that may have a special meaning. */
+/** Ordinary text that contains one thing with a possible special meaning. */
 const textWith = (other: string) =>
   fc
     .array(fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...USUAL) }, fc.constant(other)), {
@@ -96,7 +96,7 @@ const textWith = (other: string) =>
     .map((pieces) => pieces.join(''));
 
 describe('Simple Markdown', () => {
-  it('is the tree that the parser would build, whatever is in the text', () => {
+  it('is parsed to the same tree as by the full parser, whatever is in the text', () => {
     let read = 0;
     for (const other of OTHER) {
       fc.assert(
@@ -112,7 +112,7 @@ describe('Simple Markdown', () => {
     expect(read).toBeGreaterThan(shareOfRun(1_000));
   });
 
-  it('recognizes what a model says in a chat', () => {
+  it('includes typical chat answers from a model', () => {
     for (const answer of ANSWERS) {
       const tree = quickTree(answer);
       expect(tree).toEqual(withoutInlinePositions(parseSyntax(answer)));
@@ -129,7 +129,10 @@ const ANSWERS = [
   'First.\n\n- One\n\n- Two, *loose*\n\n---\n\n“Quoted” text.\n',
 ];
 
-/** Removes the positions of inlines, which nothing needs and the fast parser does not compute. */
+/**
+ * Removes the positions of inlines, which are not needed and which the fast parser does not
+ * compute.
+ */
 function withoutInlinePositions(node: Nodes, isInline = false): unknown {
   const { position, ...rest } = node;
   const isParent = node.type === 'paragraph' || node.type === 'heading' || isInline;

@@ -12,17 +12,15 @@ const HEADING = /^(#{1,6}) (?=\S)/;
 const ITEM = /^(?:[-*]|(\d{1,9})\.) (?=\S)/;
 /** Characters that the parser replaces or counts in a special way. */
 const ODD = /[\t\r\0\ufeff]/;
-/** Matches the beginning of a line that is more than text, in any position. */
+/** Matches the beginning of a line that is not plain text, wherever the line is. */
 const NO_TEXT = /^(?:[\s#+=>:|~<[\\-]|\d{1,9}[.)](?:\s|$)|\*(?:\s|$)|```)/;
 /** Characters without a meaning of their own: most, and some signs where nothing can begin with them. */
 const TEXT = /(?:[^\\`*_~[\]<@]+|<(?= )|(?<=[A-Za-z0-9])_(?=[A-Za-z0-9]))+/y;
 const CODE = /`([^`\s](?:[^`\n]*[^`\s])?)`(?!`)/y;
 const STARS = /\*\*?(?!\*)/y;
-/** Text in which GFM may find an address. */
+/** Text in which GFM may find a URL. */
 const ADDRESS = /:\/\/|www\./i;
-/**
- * Letters that may be on both sides of asterisks. Scripts without spaces have rules of their own.
- */
+/** Letters that may be on both sides of asterisks. Scripts without spaces have separate rules. */
 const LETTER = 'A-Za-z0-9\\u00c0-\\u024f\\u0400-\\u04ff';
 const OPENS = new RegExp(`^(?:\\s?[${LETTER}\`]|\\([${LETTER}])$`);
 const CLOSES = new RegExp(`^(?:[${LETTER}][\\s.,:;!?)]?|[.,:;!?%)\`]\\s?)$`);
@@ -161,7 +159,7 @@ function isPlainLine(line: string): boolean {
   return !NO_TEXT.test(line) && !/\s$/.test(line);
 }
 
-/** Whether a line ends a paragraph. Of numbers, only 1 begins a list directly below one. */
+/** Whether a line ends a paragraph. Among numbers, only 1 begins a list directly below one. */
 function endsParagraph(line: string): boolean {
   if (FENCE.test(line) || HEADING.test(line)) return true;
   const item = ITEM.exec(line);
@@ -175,7 +173,7 @@ function markerOf(line: string): string | undefined {
 
 /** Text, code, and emphasis that contains nothing else. */
 function readInlines(text: string): PhrasingContent[] | undefined {
-  // Between two dollar signs there could be maths.
+  // Between two dollar signs there could be math.
   if (text.indexOf('$') !== text.lastIndexOf('$')) return undefined;
   const children: PhrasingContent[] = [];
   let inside: PhrasingContent[] | undefined;

@@ -7,7 +7,7 @@ import { quickAddresses } from './inline-syntax.ts';
 
 const GFM = gfm();
 const quick = quickAddresses(GFM);
-// Without the transforms, which find addresses a second time.
+// Without the transforms, which search for URLs a second time.
 const mdastExtensions = gfmFromMarkdown().map(({ transforms: _again, ...extension }) => extension);
 const parse = (markdown: string, extension: typeof GFM) =>
   fromMarkdown(markdown, { extensions: [extension], mdastExtensions });

@@ -2,7 +2,9 @@ import type { Literal } from 'mdast';
 import type { Options } from 'mdast-util-from-markdown';
 import { literalSigns } from './literal-signs.ts';
 
-/** New syntax for the parser: its constructs, by their position and the code they begin with. */
+/**
+ * New syntax for the parser: its constructs, by their position and the code with which they begin.
+ */
 export type SyntaxExtension = Exclude<
   NonNullable<Options['extensions']>[number],
   readonly unknown[]
@@ -35,7 +37,7 @@ declare module 'mdast' {
   }
 }
 
-/** Puts such a token into the tree as literal text. */
+/** Adds such a token to the tree as literal text. */
 function literal(token: 'maths' | 'escapedBar', shown: (source: string) => string): TreeExtension {
   return {
     enter: {
@@ -63,9 +65,9 @@ const ENDS_PHRASE = /[.,:;!?%)\]"'”’»]/;
 const CJK = /[\u2e80-\ua4cf\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\ufe30-\ufe6f\uff00-\uffee]/;
 
 /**
- * CommonMark's emphasis with `*`, but also in two further cases, and not where the sign itself is
- * meant. CommonMark assumes spaces between words: `**「注意」**文字` would show its asterisks, and so
- * would `**Note:**text`; and `2*3*4`, `x**2 + y**2` or `src/*.ts, lib/*.js` would lose theirs.
+ * CommonMark's emphasis with `*`, but also in two further cases, and not where a literal asterisk
+ * is intended. CommonMark assumes spaces between words: `**「注意」**文字` would show its asterisks, and
+ * so would `**Note:**text`; and `2*3*4`, `x**2 + y**2` or `src/*.ts, lib/*.js` would lose theirs.
  */
 export const emphasis: Construct = {
   name: 'emphasis',
@@ -108,14 +110,14 @@ function mayClose({ before, after }: Flanked, length: number): boolean {
 }
 
 /**
- * Whether `*` stands where no phrase begins: after a letter, a number or a bracket and before
- * another one, as in `5*3 cm` and `(a)*(b)`, or before what ends phrases, as in `*.ts`.
+ * Whether `*` is in a position where no phrase begins: after a letter, a number or a bracket and
+ * before another one, as in `5*3 cm` and `(a)*(b)`, or before what ends phrases, as in `*.ts`.
  */
 function isOperator({ before, after }: Flanked, length: number): boolean {
   if (CJK.test(before + after)) return false;
   if (isQuoted({ before, after })) return true;
   const isWithin = /[\p{L}\p{N})\]}]/u.test(before) && /[\p{L}\p{N}([{]/u.test(after);
-  // A masked password: `****, then`; no emphasis has so many.
+  // A masked password: `****, then`; emphasis never has that many.
   if (length > 3 && !/[\p{L}\p{N}]/u.test(after)) return true;
   // `un**believ**able` is bold, `2**8` and `f(x)**2` are not.
   if (length !== 1) return isWithin && /\p{N}/u.test(before + after);
@@ -123,8 +125,7 @@ function isOperator({ before, after }: Flanked, length: number): boolean {
 }
 
 /**
- * Whether `*` stands between letters or numbers, where no phrase ends: `**2*3**` is bold as a
- * whole.
+ * Whether `*` is between letters or numbers, where no phrase ends: `**2*3**` is bold as a whole.
  */
 function isInWord({ before, after }: Flanked, length: number): boolean {
   if (CJK.test(before + after)) return false;
@@ -133,7 +134,7 @@ function isInWord({ before, after }: Flanked, length: number): boolean {
   return isWithin && (length === 1 || /\p{N}/u.test(before + after));
 }
 
-/** Whether `*` itself is meant, alone in quotation marks or brackets: `'*'`, `count(*)`. */
+/** Whether `*` is meant literally, alone in quotation marks or brackets: `'*'`, `count(*)`. */
 function isQuoted({ before, after }: Flanked): boolean {
   return /^(?:''|""|‘’|“”|\(\)|\[\])$/.test(before + after);
 }
@@ -160,8 +161,8 @@ declare module 'micromark-util-types' {
 const BAR = 124;
 
 /**
- * `\|` in text: a bar that starts no spoiler. The parser knows that it is escaped, but the tree
- * would not.
+ * `\|` in text: a bar that starts no spoiler. The parser knows that it is escaped, but that would
+ * be lost in the tree.
  */
 export const escapedBar: Construct = {
   tokenize(effects, ok, nok) {
@@ -180,7 +181,7 @@ export const escapedBar: Construct = {
 
 /**
  * `&` is text, so that `&lt;` is shown as written: a model that explains HTML means those
- * characters. In an address, which is not text, character references count as in CommonMark:
+ * characters. In a URL, which is not text, character references count as in CommonMark:
  * `?a=1&amp;b=2`.
  */
 export const ampersand: Construct = {
@@ -194,12 +195,12 @@ export const ampersand: Construct = {
   },
 };
 
-/** The tree of an escaped bar. */
+/** The tree extension for an escaped bar. */
 export const escapedBarTree: TreeExtension = literal('escapedBar', () => '|');
 
 /**
  * GFM looks for email addresses at every word, which takes a quarter of the time. This is the same
- * syntax, without that in text without an `@`.
+ * syntax, without that search in text without an `@`.
  */
 export function quickAddresses(gfm: SyntaxExtension): (markdown: string) => SyntaxExtension {
   const text: Record<string, Construct[]> = {};
@@ -211,8 +212,8 @@ export function quickAddresses(gfm: SyntaxExtension): (markdown: string) => Synt
 }
 
 /*
- * Maths becomes literal text, so that its signs are not marks: most chats show it as written. A dialect that renders
- * formulas has a mark for it.
+ * Math becomes literal text, so that its characters are not marks: most chats show it as written. A
+ * dialect that renders formulas has a mark for it.
  */
 
 /**
@@ -231,7 +232,7 @@ const MATHS = new RegExp(
   'gu',
 );
 
-/** Escaped brackets: words in them, a number, the `x` of a box. */
+/** Escaped brackets that are not math: with words in them, a number, the `x` of a checkbox. */
 const PROSE = /^\\(?:\[\s*\p{L}\s*|.(?=[\s\S]*\p{L}{2}|\P{L}*$)[\p{L}\p{N}\s.,:;!?'’-]*)\\.$/u;
 
 declare module 'micromark-util-types' {
@@ -241,7 +242,7 @@ declare module 'micromark-util-types' {
   }
 }
 
-/** The syntax of the maths in this Markdown, and of what `literalSigns` finds. */
+/** The syntax of the math in this Markdown, and of what `literalSigns` finds. */
 export function mathsIn(markdown: string): Construct {
   const ends = new Map<number, number>();
   for (const { index, 0: text } of markdown.matchAll(MATHS)) {
@@ -280,5 +281,5 @@ export function mathsIn(markdown: string): Construct {
   };
 }
 
-/** The tree of maths. */
+/** The tree extension for math. */
 export const mathsTree: TreeExtension = literal('maths', (source) => source);

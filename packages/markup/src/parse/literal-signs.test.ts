@@ -54,12 +54,12 @@ const marked: [what: string, markdown: string, shown: string][] = [
   ['code', '`C:\\_x\\*` and `^_^`', '<code>C:\\_x\\*</code> and <code>^_^</code>'],
 ];
 
-describe('signs that are meant literally', () => {
+describe('special characters that are meant literally', () => {
   it.each(written)('[M01] stay in %s', (_, markdown) => {
     expect(show(markdown)).toBe(`<p>${markdown}</p>`);
   });
 
-  it.each(marked)('[M01] are marks in %s', (_, markdown, shown) => {
+  it.each(marked)('[M01] are still marks in %s', (_, markdown, shown) => {
     expect(show(markdown).replaceAll(/ (?:target|rel)="[^"]*"/g, '')).toBe(`<p>${shown}</p>`);
   });
 

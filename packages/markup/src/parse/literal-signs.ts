@@ -1,6 +1,6 @@
 /*
- * What models write outside of code although its signs would be marks: names, paths, patterns,
- * faces. It is shown as written.
+ * What models write outside of code although its special characters would be marks: names, paths,
+ * patterns, emoticons. It is shown as written.
  */
 
 /** A range of the source, in UTF-16 units. */
@@ -9,19 +9,19 @@ interface Stretch {
   readonly end: number;
 }
 
-/** Each begins with a sign, or with text before the first one. */
+/** Each begins with a special character, or with the text before the first one. */
 const NAMES = new RegExp(
   [
-    // Names in Python and JavaScript that would be bold text.
+    // Names in Python and JavaScript that would become bold text.
     /(?<![\p{L}\p{N}_\\])__(?:init|name|main|str|repr|dict|doc|file|all|call|len|eq|ne|lt|gt|hash|iter|next|enter|exit|new|del|class|slots|version|author|bases|module|path|package|annotations|import|getattr|setattr|getitem|setitem|delitem|contains|add|sub|mul|get|set|bool|int|float|await|aiter|anext|aenter|aexit|future|builtins|tests?|mocks?|fixtures|snapshots|pycache|proto|typename)__(?![\p{L}\p{N}_])/u,
-    // Faces: a shrug, and two identical eyes.
+    // Emoticons: a shrug, and two identical eyes.
     /¯\\_\(ツ\)_\/¯/u,
     /(?<![\p{L}\p{N}_*\\`])(?:([-^=><;.@'~"TtXxOoUuQq0$])_+\1|>_+<|o_O|O_o|\*\^_+\^\*)(?![\p{L}\p{N}_*`])/u,
     // Windows paths, `C:\new\_old` or `\\server\share`.
     /(?<![\p{L}\p{N}\\])(?:[A-Za-z]:(?=\\)|%\w+%(?=\\)|\.{1,2}(?=\\)|HK[A-Z_]+(?=\\)|\\(?=\\\w[\w.$-]*\\\w))(?:\\(?!\\)[^\s`"'<>|]|[^\s`"'<>|\\*~()[\]]|\*(?=[\w.]))*(?:\\(?!\\)[^\s`"'<>|]|[^\s`"'<>|\\*~()[\]_.,;:!?])/u,
     // Files in any folder: `**/*.js`.
     /(?<![\p{L}\p{N}*\\])(?:[\w.-]+\/)*\*\*\/[*{][\w.*{},/-]*/u,
-    // C++ templates and placeholders that would be addresses: `<std::string>`, `<host:port>`.
+    // C++ templates and placeholders that would become links: `<std::string>`, `<host:port>`.
     /<[A-Za-z][\w-]*(?:::[^<>\s`]*|:[A-Za-z_][\w-]*)>/u,
     // Calls that would be links: `handlers[name](event)`.
     /(?<=[A-Za-z0-9_])\[[^\][\s`]{1,60}\]\((?![^)]*\.(?:md|html?|pdf|png|jpe?g|svg|txt)\))[\w.,'"=+*-]{0,60}\)/u,
@@ -31,7 +31,7 @@ const NAMES = new RegExp(
   'gu',
 );
 
-/** The signs in a name that the parser would interpret. */
+/** The characters in a name that the parser would interpret. */
 const SIGN = /[*_\\<[~]/;
 
 /** Character classes and word boundaries in a regular expression. */
@@ -40,8 +40,7 @@ const CLASS = /\\[dwsbDWSB](?![A-Za-z])|\\b\w/;
 const SYNTAX =
   /^['"(/]*\^|(?<!\\)\$['")/,.;]*$|\[\^?\w-\w|\(\?[:=!<]|(?<!\\)[.\])][*+](?!\*)|(?<!\\)\{\d+,?\d*\}/;
 /**
- * A slash needs no backslash in prose, so this is a substitution, or an address in a pattern or
- * JSON.
+ * A slash needs no backslash in prose, so this is a substitution, or a URL in a pattern or JSON.
  */
 const SLASH = /(?<!\\)\\\//;
 // A negated class, `[^\]]`, and a substitution, `s/\*/\_/g`.
@@ -52,7 +51,10 @@ function isPattern(word: string): boolean {
   return word.includes('\\.') && SYNTAX.test(word);
 }
 
-/** The ranges in which signs are meant literally, from the first sign of each. */
+/**
+ * The ranges in which special characters are meant literally, from the first such character of
+ * each.
+ */
 export function literalSigns(markdown: string): readonly Stretch[] {
   const found: Stretch[] = [];
   for (const { index, 0: text } of markdown.matchAll(NAMES)) {

@@ -2,8 +2,8 @@ import { hasLiteral, shownLiteral, splitLiteral } from '@parley/core';
 import type { Nodes, Parents, PhrasingContent, Root } from 'mdast';
 
 /**
- * Puts literal text (`literal` of the core), whose signs the parser has not seen, into the tree
- * unchanged.
+ * Puts literal text (`literal` of the core), whose special characters the parser has not seen, into
+ * the tree unchanged.
  * @param source the parsed text.
  */
 export function placeLiteralText(root: Root, source: string): void {
@@ -35,7 +35,7 @@ function literalParts({ value }: { readonly value: string }): PhrasingContent[] 
   });
 }
 
-/** Code, addresses and names of pictures are text in any case. */
+/** Code, URLs and names of pictures are text in any case. */
 function showIn(node: Nodes): void {
   if (node.type === 'text') return;
   if ('value' in node) node.value = shownLiteral(node.value);

@@ -86,7 +86,7 @@ describe('maths', () => {
   });
 
   it.each(blocks)(
-    '[M01] [U08] is marked, and shown as written on lines of its own: %s',
+    '[M01] [U08] is marked, and shown as written on separate lines: %s',
     (_, markdown, shown) => {
       expect(html(markdown)).toBe(marked(shown));
     },
@@ -96,12 +96,12 @@ describe('maths', () => {
     expect(html(markdown)).toBe(shown);
   });
 
-  it('[M01] does not reach into the next cell of a table', () => {
+  it('[M01] does not extend into the next cell of a table', () => {
     expect(html('|a|b|\n|-|-|\n|$x|*y*$|')).toContain('<td>$x</td><td><em>y</em>$</td>');
   });
 
   it.each(['$', '$a ', '$$a ', '$a`', '\\(', '\\(a`', '\\[a', 'a $$\n', '$$\n'])(
-    '[M06] that never ends does not stall the parser: %j',
+    '[M06] does not stall the parser when it never ends: %j',
     (text) => {
       const markdown = text.repeat(30_000 / text.length);
       const signs = (all: string) => all.replaceAll(/[^$a(]/g, '');

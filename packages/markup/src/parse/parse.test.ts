@@ -9,7 +9,7 @@ const html = (markdown: string) =>
     .join('');
 const long = (before: string, after: string) => html(`${before}\n\n${filler.repeat(8)}${after}`);
 
-describe('definitions in other pieces', () => {
+describe('definitions in another piece', () => {
   it('[M01] turn references into links', () => {
     expect(long('[a] [b]', '[a]: https://e.org')).toContain('href="https://e.org"');
   });

@@ -60,7 +60,7 @@ function parsePiece(piece: Piece, lent: string): Parsed {
 }
 
 /**
- * The parser throws only when it overflows the stack, on nesting that the guard did not foresee.
+ * The parser throws only when it overflows the stack, on nesting that the guard did not anticipate.
  */
 function tryParse(markdown: string): Root | undefined {
   try {
@@ -85,14 +85,14 @@ const CODE = {
 
 const gfmFor = quickAddresses(gfm({ singleTilde: false }));
 const TREE = [
-  // The tokenizer already finds bare addresses; the transform would search the whole tree again.
+  // The tokenizer already finds bare URLs; the transform would search the whole tree again.
   ...gfmFromMarkdown().map(({ transforms: _again, ...extension }) => extension),
   mathsTree,
   escapedBarTree,
 ];
 
 /**
- * Parses Markdown (GFM, with maths) to mdast, with positions. It takes ten times as long as
+ * Parses Markdown (GFM, with math) to mdast, with positions. It takes ten times as long as
  * `quickTree` where that applies. Quadratic or worse on hostile input, so guard it.
  */
 export function parseSyntax(markdown: string): Root {
@@ -119,8 +119,8 @@ function ownSyntax(markdown: string): SyntaxExtension {
 
 /**
  * Prepares text for the parser: well-formed, line breaks as `\n`, U+FFFD for NUL as in CommonMark,
- * and no byte order mark. The parser would do that, too, but next to a NUL it doubles the signs of
- * marks, and its positions do not count the byte order mark.
+ * and no byte order mark. The parser would do that as well, but next to a NUL it duplicates mark
+ * characters, and its positions do not count the byte order mark.
  */
 function sourceText(text: string): string {
   return text
@@ -131,12 +131,15 @@ function sourceText(text: string): string {
     .replaceAll('\r', '\n');
 }
 
-/** The most definitions that every piece gets; further ones are not resolved across pieces. */
+/**
+ * The maximum number of definitions that every piece gets; further ones are not resolved across
+ * pieces.
+ */
 const MAX_DEFINITIONS = 200;
 const MAX_LENGTH = 4_000;
 
 /**
- * The definitions of links and footnotes of all pieces, so that a reference in one piece finds its
+ * The link and footnote definitions of all pieces, so that a reference in one piece finds its
  * definition in another. A footnote contributes only its name, because its text is shown in its own
  * place.
  * @returns Markdown to put before each piece; empty when there are none.

@@ -46,14 +46,14 @@ describe('cutting the source', () => {
     expect(runAllSteps(cutIntoPieces(hostile))).toEqual([{ type: 'literal', text: hostile }]);
   });
 
-  it('[M06] still parses what is next to a hostile block', () => {
+  it('[M06] still parses the text next to a hostile block', () => {
     const pieces = runAllSteps(
       cutIntoPieces(`**before**\n\n${'a**b'.repeat(20_000)}\n\n**after**`),
     );
     expect(pieces.map(({ type }) => type)).toEqual(['markdown', 'literal', 'markdown']);
   });
 
-  it('[M06] parses a bounded amount of one document', () => {
+  it('[M06] parses only a bounded amount of one document', () => {
     const pieces = runAllSteps(cutIntoPieces('- x\n'.repeat(500_000)));
     const parsed = pieces.filter(({ type }) => type === 'markdown');
     expect(parsed.reduce((sum, { text }) => sum + text.length, 0)).toBeLessThan(200_000);
@@ -71,7 +71,7 @@ const growing: [what: string, markdown: string][] = [
   ['a list', '- some item\n'.repeat(3_000)],
 ];
 
-describe('a text that grows', () => {
+describe('a growing text', () => {
   it.each(growing)('[F12] keeps the pieces of %s, however the text continues', (_, markdown) => {
     const whole = runAllSteps(cutIntoPieces(markdown));
     const half = runAllSteps(cutIntoPieces(markdown.slice(0, markdown.length / 2)));

@@ -6,7 +6,7 @@ export type Piece =
   | ({ readonly type: 'code' } & FencedCode)
   | { readonly type: 'literal'; readonly text: string };
 
-/** The size of one step, in characters, and how many of them a line costs. */
+/** The size of one step, in characters, and how many of them a line counts as. */
 const STEP = 400_000;
 const LINE = 50;
 
@@ -19,7 +19,7 @@ const LINE = 50;
 export function* cutIntoPieces(markdown: string): Steps<Piece[]> {
   const isStep = stepEvery(STEP);
   const pieces: Piece[] = [];
-  // The blocks that are parsed together, and what the parser gets of the document before this
+  // The blocks that are parsed together, and what the parser receives of the document before this
   // block.
   let joined: string[] = [];
   let risk = NO_RISK;
@@ -54,13 +54,13 @@ export function* cutIntoPieces(markdown: string): Steps<Piece[]> {
   return pieces;
 }
 
-/** The smallest stretch that means the same when it is parsed alone. */
+/** The smallest stretch that has the same meaning when parsed alone. */
 interface Block {
   readonly lines: string[];
   risk: Risk;
   /** Whether it has a list item that is not indented. */
   hasItem: boolean;
-  /** The fence of a code block, and whether its closing line is still to come. */
+  /** The fence of a code block, and whether its closing line has not been reached. */
   fence: Fence | undefined;
   isOpen: boolean;
 }
@@ -137,8 +137,8 @@ interface Risk {
 }
 
 /**
- * The limits of one call of the parser. Measured on two cores at these limits: 10–50 ms a call,
- * while 80 kB of `a**b` in one call take 10–68 s and 500 list levels 5 s.
+ * The limits for one parser call. Measured on two cores at these limits: 10–50 ms a call, while 80
+ * kB of `a**b` in one call take 10–68 s and 500 list levels 5 s.
  */
 const SAFE: Risk = {
   length: 16_000,
@@ -153,7 +153,7 @@ const SAFE: Risk = {
 
 /** One block may contain more than joined blocks, because it cannot be cut: up to 100 ms a call. */
 const BLOCK: Risk = { ...SAFE, length: 32_000, brackets: 1_500, cells: 4_000, markers: 800 };
-/** The limits of one document; the rest is shown as written. No chat answer is this long. */
+/** The limits for one document; the rest is shown as written. No chat answer is this long. */
 const DOCUMENT: Risk = {
   length: 200_000,
   lines: 8_000,
@@ -165,10 +165,10 @@ const DOCUMENT: Risk = {
   depth: SAFE.depth,
 };
 
-/** The counts that add up; depth does not. */
+/** The counts that are summed; depth is not. */
 const SUMS = ['length', 'lines', 'marks', 'brackets', 'references', 'cells', 'markers'] as const;
 
-/** The start of a sum. */
+/** The initial value of a sum. */
 const NO_RISK: Risk = {
   length: 0,
   lines: 0,
@@ -211,8 +211,8 @@ function riskOfLine(line: string): Risk {
 }
 
 /**
- * The depth to which a line may nest: its own markers, and two columns of indent for each list
- * above it.
+ * The maximum depth to which a line may nest: its own markers, and two columns of indent for each
+ * list above it.
  */
 function nestingOf(line: string): { depth: number; marker: boolean } {
   let indent = 0;

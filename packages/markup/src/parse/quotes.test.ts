@@ -19,9 +19,6 @@ const table: [what: string, markdown: string, shown: string][] = [
   ['a tab', '>5\n\n> a\n>\tb', '>5\n\n<blockquote>a\nb</blockquote>'],
 ];
 
-it.each(table)(
-  '[M01] a greater-than sign is distinguished from a quote: %s',
-  (_, markdown, shown) => {
-    expect(show(markdown)).toBe(shown);
-  },
-);
+it.each(table)('[M01] distinguishes a greater-than sign from a quote: %s', (_, markdown, shown) => {
+  expect(show(markdown)).toBe(shown);
+});

@@ -8,13 +8,13 @@ const NO_QUOTE =
   /^(?:[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?=>=|>[$€£]?\d|>>> (?:[\d'"([{]|[\w.]+(?:[([]| ?=)|(?:import|from|def|class|for|while|if|with) ))|^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?=> [$€£]?\d+(?:[.,]\d+)*(?![.,)\d]))/gm;
 
 const GREATER = 62;
-/** Spaces and tabs; a tab is one code and some virtual spaces. */
+/** Spaces and tabs; a tab is one code followed by virtual spaces. */
 const SPACES: ReadonlySet<number | null> = new Set([32, -1, -2]);
-/** With more spaces it would be code. */
+/** More leading spaces would make it a code block. */
 const MAX_SPACES = 3;
 
 /**
- * Block quotes, except for a `>` that compares or is a prompt; no syntax when there is none of
+ * Block quotes, except for a `>` that is a comparison or a prompt; no syntax when there is none of
  * these.
  */
 export function quotesIn(markdown: string): SyntaxExtension {

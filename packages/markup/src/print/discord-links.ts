@@ -12,14 +12,14 @@ export const SIGNS: Readonly<Record<Exclude<Mark['type'], 'link'>, string>> = {
   underline: '__',
   strike: '~~',
   spoiler: '||',
-  // Discord renders no formulas, so nothing there has this mark.
+  // Discord renders no formulas, so no text for it has this mark.
   math: '',
 };
 
 /**
- * Rewrites runs so that Discord can show them: an address that shows itself has a link without
- * `url`, white space is outside the marks that begin or end there, and no mark surrounds text that
- * would end it too early.
+ * Rewrites runs so that Discord can show them: a URL that is its own text has a link without `url`,
+ * whitespace is outside the marks that begin or end there, and no mark surrounds text that would
+ * end it too early.
  */
 export function discordRuns(runs: readonly Run[]): Run[] {
   const shown: Run[] = [];
@@ -41,7 +41,7 @@ export function isCode({ marks }: Run): boolean {
   return marks.some(({ type }) => type === 'code');
 }
 
-/** No backslash affects code or an address, so these must not end the marks around them. */
+/** Backslashes have no effect in code or a URL, so these must not end the marks around them. */
 function marksAround(text: string, marks: readonly Mark[]): readonly Mark[] {
   return marks.filter(({ type }) => !endsMark(text, type));
 }
@@ -55,7 +55,7 @@ function endsMark(text: string, type: Mark['type']): boolean {
   );
 }
 
-/** White space keeps only the marks of the text before it. */
+/** Whitespace keeps only the marks of the text before it. */
 function spaceOutside(runs: readonly Run[]): Run[] {
   let before: readonly Mark[] = [];
   return runs.map((run) => {
@@ -79,8 +79,8 @@ function isSpace(run: Run): boolean {
 }
 
 /**
- * A link as Discord shows it: the address itself, or a text with the address behind it; when the
- * text or the address does not allow that, both next to each other.
+ * A link as Discord shows it: the URL itself, or a text that links to it; when the text or the URL
+ * does not allow that, both next to each other.
  */
 function linkRuns({ url }: { readonly url: string }, linked: readonly Run[]): Run[] {
   const runs = linked.map(({ text, marks }) => ({
@@ -112,12 +112,12 @@ function joinRunTexts(runs: readonly Run[]): string {
 }
 
 function address(url: string, marks: readonly Mark[]): Run {
-  // Discord would find the end of a link before it in this text, too.
+  // Discord would also find the end of a link earlier in this text.
   if (!isReadable(url) || url.includes('](')) return { text: url, marks };
   return { text: url, marks: [...marksAround(url, marks), { type: 'link', url: '' }] };
 }
 
-/** Nothing separates the signs of marks in a link's text, and backslashes do not work there. */
+/** Nothing separates mark characters in a link's text, and backslashes do not work there. */
 function hasSafeMarks(runs: readonly Run[], outer: number): boolean {
   const text = joinRunTexts(runs);
   const inner = runs.map(({ marks }) => marks.slice(outer).filter(({ type }) => type !== 'code'));
@@ -129,12 +129,12 @@ function hasSafeMarks(runs: readonly Run[], outer: number): boolean {
   return !touches && !/[_~|]/.test(text);
 }
 
-/** Discord makes no link of a text that contains an address, including its own invites. */
+/** Discord creates no link from a text that contains a URL, including its own invites. */
 const ADDRESS_IN_TEXT = /(?:https?|steam):\/\/|discord(?:app)?\.(?:com|gg|gift|new|me|store)\//i;
 /**
- * Text that cannot be in a link: there Discord knows no backslashes, removes zero-width characters,
- * and makes no link at all of a text with emoji, emoji names or mentions in it. An underscore in a
- * word neither ends italic text nor lets any begin before it.
+ * Text that cannot be in a link: there Discord ignores backslashes, removes zero-width characters,
+ * and creates no link at all for a text that contains emoji, emoji names or mentions. An underscore
+ * in a word neither ends italic text nor lets any begin before it.
  */
 const UNFIT =
   /[\[\]`\\*]|_(?![0-9A-Za-z])|<(?=[@#:\/]|[^\s>]*[:@])|~~+|\|\|+|:[\w+\-]+:|@(?=everyone|here)|\p{RGI_Emoji}|[\p{Cf}\u034f\u17b4\u17b5\u1160\u3164\uffa0\ufe0e\ufe0f]/v;
@@ -145,7 +145,7 @@ const UNFIT_CODE = /[`*~|<>@#[\]\\:]|_(?![0-9A-Za-z])/;
 function isFit(runs: readonly Run[]): boolean {
   const text = joinRunTexts(runs);
   return (
-    // Excludes a lone bracket that is left of an address after a cut.
+    // Excludes a lone bracket that remains of a URL after a cut.
     /[\p{L}\p{N}]/u.test(text) &&
     !ADDRESS_IN_TEXT.test(text) &&
     runs.every((run) => !(isCode(run) ? UNFIT_CODE : UNFIT).test(run.text))
@@ -154,7 +154,7 @@ function isFit(runs: readonly Run[]): boolean {
 
 const BARE_ADDRESS = /https?:\/\/[^\s<]+[^<.,:;"'\]\s]/g;
 
-/** Code and text, with the addresses in it that Discord links; backslashes do not work in those. */
+/** Code and text, with the URLs in it that Discord links; backslashes do not work in those. */
 function plainRuns(runs: readonly Run[]): Run[] {
   return runs.flatMap((run) => {
     const { text, marks } = run;
@@ -174,13 +174,13 @@ function markBareAddresses({ text, marks }: Run): Run[] {
   return [...runs, { text: text.slice(from), marks }].filter((run) => run.text !== '');
 }
 
-/** Whether Discord finds exactly this address in this text. */
+/** Whether Discord finds exactly this URL in this text. */
 export function isFoundIn(url: string, text: string): boolean {
   const [found = ''] = text.match(BARE_ADDRESS) ?? [];
   return withoutUnpaired(found) === url;
 }
 
-/** A closing parenthesis at the end belongs to an address only if an opening one does. */
+/** A closing parenthesis at the end belongs to a URL only if an opening one does. */
 function withoutUnpaired(found: string): string {
   let from = 0;
   for (let last = found.length - 1; found[last] === ')'; last -= 1) {
@@ -191,24 +191,23 @@ function withoutUnpaired(found: string): string {
   return found;
 }
 
-/** Whether Discord shows a link for this address at all. */
+/** Whether Discord shows a link for this URL at all. */
 function isReadable(url: string): boolean {
   if (/[\p{Cf}\p{Z}\p{Cc}<>]/u.test(url) || !URL.canParse(url)) return false;
   const [scheme = '', empty, host = ''] = url.split('/');
   return /^https?:$/.test(scheme) && empty === '' && host !== '' && !host.includes('%');
 }
 
-/** The address with everything encoded that would end it, or a mark around it, too early. */
+/** The URL with every character encoded that would end it, or a mark around it, too early. */
 function maskable(url: string): string {
-  // Browsers read a backslash in an address as a slash. Discord's servers look for mentions here,
-  // too.
+  // Browsers treat a backslash in a URL as a slash. Discord's servers also look for mentions here.
   const encoded = url
     .replaceAll('\\', '/')
     .replaceAll(
       /[\p{Cf}\p{Z}\p{Cc}<>"'*`|]|(?<=_)_|(?<=~)~|\](?=\()|@(?=everyone|here)/gu,
       percent,
     );
-  // Discord accepts a pair of parentheses as part of an address, but no nested pairs.
+  // Discord accepts a pair of parentheses as part of a URL, but no nested pairs.
   const hasPairs = /^[^()]*(?:\([^()]*\)[^()]*)*$/.test(encoded);
   return hasPairs ? encoded : encoded.replaceAll(/[()]/g, percent);
 }

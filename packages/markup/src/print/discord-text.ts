@@ -3,27 +3,28 @@ import { commonMarks, linkOf } from '../transform/runs.ts';
 import { discordRuns, isCode, isFoundIn, SIGNS } from './discord-links.ts';
 import { walkRuns } from './lines.ts';
 
-/** Separates two signs, or keeps a name from being recognized; invisible. */
+/** Separates two characters, or keeps a name from being recognized; invisible. */
 export const ZERO_WIDTH_SPACE = '\u200b';
 
 /** A message that is being written. */
 export interface Page {
   text: string;
-  /** The number of Discord's nodes: marks, links, code, lists, emoji. */
+  /** The number of nodes in Discord's parser: marks, links, code, lists, emoji. */
   nodes: number;
-  /** Signs of literal text that need a backslash because of other text in the message. */
+  /** Characters of literal text that need a backslash because of other text in the message. */
   readonly escaped: ReadonlySet<string>;
-  /** Text that looks like a mention stays one. */
+  /** Whether text that looks like a mention remains one. */
   readonly live: boolean;
-  /** Whether the next text is where a heading, list or quote may begin. */
+  /** Whether the next text is in a position where a heading, list or quote may begin. */
   startsLine: boolean;
   /**
-   * Whether the next text follows a line break in a list item, which Discord drops before a sign.
+   * Whether the next text follows a line break in a list item, which Discord drops before a special
+   * character.
    */
   joins: boolean;
-  /** Whether the last output begins or ends a mark; code and addresses end one. */
+  /** Whether the last output begins or ends a mark; code and URLs end one. */
   after: 'start' | 'end' | undefined;
-  /** Whether a `](` would end the last link, because Discord searches the last one. */
+  /** Whether a `](` would end the last link, because Discord searches for the last one. */
   endsLink: boolean;
 }
 
@@ -31,7 +32,7 @@ export function newPage(texts: readonly string[], live: boolean): Page {
   const escaped = new Set<string>();
   // An underscore ends italic text only when no letter or digit follows.
   if (texts.some((text) => /_(?![0-9A-Za-z])/.test(text))) escaped.add('_');
-  // Code and addresses may contain the end of a link.
+  // Code and URLs may contain the end of a link.
   if (texts.some((text) => text.includes(']('))) escaped.add('[');
   return {
     text: '',
@@ -45,7 +46,9 @@ export function newPage(texts: readonly string[], live: boolean): Page {
   };
 }
 
-/** The prefix of the other lines of a text, and whether Discord reads them as a list item's. */
+/**
+ * The prefix of a text's subsequent lines, and whether Discord treats them as part of a list item.
+ */
 export interface LineStart {
   readonly prefix: string;
   readonly inItem: boolean;
@@ -72,7 +75,7 @@ export function writeMarkup(page: Page, text: string, after?: Page['after']): vo
   page.endsLink &&= !text.includes('[');
 }
 
-/** Writes code or an address, whatever it contains. */
+/** Writes code or a URL, whatever it contains. */
 export function putRaw(page: Page, text: string): void {
   const breaks = (start: string) => start.replaceAll('](', `]${ZERO_WIDTH_SPACE}(`);
   writeMarkup(page, page.endsLink ? text.replace(/^[^[]*/, breaks) : text, 'end');
@@ -96,12 +99,12 @@ export function putRuns(page: Page, all: readonly Run[], line: LineStart): void 
   });
 }
 
-/** Code and addresses are written at once. */
+/** Code and URLs are written as a whole. */
 function isWhole(mark: Mark): boolean {
   return mark.type === 'code' || (mark.type === 'link' && mark.url === '');
 }
 
-/** Begins a mark, separated from the end of another one that it would run together with. */
+/** Begins a mark, separated from the end of another one with which it would merge. */
 function openMark(page: Page, mark: Mark): void {
   page.nodes += 1;
   if (mark.type === 'link') {
@@ -117,7 +120,10 @@ function openMark(page: Page, mark: Mark): void {
   page.startsLine = startsLine;
 }
 
-/** Ends a mark. Backslashes do not work for bars and tildes, so theirs must not touch any. */
+/**
+ * Ends a mark. Backslashes do not work for bars and tildes, so a zero-width space separates the
+ * mark from the same character in the text.
+ */
 function closeMark(page: Page, mark: Mark): void {
   if (mark.type === 'link') {
     writeMarkup(page, `](${mark.url})`);
@@ -129,13 +135,15 @@ function closeMark(page: Page, mark: Mark): void {
   writeMarkup(page, touches ? ZERO_WIDTH_SPACE + sign : sign, 'end');
 }
 
-/** Whether this sign would run together with the sign of a mark or the code directly before it. */
+/** Whether this character would merge with the mark or code directly before it. */
 function touchesSign({ text, after }: Page, sign: string): boolean {
   const before = text.at(-1);
   return after !== undefined && (before === sign || (before === '~' && sign === '_'));
 }
 
-/** The same number of backticks on both sides; Discord takes three for a block, so one or two. */
+/**
+ * Uses the same number of backticks on both sides; for Discord three start a block, so one or two.
+ */
 function putCode(page: Page, code: string): void {
   const text = code.replaceAll('\n', ' ');
   const hasTick = /(?<!`)`(?!`)/.test(text);
@@ -151,7 +159,7 @@ function putCode(page: Page, code: string): void {
  * the preview.
  */
 function putAddress(page: Page, url: string, following: string): void {
-  // The backslash before it would become part of the address.
+  // The backslash before it would become part of the URL.
   const isBare = !following.includes('<') && isFoundIn(url, url + following);
   putRaw(page, isBare ? url : `<${url}>`);
 }
@@ -165,7 +173,7 @@ function followingCharacter(runs: readonly Run[], index: number): string {
   return isText ? next.text : '*';
 }
 
-/** The text after a run, up to white space. */
+/** The text after a run, up to whitespace. */
 function wordAfter(runs: readonly Run[], index: number): string {
   const text = followingCharacter(runs, index);
   const space = text.search(/\s/);
@@ -205,13 +213,15 @@ const PART_OF_EMOJI = /\p{Emoji_Presentation}|\ufe0f/gu;
  * The beginning of a block at the start of a line; a heading's text may also be on the next line.
  */
 const BLOCK = /^[ \t]*(?=#{1,6}(?:\s|$)|-#[ \t]|[*-][ \t]|>[ \t]|>>>[ \t])|^[ \t]*\d+(?=\.[ \t])/;
-/** Whether Discord's text ends before this: at signs, emoji, `word:x` and `1.`. */
+/**
+ * Whether Discord's plain text ends before this: at special characters, emoji, `word:x` and `1.`.
+ */
 const ENDS_TEXT = /^(?:(?![0-9A-Za-z\s])[\0-\u{bf}]|\p{RGI_Emoji}|\w+:\S|\d+\.)/v;
 
 /** Mentions, commands, times: what Discord replaces between `<` and `>`. */
 const MENTION =
   /<(?:[@#][!&]?\d{1,25}|\/[^<>\n:]{1,110}:\d{1,25}|t:-?\d{1,17}(?::\w)?|(?:id|sound):[\w:-]{1,60})>/y;
-/** Discord's servers notify for these despite a backslash. */
+/** Discord's servers send notifications for these despite a backslash. */
 const PING = /<@(?=[!&]?\d+>)/g;
 
 /** Writes one line of text so that it is shown literally. */
@@ -220,7 +230,7 @@ export function putLiteral(page: Page, literal: Literal): void {
   const { startsLine, joins } = page;
   const text = page.live ? literal.text : literal.text.replaceAll(PING, `<@${ZERO_WIDTH_SPACE}`);
   const place: SignLocation = {
-    // What follows the last sign, unless it is white space.
+    // What follows the last character, unless it is whitespace.
     text: text + (literal.marks.length > 0 ? '*' : literal.behind.slice(0, 1)),
     inItalic: literal.marks.some(({ type }) => type === 'italic'),
   };

@@ -48,7 +48,7 @@ function printText(page: Page, leaf: TextLeaf, place: Place): void {
   // Space after a list item's marker would count as part of it.
   const runs = withoutOuterBreaks(leaf.runs, place.level > 0);
   const isBlank = runs.every(({ text }) => text.trim() === '');
-  // Discord accepts no item without text, and no heading in one or after text.
+  // Discord accepts no item without text, and no heading in an empty item or after text.
   if (isBlank && place.hasMarker) writeMarkup(page, ZERO_WIDTH_SPACE);
   else if (isBlank) return;
   else if (leaf.heading === undefined || leaf.heading > 3) putRuns(page, runs, place);
@@ -109,7 +109,10 @@ const MAX_LEVEL = 11;
 /** A list that Discord is still parsing. */
 interface OpenList {
   readonly list: Container | undefined;
-  /** The width of its first marker: Discord removes as much from every other line of every item. */
+  /**
+   * The width of its first marker: Discord removes as much from every subsequent line of every
+   * item.
+   */
   readonly width: number;
   next: number | undefined;
 }
@@ -118,15 +121,15 @@ interface OpenList {
 interface Layout {
   /** Open lists, outermost first. */
   readonly lists: OpenList[];
-  /** The indent of the other lines of each item that begins in this message. */
+  /** The indent of the subsequent lines of each item that begins in this message. */
   readonly items: Map<Container, number>;
   before: Leaf | undefined;
 }
 
 interface Place {
-  /** The prefix of the content's other lines. */
+  /** The prefix of the subsequent lines of the content. */
   prefix: string;
-  /** The number of list items around it, and whether the innermost container is one. */
+  /** The number of enclosing list items, and whether the innermost container is one. */
   level: number;
   inItem: boolean;
   /** Whether an item begins with it. */
@@ -135,7 +138,7 @@ interface Place {
   hasLabel: boolean;
 }
 
-/** Writes what stands between the previous leaf and the content of this one. */
+/** Writes what comes between the previous leaf and the content of this one. */
 function startLeaf(page: Page, layout: Layout, leaf: Leaf): Place {
   page.text += gapBefore(layout, leaf);
   page.after = undefined;
@@ -161,7 +164,7 @@ function quoteOf(leaf: Leaf | undefined): Container | undefined {
   return leaf?.within.findLast(({ type }) => type === 'quote');
 }
 
-/** A quote or an item; after a marker it gets a line of its own. */
+/** Starts a line for a quote or an item; after a marker it gets a separate line. */
 function startLine(page: Page, place: Place, sign: string, prefix: string): void {
   const isMarked = place.hasMarker || place.hasLabel;
   page.text += isMarked ? `\n${place.prefix}${sign}` : sign;
@@ -228,9 +231,9 @@ function continuesList(
 
 /**
  * Line breaks, and the content of an empty line. Between top-level items an empty line ends the
- * list, and the next one continues with its number. In an item it would end the list too, so there
+ * list, and the next one continues with its number. In an item it would also end the list, so there
  * a line of spaces is the empty line, and there is none next to nested items. Lists and quotes that
- * would run together are separated.
+ * would merge are separated.
  */
 function gapBefore({ before, lists, items }: Layout, leaf: Leaf): string {
   if (before === undefined) return '';

@@ -17,13 +17,13 @@ const TAGS = {
   strike: ['<del>', '</del>'],
   spoiler: ['<span class="spoiler">', '</span>'],
   code: ['<code>', '</code>'],
-  // With the signs around it: a page that draws no formulas shows the source.
+  // With its delimiters: a page that does not render formulas shows the source.
   math: ['<span class="math">', '</span>'],
 } as const;
 
 /**
  * Prints HTML for a page under a strict content security policy: everything escaped, no styles, no
- * scripts, no remote pictures, and only addresses that the transform has allowed.
+ * scripts, no remote pictures, and only URLs that the transform has allowed.
  */
 export function printHtml(leaves: readonly Leaf[]): Printed {
   let text = '';
@@ -190,7 +190,7 @@ export function printTelegram(leaves: readonly Leaf[]): Printed {
   return writer;
 }
 
-/** The outermost quote around a leaf: the block. Quotes inside it are prefixes of lines. */
+/** The outermost quote around a leaf, which is the block. Quotes inside it are line prefixes. */
 function quoteAt(leaf: Leaf): { container: Container; index: number } | undefined {
   const index = leaf.within.findIndex(({ type }) => type === 'quote');
   const container = leaf.within[index];
@@ -199,7 +199,7 @@ function quoteAt(leaf: Leaf): { container: Container; index: number } | undefine
 
 function enterQuote(writer: Writer, leaf: Leaf, index: number): void {
   const { first, hasMarker } = linePrefix({ ...leaf, within: leaf.within.slice(0, index) });
-  // A quote starts on a line of its own, so the bullet of its list item gets one too.
+  // A quote starts on a new line, so the bullet of its list item gets a separate one.
   if (hasMarker) writeEscaped(writer, `${first.trimEnd()}\n`);
   writer.text += '<blockquote>';
   writer.entities += 1;
@@ -210,7 +210,7 @@ function printTelegramLeaf(writer: Writer, leaf: Leaf, from: number): void {
   if (leaf.kind === 'rule') writeEscaped(writer, first + RULE);
   if (leaf.kind === 'text') printTelegramText(writer, leaf, from);
   if (!isFixedWidth(leaf)) return;
-  // `pre` starts on a line of its own, so the bullet of its list item gets one too.
+  // `pre` starts on a new line, so the bullet of its list item gets a separate one.
   if (hasMarker) writeEscaped(writer, `${first.trimEnd()}\n`);
   const language = leaf.kind === 'code' ? languageClass(leaf.language) : undefined;
   printPre(writer, fixedText(leaf), language);

@@ -11,18 +11,18 @@ import {
 /** A printed part and what the platform counts of it. */
 export interface Printed {
   readonly text: string;
-  /** The text that the length limit applies to: `text` itself, or only what people see of it. */
+  /** The text that the length limit applies to: `text` itself, or only its visible part. */
   readonly counted: string;
   readonly entities: number;
 }
 
-/** Deeper lists are not indented further, because a phone has no room for it. */
+/** Deeper lists are not indented further, because a phone has no space for it. */
 const MAX_INDENTED_LEVELS = 8;
 /** The name of a footnote may be long; this fits `[1]`. */
 const NOTE_INDENT = 4;
 const QUOTE = '> ';
 
-/** The prefix of a leaf's first line and of its other lines. */
+/** The prefix of a leaf's first line and of its subsequent lines. */
 interface LinePrefix {
   readonly first: string;
   readonly rest: string;
@@ -73,7 +73,7 @@ function emptyLinePrefix(before: Leaf | undefined, leaf: Leaf): string {
   return prefix.trimEnd();
 }
 
-/** The common beginning of both. */
+/** The common prefix of both lists. */
 export function commonStart<Item>(a: readonly Item[], b: readonly Item[]): readonly Item[] {
   let depth = 0;
   while (depth < a.length && a[depth] === b[depth]) depth += 1;
@@ -118,7 +118,7 @@ export function printPlain(leaves: readonly Leaf[]): Printed {
 }
 
 interface PlainOptions {
-  /** Link addresses follow their text in parentheses. */
+  /** Whether link URLs follow their text in parentheses. */
   readonly addresses: boolean;
   /**
    * Text that the platform turns into a notification: without its code font, code would notify,
@@ -144,7 +144,7 @@ export function printPlainLeaves(leaves: readonly Leaf[], options: PlainOptions)
 function plainLeaf(leaf: Leaf, options: PlainOptions): string {
   const { first, rest, hasMarker } = linePrefix(leaf);
   const body = leafLines(leaf, options);
-  // Fixed-width lines must all start in the same column, so a bullet gets a line of its own.
+  // Fixed-width lines must all start in the same column, so a bullet gets a separate line.
   const ownLine = hasMarker && isFixedWidth(leaf);
   const lines = ownLine ? ['', ...body] : body;
   return lines

@@ -7,8 +7,8 @@ const MAX = { characters: 32_768, blocks: 500, levels: 16, columns: 20 } as cons
 
 /**
  * Prints leaves as the HTML of a rich message (`sendRichMessage`) if an ordinary one would lose
- * something of them: a heading, a table, a formula, a fold. Undefined when it would lose nothing,
- * or when they exceed the limits of a rich message.
+ * something: a heading, a table, a formula, a fold. Undefined when it would lose nothing, or when
+ * they exceed the limits of a rich message.
  */
 export function printTelegramRich(leaves: readonly Leaf[]): string | undefined {
   const folds = pairFolds(leaves);
@@ -39,7 +39,7 @@ type Fold =
   | { readonly kind: 'end' };
 
 /**
- * Finds `<details>` with its summary and `</details>`, each a paragraph of its own outside lists
+ * Finds `<details>` with its summary and `</details>`, each in a separate paragraph outside lists
  * and quotes. One without the other in the same part is shown as written, like all HTML.
  */
 function pairFolds(leaves: readonly Leaf[]): ReadonlyMap<Leaf, Fold> {
@@ -65,7 +65,7 @@ function pairFolds(leaves: readonly Leaf[]): ReadonlyMap<Leaf, Fold> {
 class RichWriter {
   #html = '';
   #open: readonly Container[] = [];
-  /** Items that began in this part; the rest of other items is shown without a bullet. */
+  /** Items that began in this part; the remainder of any other item is shown without a bullet. */
   readonly #begun = new Set<Container>();
   #characters = 0;
   #blocks = 0;
@@ -245,7 +245,7 @@ const DELIMITERS = [
   ['$', '$'],
 ] as const;
 
-/** The LaTeX of a formula; one that was cut keeps what it has. */
+/** The LaTeX of a formula; a truncated one keeps what it has. */
 function withoutDelimiters(text: string): string {
   for (const [begin, end] of DELIMITERS) {
     const isWhole = text.length > begin.length + end.length;
@@ -255,7 +255,7 @@ function withoutDelimiters(text: string): string {
   return text;
 }
 
-/** The LaTeX of a paragraph that is one formula on lines of its own. */
+/** The LaTeX of a paragraph that consists of one formula on separate lines. */
 function formulaAlone(runs: readonly Run[]): string | undefined {
   const [only, ...others] = runs;
   if (only === undefined || others.length > 0 || !hasFormula([only])) return undefined;

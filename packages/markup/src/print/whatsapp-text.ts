@@ -13,14 +13,14 @@ interface PlainLine {
 /**
  * Inline content line by line, with markers where they work on every client: marks end with the
  * line and start again on the next, inside words they are omitted, and text that only looks like a
- * mark is kept from being one. A spoiler keeps its bars, because that is how WhatsApp's own
- * spoilers are written.
+ * mark is kept from becoming one. A spoiler keeps its bars, because WhatsApp's own spoilers are
+ * written that way.
  */
 export function whatsAppLines(runs: readonly Run[]): string[] {
   return plainLines(withBars(runs)).map(markLine);
 }
 
-/** Spoiler marks as text; the bars have the marks of both their sides. */
+/** Spoiler marks as text; the bars have the marks that both sides share. */
 function withBars(runs: readonly Run[]): readonly Run[] {
   if (!runs.some(isSpoiler)) return runs;
   const out: Run[] = [];
@@ -110,7 +110,7 @@ interface Stretch {
   readonly to: number;
 }
 
-/** The stretches that work on every client, without what does not belong to them at their ends. */
+/** The stretches that work on every client, trimmed at their ends. */
 function settleStretches(
   text: string,
   stretches: readonly Stretch[],
@@ -128,7 +128,7 @@ function settleStretches(
   return { marks: sorted, addresses };
 }
 
-/** The pieces of a stretch between spans; both in order of position. */
+/** The pieces of a stretch between spans; both ordered by position. */
 function subtractSpans(stretch: Stretch, spans: readonly Span[]): Stretch[] {
   const pieces: Stretch[] = [];
   let from = stretch.from;
@@ -142,7 +142,7 @@ function subtractSpans(stretch: Stretch, spans: readonly Span[]): Stretch[] {
 }
 
 /**
- * Moves white space at the ends outside, and punctuation that keeps a mark from a word boundary.
+ * Moves whitespace at the ends outside, and punctuation that separates a mark from a word boundary.
  */
 function alignToWordEdges(text: string, { type, from, to }: Stretch): Stretch[] {
   const isInside = type === 'code' ? isSafeInsideCode : isSafeInside;
@@ -169,8 +169,9 @@ function isWhiteSpace(character: string): boolean {
 }
 
 /**
- * The positions at which a line has a character that some client could read as the start of a mark:
- * it could open one, and something further on could close it. Nothing else needs to be changed.
+ * The positions of characters in a line that some client could interpret as the start of a mark:
+ * such a character could open one, and something after it could close it. Nothing else needs to be
+ * changed.
  */
 function accidentalMarks(
   text: string,
@@ -184,7 +185,7 @@ function accidentalMarks(
   };
   for (const { type, to } of marks) note(MARKER[type], to);
   for (const at of places) if (mayClose(text, at)) note(text[at] ?? '', at);
-  // Text in an address may be read as closing, but is never changed.
+  // Text in a URL may count as closing, but is never changed.
   const inAddress = spanMembership(addresses.map((span) => withoutTail(text, span)));
   return places.filter((at) => {
     if (inAddress(at)) return false;
@@ -208,14 +209,14 @@ function isMarkerCode(code: number): boolean {
   return code === 0x2a || code === 0x5f || code === 0x60 || code === 0x7e;
 }
 
-/** An address without the brackets, full stops and markers after it. */
+/** A URL without trailing brackets, full stops and markers. */
 function withoutTail(text: string, { from, to }: Span): Span {
   let end = to;
   while (end > from && !/[\p{L}\p{N}/]/u.test(characterBefore(text, end))) end -= 1;
   return { from, to: end };
 }
 
-/** Checks for increasing offsets whether they lie in one of these spans. */
+/** Checks increasing offsets for whether they are in one of these spans. */
 function spanMembership(spans: readonly Span[]): (at: number) => boolean {
   let next = 0;
   return (at) => {
@@ -249,10 +250,9 @@ interface Span {
 const ADDRESS = /https?:\/\/|www\.|(?<![a-z0-9.-])[a-z0-9.-]+\.[a-z]{2,}\//i;
 
 /**
- * The addresses of a line, each up to the next white space or backtick, because a client may
- * include everything: with a scheme, with `www.`, or a bare host with a path, which clients link
- * too.
- * @param codes code in the line, in order; addresses in it are code.
+ * The URLs in a line, each up to the next whitespace or backtick, because a client may include
+ * everything: with a scheme, with `www.`, or a bare host with a path, which clients also link.
+ * @param codes code in the line, in order; URLs in it are code.
  */
 function findAddresses(text: string, codes: readonly Span[]): Span[] {
   if (!text.includes('/') && !text.includes('www.')) return [];
@@ -299,7 +299,7 @@ function isSafeInside(character: string): boolean {
   return isSafeInsideCode(character) && !MARKERS.includes(character);
 }
 
-/** Whether code works on every client with this character inside; markers mean nothing in it. */
+/** Whether code works on every client with this character inside; markers have no meaning in it. */
 function isSafeInsideCode(character: string): boolean {
   return mayBeInside(character) && !INVISIBLE.test(character);
 }

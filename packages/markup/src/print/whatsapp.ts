@@ -37,7 +37,7 @@ function printWhatsAppLeaf(leaf: Leaf): string {
   return (position.above === '' ? shown : [position.above, ...shown]).join('\n');
 }
 
-/** A bullet has a line of its own, because fixed-width lines must all start in the same column. */
+/** A bullet gets a separate line, because fixed-width lines must all start in the same column. */
 function monospaceLines({ quoted, first, hasMarker }: Position, text: string): string[] {
   // In a quote each line is monospace separately, because clients disagree about one that spans
   // quoted lines.
@@ -68,7 +68,7 @@ function makeInert(line: string, prefix: string): string {
   return isBlock ? WORD_JOINER + line : line;
 }
 
-/** Deeper lists are not indented further, because a phone has no room for it. */
+/** Deeper lists are not indented further, because a phone has no space for it. */
 const MAX_INDENTED_LEVELS = 4;
 /**
  * In a proportional font four spaces are about as wide as WhatsApp's own bullet with its margin.
@@ -77,7 +77,7 @@ const INDENT = '    ';
 const QUOTE = '> ';
 
 interface Position {
-  /** Bullets of items that need a line of their own, before a quote. */
+  /** Bullets of items that need a separate line, before a quote. */
   readonly above: string;
   readonly quoted: boolean;
   /** Precedes the first line; ends with a bullet or number if `hasMarker`. */
@@ -87,9 +87,9 @@ interface Position {
 }
 
 /**
- * WhatsApp renders one level of lists, and only at a line's very start: `- ` and `1. ` there are
- * native, while nested and quoted items get a bullet character and an indent. A quote must start
- * its line, too, so the bullet of an item that begins with one is above it.
+ * WhatsApp renders one level of lists, and only at the very start of a line: `- ` and `1. ` there
+ * are native, while nested and quoted items get a bullet character and an indent. A quote must also
+ * start its line, so the bullet of an item that begins with one is above it.
  */
 function positionOf(leaf: Leaf): Position {
   const quote = leaf.within.findIndex(({ type }) => type === 'quote');
@@ -126,7 +126,7 @@ function bareMarker(prefix: string): string {
 }
 
 /**
- * A line of a quote. WhatsApp requires exactly one space and then something, so an indent consists
+ * A line in a quote. WhatsApp requires exactly one space and then something, so an indent consists
  * of no-break spaces and an empty line has an invisible character.
  */
 function quoteLine(content: string): string {

@@ -4,7 +4,7 @@ import { largestWithinLoad } from './cut.ts';
 
 const growing = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 60 });
 
-it('finds the last count that fits, however unevenly the load grows', () => {
+it('finds the largest count that fits, however unevenly the load grows', () => {
   fc.assert(
     fc.property(growing, fc.double({ min: 0.01, max: 10, noNaN: true }), (steps, room) => {
       const load = (count: number) =>

@@ -81,7 +81,7 @@ export function cutRows<Rows extends GridLeaf | TableLeaf>(
   return [head(count), { ...leaf, rows: leaf.rows.slice(count), fresh: leaf.within.length }];
 }
 
-/** A text that has to be cut, up to the most that a part can hold. */
+/** A text that has to be cut, up to the maximum that a part can hold. */
 interface Cuttable {
   readonly text: string;
   readonly rank: Rank;
@@ -91,7 +91,7 @@ interface Cuttable {
 
 /**
  * The best offset for a cut: in the second half of what fits, unless that splits something that the
- * next part can hold whole.
+ * next part can hold as a whole.
  * @returns undefined if nothing of the text should or can be in this part.
  */
 function bestCut(cuttable: Cuttable, space: Space): number | undefined {
@@ -100,8 +100,8 @@ function bestCut(cuttable: Cuttable, space: Space): number | undefined {
   let most = cutBefore(largestWithinLoad(cuttable.text.length - 1, load));
   while (most > 0) {
     const at = bestUpTo(most, cuttable, space, cutBefore);
-    // Less text may take more room: a mark that works only at the end of a word gets its signs
-    // there.
+    // Less text may need more space: a mark that works only at the end of a word
+    // needs its characters there.
     if (at === undefined || load(at) <= 1) return at;
     most = cutBefore(at - 1);
   }
@@ -124,7 +124,7 @@ function bestUpTo(
   return space.isEmpty ? upper : undefined;
 }
 
-/** The best position in the upper half of what fits; the later one among equals. */
+/** The best position in the upper half of what fits; the later one if equal. */
 function bestAbove(least: number, most: number, rank: Rank, cutBefore: CutBefore): number {
   let best = { at: most, rank: rank(most) };
   for (let at = most - 1; at >= least && at > 0 && best.rank > 0; at -= 1) {
@@ -155,7 +155,7 @@ function breakHarm(rank: number): number {
 export interface Space {
   /** The load of the part with this beginning of the leaf; it fits up to 1. */
   load(beginning: Leaf): number;
-  /** The load of a part with nothing but this stretch of the leaf. */
+  /** The load of a part that contains only this stretch of the leaf. */
   loadAlone(stretch: Leaf): number;
   /** More UTF-16 units than any part can hold. */
   readonly window: number;
@@ -175,7 +175,7 @@ function textWithin(runs: readonly Run[], length: number): string {
   return text;
 }
 
-/** The runs between two offsets, without white space at their beginning and at a cut. */
+/** The runs between two offsets, without whitespace at their beginning and at a cut. */
 function runsBetween(all: readonly Run[], from: number, to: number): Run[] {
   const runs = sliceRuns(all, from, to);
   const first = runs.findIndex(hasText);
@@ -213,7 +213,7 @@ export function betweenCodePoints(text: string): CutBefore {
   return (at) => (isLowSurrogate(text.charCodeAt(at)) ? at - 1 : at);
 }
 
-/** Below the combining marks every unit is a character of its own; nearly all text is. */
+/** Below the combining marks every unit is a separate character; this covers nearly all text. */
 function isSimple(text: string): boolean {
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
@@ -228,7 +228,7 @@ function isLowSurrogate(unit: number): boolean {
 
 /**
  * The largest `count` in 0..max with a load of at most 1, given that loads never decrease. They
- * grow about evenly, so two of them predict where to look next; every third look halves the
+ * grow about evenly, so two of them predict where to probe next; every third probe halves the
  * remaining range, in case they do not.
  */
 export function largestWithinLoad(max: number, load: (count: number) => number): number {

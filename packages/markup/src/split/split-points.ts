@@ -6,7 +6,7 @@ import type { Run } from '../document.ts';
  */
 export type Rank = (at: number) => number;
 
-/** The first rank that splits something. */
+/** The lowest rank that splits something. */
 export const BREAKS = 10;
 
 const LINE = 0;
@@ -22,7 +22,7 @@ const NOT_LAST = `“‘«‹([{¿¡「『（【《〈〔［｛`;
 /** Text written without spaces, where any two characters may be separated. */
 const SPACELESS = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\u3000-\u303f\uff00-\uff65]/u;
 
-/** Ranks the positions of a paragraph: between lines, sentences, words, characters. */
+/** Ranks the positions in a paragraph: between lines, sentences, words, characters. */
 export function rankText(runs: readonly Run[], text: string): Rank {
   const inSpan = spansIn(runs, text.length);
   return (at) => rankAt(text, at) + (inSpan[at] === 1 ? INSIDE_SPAN : 0);
@@ -34,7 +34,7 @@ function rankAt(text: string, at: number): number {
   const before = text[at - 1] ?? '\n';
   const after = text[at] ?? '\n';
   if (before === '\n' || after === '\n') return LINE;
-  // A cut removes all white space around it, so one position within it suffices.
+  // A cut removes all whitespace around it, so one position within it suffices.
   if (isSpace(before)) return CHARACTER;
   if (isSpace(after)) return rankSpace(text, at);
   if (endsWideSentence(text, at)) return SENTENCE;
@@ -56,7 +56,7 @@ function isLatin(unit: number): boolean {
   return (unit >= 0x61 && unit <= 0x7a) || (unit >= 0x41 && unit <= 0x5a);
 }
 
-/** White space where a line may break; a no-break space keeps `10 000` together. */
+/** Whitespace where a line may break; a no-break space keeps `10 000` together. */
 function isSpace(character: string | undefined): boolean {
   if (character === undefined || character === '\u00a0' || character === '\u202f') return false;
   return character.trim() === '';
@@ -80,9 +80,11 @@ function spansIn(runs: readonly Run[], length: number): Uint8Array {
   return inside;
 }
 
-/** Ends of sentences that a space follows: Latin, Arabic, Urdu, Hindi, Armenian, Ethiopic. */
+/**
+ * Sentence-ending punctuation followed by a space: Latin, Arabic, Urdu, Hindi, Armenian, Ethiopic.
+ */
 const STOPS = '.!?…؟۔।॥։።';
-/** Ends of sentences that nothing follows: Chinese, Japanese. */
+/** Sentence-ending punctuation not followed by a space: Chinese, Japanese. */
 const WIDE_STOPS = '。！？｡．';
 /** Closing characters after a full stop, which stay with its sentence. */
 const CLOSERS = `"'”’»›)]}」』）】》〉〕］｝`;
@@ -90,21 +92,24 @@ const CLOSERS = `"'”’»›)]}」』）】》〉〕］｝`;
 const SHORTENED = new Set(
   'mr mrs ms dr prof st vs cf no nr fig vol art abs approx ca bzw vgl usw inkl ggf sog'.split(' '),
 );
-/** More consecutive closers do not end a sentence; examining all of them would take too long. */
+/**
+ * After more consecutive closers no sentence end is assumed; examining all of them would take too
+ * long.
+ */
 const MAX_CLOSERS = 8;
 const MAX_WORD = 12;
 
-/** Whether the white space after `end` separates two sentences. */
+/** Whether the whitespace after `end` separates two sentences. */
 function endsSentence(text: string, end: number, next: string): boolean {
   const stop = beforeClosers(text, end);
   const character = text[stop] ?? ' ';
   if (WIDE_STOPS.includes(character)) return true;
-  // "Stop!" he said: after its end, a sentence does not continue in lower case.
+  // "Stop!" he said: after a sentence end, the text does not continue in lower case.
   if (!STOPS.includes(character) || /\p{Ll}/u.test(next)) return false;
   return character !== '.' || !isShortened(text.slice(Math.max(0, stop - MAX_WORD), stop));
 }
 
-/** Whether a sentence ends at `end` without white space, as in Chinese and Japanese. */
+/** Whether a sentence ends at `end` without whitespace, as in Chinese and Japanese. */
 function endsWideSentence(text: string, end: number): boolean {
   const after = text[end] ?? '';
   if (CLOSERS.includes(after) || WIDE_STOPS.includes(after)) return false;

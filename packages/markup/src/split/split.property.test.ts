@@ -15,7 +15,7 @@ import { PartPrinter } from '../part-printer.ts';
 import { runAllSteps } from '../steps.ts';
 import { splitLeaves, splitNumbered } from './split.ts';
 
-/** The address of every generated link. */
+/** The URL of every generated link. */
 const ADDRESS = 'https://e.org/a?b=c';
 /** Only headers use these letters, because splitting repeats headers. */
 const HEADER = 'ΑΒΓΔ';
@@ -96,7 +96,7 @@ const anyLeaves: fc.Arbitrary<Leaf[]> = fc.array(
   { minLength: 1, maxLength: 8 },
 );
 
-/** For tests: the content of leaves, without white space and without what splitting may add. */
+/** For tests: the content of leaves, without whitespace and without what splitting may add. */
 function essence(leaves: readonly Leaf[]): string {
   const said = leaves
     .map(textOf)
@@ -124,11 +124,14 @@ const RUNS = runs(150);
 const split = (leaves: readonly Leaf[], target: PrintedTarget) =>
   runAllSteps(splitLeaves(leaves, new PartPrinter(target)));
 
-/** Targets with room for every generated link and list, so that nothing has to be simplified. */
+/**
+ * Targets with enough space for every generated link and list, so that nothing has to be
+ * simplified.
+ */
 const roomy = targets.map((target) => ({ ...target, maxLength: target.maxLength + 200 }));
 
 describe('splitting any document for any target', () => {
-  it('[M03] loses and doubles nothing', () => {
+  it('[M03] loses and duplicates nothing', () => {
     fc.assert(
       fc.property(anyLeaves, targets, (leaves, target) => {
         expect(essence(split(leaves, target).flat())).toBe(essence(leaves));
@@ -137,7 +140,7 @@ describe('splitting any document for any target', () => {
     );
   });
 
-  it('[M03] makes no part too long and none without visible content', () => {
+  it('[M03] creates no part that is too long and none without visible content', () => {
     fc.assert(
       fc.property(anyLeaves, targets, (leaves, target) => {
         for (const part of split(leaves, target)) {

@@ -187,7 +187,7 @@ const numbered = (markdown: string, target: Partial<RenderTarget> = {}) =>
   });
 
 describe('numbered parts', () => {
-  it('[M03] end with a line that states which of how many parts they are, also in plain text', () => {
+  it("[M03] end with a line that states the part's number and the total, also in plain text", () => {
     const label = (text: string) => ({ text, plain: text });
     expect(numbered('aaaa bbbb cccc dddd eeee ffff')).toEqual([
       label('aaaa bbbb cccc\n\n(1/2)'),
@@ -225,7 +225,7 @@ describe('numbered parts', () => {
     }
   });
 
-  it('[M03] have no number when it would leave no room for text', () => {
+  it('[M03] have no number when it would leave no space for text', () => {
     const parts = numbered('aaaa bbbb cccc dddd eeee', { maxLength: 16 });
     expect(parts.map(({ text }) => text)).toEqual(['aaaa bbbb cccc', 'dddd eeee']);
   });

@@ -19,11 +19,11 @@ import {
   type Space,
 } from './cut.ts';
 
-/** The facts of the target for the splitter. */
+/** What the splitter needs to know about the target. */
 export interface Room {
   /** The load of a part with these leaves; it can be sent up to 1. Grows with the leaves. */
   load(leaves: readonly Leaf[]): number;
-  /** More UTF-16 units than any part can hold; examining more would be a waste. */
+  /** More UTF-16 units than any part can hold; examining more would be wasted effort. */
   readonly window: number;
 }
 
@@ -32,11 +32,11 @@ const FULL_ENOUGH = 0.5;
 
 /**
  * Splits a document into parts that fit, at the best available positions, with a step for each
- * part. Loses and doubles nothing; invisible text gives no part.
+ * part. Loses and duplicates nothing; invisible text yields no part.
  */
 export function* splitLeaves(leaves: readonly Leaf[], room: Room): Steps<Leaf[][]> {
   const parts: Leaf[][] = [];
-  // A stack with the next leaf on top: a part costs the same, however much is still to come.
+  // A stack with the next leaf on top: the cost of a part does not depend on how much remains.
   const waiting = leaves.toReversed();
   while (waiting.length > 0) {
     const ahead = takeAhead(waiting, room.window);
@@ -76,13 +76,11 @@ function nextPart(ahead: Leaf[], room: Room): Step {
   return goodBoundary(ahead, fitting, room) ?? cutNext(ahead, fitting, room);
 }
 
-/**
- * The best position between leaves that leaves the part full enough; the later one among equals.
- */
+/** The best position between leaves that leaves the part full enough; the later one if equal. */
 function goodBoundary(leaves: readonly Leaf[], fitting: number, room: Room): Step | undefined {
   let best: { count: number; rank: number } | undefined;
   let load = room.load(leaves.slice(0, fitting));
-  // Leaves add to the load about as they add to the length, which needs no printing.
+  // The load grows roughly with the length of the leaves, which needs no printing to measure.
   const each = load / contentLength(leaves.slice(0, fitting), room.window);
   for (let count = fitting; count > 0 && load > FULL_ENOUGH; count -= 1) {
     const rank = boundaryRank(leaves[count - 1], leaves[count]);
@@ -93,7 +91,7 @@ function goodBoundary(leaves: readonly Leaf[], fitting: number, room: Room): Ste
 }
 
 /**
- * 0 between top-level blocks, higher for deeper positions; text that leads to the next leaf stays
+ * 0 between top-level blocks, higher for deeper positions; text that introduces the next leaf stays
  * with it.
  */
 function boundaryRank(before: Leaf | undefined, after: Leaf | undefined): number | undefined {
@@ -131,8 +129,7 @@ function cutNext(ahead: Leaf[], fitting: number, room: Room): Step {
   if (halves !== undefined) return stepAfter(before, halves, after);
   const withoutHeadings = 1 + before.findLastIndex((leaf) => !isHeading(leaf));
   if (withoutHeadings > 0) return boundaryAt(ahead, withoutHeadings);
-  // A heading that fills the part, or one before a link or row that fits only into a part of its
-  // own.
+  // A heading that fills the part, or one before a link or row that fits only into a separate part.
   if (fitting > 0) return boundaryAt(ahead, fitting);
   const simpler = simplify(next);
   if (simpler !== undefined) return { head: [], rest: [...simpler, ...after] };
@@ -160,8 +157,8 @@ function cutLeaf(leaf: Leaf, space: Space): [Leaf, Leaf] | undefined {
 }
 
 /**
- * Splits like `splitLeaves`, and lets each of several parts end with a line such as `(2/5)`. The
- * line takes room like any other, so parts stay within their limit.
+ * Splits like `splitLeaves`, and if there are several parts, ends each with a line such as `(2/5)`.
+ * The line takes space like any other, so parts stay within their limit.
  * @param mostLabel a label that fills more of a part than this share, 0 to 1, is omitted from all
  * parts.
  */
@@ -172,13 +169,13 @@ export function* splitNumbered(
 ): Steps<Leaf[][]> {
   const plain = yield* splitLeaves(leaves, room);
   if (plain.length < 2) return plain;
-  // The labels themselves can require one more digit.
+  // The labels themselves may increase the number of parts to one with another digit.
   for (let digits = String(plain.length).length; ; digits += 1) {
     const widest = partLabel('9'.repeat(digits), '9'.repeat(digits));
     if (room.load([widest]) > mostLabel) return plain;
     const load: Room['load'] = (part) => room.load([...part, widest]);
     const parts = yield* splitLeaves(leaves, { ...room, load });
-    // With less room, the structure of a quote or list may be given up, and then everything fits
+    // With less space, the structure of a quote or list may be given up, and then everything fits
     // into one part.
     if (parts.length < 2) return parts;
     const count = String(parts.length);

@@ -17,8 +17,8 @@ import {
 } from './tables.ts';
 
 /**
- * How much literal text is processed in one step, in characters, and how many of them a piece
- * costs.
+ * The amount of literal text processed in one step, in characters, and how many of them a piece
+ * counts as.
  */
 const STEP = 400_000;
 const PIECE = 100;
@@ -85,7 +85,7 @@ function draftLiteral(text: string, firstGap: 1 | 2): Draft[] {
     }));
 }
 
-/** Addresses by definition, and the definitions that are referenced. */
+/** URLs by definition, and the definitions that are referenced. */
 function collectReferences(roots: readonly Root[]): {
   addresses: Map<string, string>;
   used: Set<string>;
@@ -104,7 +104,7 @@ function collectReferences(roots: readonly Root[]): {
   return { addresses, used };
 }
 
-/** A leaf for which it is not determined yet which containers begin with it. */
+/** A leaf for which it is not yet determined which containers begin with it. */
 type Draft = Leaf extends infer Kind ? (Kind extends Leaf ? Omit<Kind, 'fresh'> : never) : never;
 
 /** The context of block content. */
@@ -121,10 +121,10 @@ interface Place {
   readonly gap: 1 | 2;
 }
 
-/** The leaves of sibling blocks. Empty lines stay where the writer put them. */
+/** The leaves of sibling blocks. Empty lines stay where the author put them. */
 function draftBlocks(nodes: readonly RootContent[], place: Place, context: BlockContext): Draft[] {
   const drafts: Draft[] = [];
-  // A block that shows nothing passes its empty line on to what follows.
+  // A block without visible content passes its empty line on to what follows.
   let left: 1 | 2 = 1;
   for (const [index, node] of nodes.entries()) {
     const between: 1 | 2 = sourceGap(nodes[index - 1], node) === 2 ? 2 : left;
@@ -143,7 +143,8 @@ function sourceGap(before: Nodes | undefined, node: Nodes): 1 | 2 | undefined {
 }
 
 /**
- * The parser ends a list in a quote with the empty line after it; its last child has the right end.
+ * The parser ends a list in a quote with the empty line after it; its last child has the correct
+ * end.
  */
 function lastLine(node: Nodes): number {
   let last = node;
@@ -164,7 +165,7 @@ function draftBlock(node: RootContent, place: Place, context: BlockContext): Dra
     case 'heading':
       return draftHeading(node, place, context);
     case 'code':
-      // Shows nothing, and no platform accepts it.
+      // It has no visible content, and no platform accepts it.
       if (node.value.trim() === '') return [];
       return [{ kind: 'code', language: node.lang ?? undefined, text: node.value, ...place }];
     case 'thematicBreak':
@@ -198,7 +199,7 @@ const MIN_RULE = 3;
 
 /**
  * The line below a text that turns it into a heading unintentionally: a rule after several lines or
- * a whole sentence, or one or two signs (`--` of a signature, `=` of a sum).
+ * a whole sentence, or one or two characters (`--` of a signature, `=` of a sum).
  */
 function accidentalUnderline(heading: string): string | undefined {
   const lastLine = heading.lastIndexOf('\n');
@@ -265,7 +266,7 @@ function draftList(
 
 /**
  * The numbers of a list. Markdown counts from the first one; when the written numbers increase, or
- * count down, they answer certain questions, or are dates or a ranking, and are kept.
+ * count down, they refer to certain questions, or are dates or a ranking, and are kept.
  */
 function numbersOf(
   { children, start }: Extract<RootContent, { type: 'list' }>,
@@ -359,7 +360,7 @@ function withoutFormulas(runs: readonly Run[]): readonly Run[] {
 
 type Pings = DialectCapabilities['pings'];
 
-/** Finishes the text of a document: removes unprintable characters and deadens mentions. */
+/** Finishes the text of a document: removes unprintable characters and defuses mentions. */
 function finishLeaf(leaf: Leaf, pings: Pings): Leaf {
   switch (leaf.kind) {
     case 'text':

@@ -91,7 +91,7 @@ const kept: [what: string, text: string][] = [
 ];
 
 describe('inline content', () => {
-  it.each(tags)('[M01] understands from HTML %s', (_, markdown, shown) => {
+  it.each(tags)('[M01] supports %s in HTML', (_, markdown, shown) => {
     expect(show(markdown)).toBe(shown);
   });
 
@@ -103,7 +103,7 @@ describe('inline content', () => {
     expect(show(markdown)).toBe(shown);
   });
 
-  it('[M01] omits a mark that the platform does not have, but not its text', () => {
+  it('[M01] omits a mark that the platform does not support, but not its text', () => {
     expect(show('<u>a</u> *<u>b</u>*', 'whatsapp')).toBe('a _b_');
   });
 
@@ -119,7 +119,7 @@ describe('inline content', () => {
     expect(show('\ufeff# a\n\n[x]: y')).toBe('<b>a</b>\n\n[x]: y');
   });
 
-  it('removes control characters from addresses', () => {
+  it('removes control characters from URLs', () => {
     expect(show('[a](<https://e.org/&#10;b&#1;>)')).toBe('<a href="https://e.org/b\ufffd">a</a>');
   });
 });

@@ -14,11 +14,11 @@ import {
 /** The context of inline content. */
 export interface InlineContext {
   readonly capabilities: DialectCapabilities;
-  /** Addresses by the identifiers of definitions. */
+  /** URLs by the identifiers of definitions. */
   readonly addresses: ReadonlyMap<string, string>;
 }
 
-/** Text that is shown exactly as written, such as HTML or maths, and not parsed any further. */
+/** Text that is shown exactly as written, such as HTML or math, and not parsed any further. */
 interface InlineRun extends Run {
   readonly literal?: true;
 }
@@ -47,7 +47,7 @@ function inlines(
       underlines += tag === 'underline' ? 1 : -1;
       return [];
     }
-    // The writer put the line break after the tag for the source only.
+    // The author put the line break after the tag only for readability of the source.
     if (afterBreak && node.type === 'text' && node.value.startsWith('\n')) {
       return inlineRuns({ ...node, value: node.value.slice(1) }, inside(), context);
     }
@@ -102,7 +102,7 @@ function inlineRuns(
   }
 }
 
-/** Whether a literal text is maths rather than other text that is shown as written. */
+/** Whether a literal text is math rather than other text that is shown as written. */
 function isFormula(text: string): boolean {
   return /^(?:\$[\s\S]+\$|\\\([\s\S]+\\\)|\\\[[\s\S]+\\\])$/.test(text);
 }
@@ -124,7 +124,7 @@ function linkRuns(
 
 /**
  * An image becomes a link to it, named by its alternative text. Inside a link only the name is
- * kept, as for an image embedded in its address, which would be pages of letters.
+ * kept, as for an image embedded in its URL as data, which would be pages of letters.
  */
 function imageRuns(
   url: string,
@@ -147,7 +147,7 @@ function allowed(all: readonly Mark[], { capabilities }: InlineContext): readonl
   const marks = all.every(known) ? all : all.filter(known);
   if (capabilities.marksOnCode || !marks.some(({ type }) => type === 'code')) return marks;
   const counts = marks.some(({ type }) => type === 'link' || type === 'spoiler');
-  // A link's address is content, and hidden text stays hidden; the code font is neither.
+  // A link's URL is content, and hidden text stays hidden; the code font is neither.
   return marks.filter(({ type }) => (counts ? type !== 'code' : type === 'code'));
 }
 
@@ -193,13 +193,13 @@ function markSpoilers(runs: readonly InlineRun[]): readonly Run[] {
   return [...marked, ...sliceRuns(runs, from, text.length)];
 }
 
-/** The text of a run with NUL, which no text contains, in place of bars that hide nothing. */
+/** The text of a run, with bars that hide nothing replaced by NUL, which no text contains. */
 function withoutBars({ text, marks, literal }: InlineRun): string {
   const isCode = marks.some(({ type }) => type === 'code' || type === 'link');
   return literal || isCode ? text.replaceAll('|', '\0') : text;
 }
 
-/** The meaning of an HTML tag that Markdown has no sign for. */
+/** The meaning of an HTML tag for which Markdown has no syntax. */
 type Tag = 'underline' | 'end' | 'break';
 
 const OPENING: ReadonlyMap<string, string> = new Map([

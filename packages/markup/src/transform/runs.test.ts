@@ -8,7 +8,7 @@ import { toLeaves } from './blocks.ts';
 
 type Dialect = keyof typeof CAPABILITIES;
 
-/** The visible text, with `·` for the zero-width space of a deadened mention. */
+/** The visible text, with `·` for the zero-width space in a defused mention. */
 const show = (markdown: string, dialect: Dialect, mentions?: 'live') =>
   printPlainLeaves(
     runAllSteps(toLeaves(runAllSteps(parseMarkdown(markdown)), CAPABILITIES[dialect], mentions)),
@@ -38,7 +38,7 @@ const untouched: [what: string, markdown: string, shown?: string][] = [
 ];
 
 describe('mentions', () => {
-  it.each(telegram)('[M05] are dead on Telegram: %s', (_, markdown, shown) => {
+  it.each(telegram)('[M05] are defused on Telegram: %s', (_, markdown, shown) => {
     expect(show(markdown, 'telegram')).toBe(shown);
   });
 
@@ -46,11 +46,11 @@ describe('mentions', () => {
     expect(show(markdown, 'telegram')).toBe(shown);
   });
 
-  it('[M05] are dead in what only looks like an address', () => {
+  it('[M05] are defused in text that only looks like a URL', () => {
     expect(show('x.y/@user a@e.com/@user', 'telegram')).toBe('x.y/@·user a@e.com/@·user');
   });
 
-  it('[M05] are dead in the plain text for a platform that refuses the markup, including in code', () => {
+  it('[M05] are defused in the plain text for a platform that refuses the markup, including in code', () => {
     const target = { dialect: 'telegram', maxLength: 4096, unit: 'utf16' } as const;
     const markdown = '`@ada` `@`ada https://e.org/@ada\n```\n@ada\n```';
     const dead = '@\u200bada @\u200bada https://e.org/@ada\n@\u200bada';
@@ -64,14 +64,14 @@ describe('mentions', () => {
     );
   });
 
-  it('[M05] cannot notify everyone on Discord from an address behind a text', () => {
+  it('[M05] cannot notify everyone on Discord from a URL behind a link text', () => {
     const target = { dialect: 'discord', maxLength: 2000, unit: 'utf16' } as const;
     const [part] = render('[a](https://e.org/@everyone?b=@ada)', target);
     expect(part?.text).toBe('[a](https://e.org/%40everyone?b=@ada)');
   });
 
   it.each<Dialect>(['telegram', 'discord'])(
-    '[M05] are dead in code when there is too little room for code: %s',
+    '[M05] are defused in code when there is too little space for code: %s',
     (dialect) => {
       const target = { dialect, maxLength: 16, unit: 'utf16' } as const;
       const parts = render('- - - > ```\n      > @everyone', target);
@@ -86,7 +86,7 @@ describe('mentions', () => {
     },
   );
 
-  it.each<Dialect>(['whatsapp', 'plain', 'html'])('mean nothing on %s', (dialect) => {
+  it.each<Dialect>(['whatsapp', 'plain', 'html'])('have no meaning on %s', (dialect) => {
     expect(show('@everyone @ada', dialect)).toBe('@everyone @ada');
   });
 });

@@ -27,7 +27,7 @@ export function sliceRuns(runs: readonly Run[], from: number, to: number): Run[]
   return sliced;
 }
 
-/** The form of text of which only white space counts; white space in code is visible. */
+/** The shape of text in which only whitespace matters; whitespace in code is visible. */
 function whiteSpaceShape({ text, marks }: Run): string {
   return marks.some(({ type }) => type === 'code') ? 'x'.repeat(text.length) : text;
 }
@@ -55,16 +55,13 @@ export function sameMark(a: Mark, b: Mark | undefined): boolean {
   return a === b || (!isOne && a.type === b?.type);
 }
 
-/** The marks that both begin with. */
+/** The marks with which both begin. */
 export function commonMarks(a: readonly Mark[], b: readonly Mark[]): readonly Mark[] {
   const differs = a.findIndex((mark, at) => !sameMark(mark, b[at]));
   return differs < 0 ? a : a.slice(0, differs);
 }
 
-/**
- * Whether the dialect can show this address as a link with text; relative and unusual addresses
- * never.
- */
+/** Whether the dialect can show this URL as a link with text; relative and unusual URLs never. */
 export function isLinkable(url: string, rule: LinkRule): boolean {
   if (!URL.canParse(url)) return false;
   const { protocol, hostname } = new URL(url);
@@ -72,12 +69,12 @@ export function isLinkable(url: string, rule: LinkRule): boolean {
   return !rule.dottedHostOnly || hostname.includes('.') || hostname.startsWith('[');
 }
 
-/** Whether the text already shows the address, as a bare URL does. */
+/** Whether the text already shows the URL, as a bare URL does. */
 export function showsAddress(text: string, url: string): boolean {
   return text === url || url === `http://${text}` || url === `mailto:${text}`;
 }
 
-/** Removes link marks from runs; addresses follow in parentheses, so that nothing is lost. */
+/** Removes link marks from runs; URLs follow in parentheses, so that nothing is lost. */
 export function spellOutLinks(runs: readonly Run[]): Run[] {
   const out: Run[] = [];
   for (const [index, run] of runs.entries()) {
@@ -92,7 +89,7 @@ export function spellOutLinks(runs: readonly Run[]): Run[] {
 }
 
 /**
- * The address after a link's text for those who cannot follow it; empty if the text contains it.
+ * The URL after a link's text for those who cannot follow the link; empty if the text contains it.
  */
 export function addressAfter(text: string, url: string): string {
   if (url === '' || showsAddress(text, url)) return '';
@@ -105,19 +102,17 @@ export function linkOf(run: Run | undefined): (Mark & { type: 'link' }) | undefi
 
 type Pings = DialectCapabilities['pings'];
 
-/** Follows the `@` of a deadened mention: invisible, but no name begins with it. */
+/** Follows the `@` of a defused mention: invisible, but no name begins with it. */
 const ZERO_WIDTH_SPACE = '\u200b';
-/** How far back the beginning of an address is searched, in UTF-16 units. */
+/** How far back the search for the beginning of a URL goes, in UTF-16 units. */
 const MAX_ADDRESS = 200;
-/**
- * The beginning of an address that every platform links, even without `https://`, up to a slash.
- */
+/** The beginning of a URL that every platform links, even without `https://`, up to a slash. */
 const ADDRESS =
   /(?:^|[\s("'<[])(?:https?:\/\/)?(?:[\w-]+\.)+(?:com|org|net|io|me|tv|app|dev|social)\/(?:[\w.~%+/-]*\/)?$/i;
 
 /**
  * Inserts a zero-width space after each `@` that would notify people. Marks do not protect
- * (`@**name**` notifies); code does, and so does being part of an address, which must stay whole.
+ * (`@**name**` notifies); code does, as does being part of a URL, which must stay intact.
  */
 export function deadenMentions(runs: readonly Run[], pings: Pings): readonly Run[] {
   if (pings.length === 0 || !runs.some(({ text }) => text.includes('@'))) return runs;

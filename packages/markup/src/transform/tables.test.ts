@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { render } from '../render.ts';
 import { textWidth } from './tables.ts';
 
-/** White space that Markdown itself would drop. */
+/** Whitespace that Markdown itself would drop. */
 const TAB = literal('\t');
 
 const show = (dialect: 'telegram' | 'html') => (markdown: string) =>

@@ -34,8 +34,8 @@ export function isEmptyCell(cell: Cell): boolean {
 }
 
 /**
- * From this many columns on, cells stand side by side if each one with its name is at most `SHORT`
- * wide.
+ * With at least this many columns, cells are placed side by side if each one with its name is at
+ * most `SHORT` wide.
  */
 const MANY = 5;
 const SHORT = 16;
@@ -44,8 +44,8 @@ const SIDE_BY_SIDE = '\u2003';
 
 /**
  * The text of each row as a list item: each cell after its column's name, one per line. Many short
- * cells stand side by side, because a year of months should not fill a screen. The first row names
- * the columns that are empty in all rows.
+ * cells are placed side by side, because a year of months should not fill a screen. The first row
+ * names the columns that are empty in all rows.
  */
 export function rowTexts(header: readonly Cell[], rows: readonly (readonly Cell[])[]): Run[][] {
   const isUnused = header.map((_, column) => rows.every((row) => isEmptyCell(row[column] ?? [])));
@@ -128,7 +128,7 @@ const ISOLATE = ['\u2068', '\u2069'] as const;
 
 /**
  * Lays a table out in columns for a fixed-width font.
- * @returns undefined if it is wider than `columns` or would lose more than its look.
+ * @returns undefined if it is wider than `columns` or would lose more than its appearance.
  */
 export function layOutGrid(
   { align, header, rows }: TableContent,
@@ -194,7 +194,7 @@ const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
 /**
  * The number of columns that a text takes in a fixed-width font: wide East Asian characters and
- * emoji take two, combining marks none. Counted by grapheme, as terminals and phones draw them.
+ * emoji take two, combining marks none. Counted by grapheme, as terminals and phones render them.
  */
 export function textWidth(text: string): number {
   if (isLatin(text)) return text.length;
@@ -204,7 +204,7 @@ export function textWidth(text: string): number {
 }
 
 /**
- * Latin letters and signs, each a character of its own, without the soft hyphen, which is
+ * Latin letters and punctuation, each a separate character, without the soft hyphen, which is
  * invisible.
  */
 function isLatin(text: string): boolean {

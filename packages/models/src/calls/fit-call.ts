@@ -4,7 +4,7 @@ import { fitValue, type Misfit } from './fit-value.ts';
 import { readLenientJson } from './lenient-json.ts';
 import { resolveToolName } from './tool-name.ts';
 
-/** A call in the form its tool accepts, or why there is none. */
+/** A call in the form that its tool accepts, or the reason why it cannot be converted. */
 export type FittedCall =
   | { readonly kind: 'fits'; readonly call: ModelToolCall }
   | { readonly kind: 'no-tool'; readonly problem: string }
@@ -12,9 +12,9 @@ export type FittedCall =
   | { readonly kind: 'misfit'; readonly call: ModelToolCall; readonly problem: string };
 
 /**
- * Converts a model's call to the form its tool accepts: an offered tool whose name was written
- * differently, and arguments in the form of its schema, if only one reading is possible. A call
- * that is right already is returned unchanged.
+ * Converts a model's call to the form that its tool accepts, if only one reading is possible:
+ * corrects a tool name that was written differently, and adapts the arguments to the schema. A call
+ * that is already valid is returned unchanged.
  */
 export function fitCall(call: ModelToolCall, offered: readonly ModelTool[]): FittedCall {
   const named = resolveToolName(
@@ -64,11 +64,11 @@ type ReadArguments =
   | { readonly ok: true; readonly value: JsonObject; readonly isJson: boolean }
   | { readonly ok: false; readonly problem: string };
 
-/** How many times arguments may be encoded or wrapped. */
+/** How many layers of encoding or wrapping are removed from arguments. */
 const MAX_ENCODED = 3;
 
 /**
- * Parses the arguments as an object; for a tool without parameters, models write nothing at all or
+ * Parses the arguments as an object; for a tool without parameters, models write an empty string or
  * a placeholder.
  */
 function readArguments(written: string): ReadArguments {
@@ -117,7 +117,7 @@ const WRAPPERS: ReadonlySet<string> = new Set([
   'tool_input',
   'properties',
 ]);
-/** Keys that stand next to them there. */
+/** Keys that may appear next to those names. */
 const LABELS: ReadonlySet<string> = new Set([
   'name',
   'tool',
@@ -137,9 +137,9 @@ function fitArguments(
 }
 
 /**
- * The object within `{"arguments": {…}}`; null when there is none, or when the tool has a property
- * of that name. It counts only if the schema declares all of its properties, so that nothing else
- * can be meant.
+ * The object within `{"arguments": {…}}`; null if there is none, or if the tool has a property with
+ * that name. It counts only if the schema declares all of its properties, which rules out any other
+ * reading.
  */
 function unwrapped(
   value: JsonObject,

@@ -6,10 +6,10 @@ export type FittedScalar =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly expected: string };
 
-/** The length of the beginning of a value that the model is shown, in characters. */
+/** How many characters of a value the model is shown. */
 const SHOWN = 80;
 
-/** A value as JSON for a message, shortened. */
+/** A value as truncated JSON for a message. */
 export function shortJson(value: unknown): string {
   const text = JSON.stringify(value) ?? 'undefined';
   return text.length <= SHOWN ? text : `${text.slice(0, SHOWN).toWellFormed()}…`;
@@ -57,8 +57,7 @@ function allowedValues({ enum: values, const: one }: Readonly<Record<string, unk
 }
 
 /**
- * Finds one of the values that the schema lists, in any case and with any separators, if only one
- * matches.
+ * Finds one of the values listed by the schema, ignoring case and separators, if only one matches.
  */
 function fitAllowed(value: unknown, allowed: readonly unknown[]): FittedScalar {
   const isSame = (one: unknown) => JSON.stringify(one) === JSON.stringify(value);
@@ -105,7 +104,7 @@ const NUMBER = /^[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d{1,3})?$/i;
 const YES: ReadonlySet<string> = new Set(['true', 'yes', 'on', '1']);
 const NO: ReadonlySet<string> = new Set(['false', 'no', 'off', '0']);
 
-/** The values that a value may mean as another type; empty for none. */
+/** The possible readings of a value as another type; empty if there are none. */
 function convert(value: unknown, type: string): readonly (string | number | boolean | null)[] {
   switch (type) {
     case 'integer':
@@ -160,7 +159,7 @@ const FORMATS: ReadonlySet<string> = new Set([
   'hostname',
 ]);
 
-/** Whether an empty text matches, which takes no time whatever the pattern. */
+/** Whether an empty text matches; this check is instant for any pattern. */
 function matchesNothing(pattern: string): boolean {
   try {
     return new RegExp(pattern, 'u').test('');

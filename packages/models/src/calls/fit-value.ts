@@ -5,9 +5,7 @@ import { readLenientJson } from './lenient-json.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/**
- * A value that fits a schema as far as its form is concerned, or the first place where it does not.
- */
+/** A value whose form matches a schema, or the first place where it does not. */
 export type Fitted =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problem: Misfit };
@@ -19,7 +17,7 @@ export type Fitted =
 export interface Misfit {
   readonly path: string;
   readonly expected: string;
-  /** As JSON, shortened; absent when there is no value. */
+  /** As truncated JSON; absent if there is no value. */
   readonly found?: string;
 }
 
@@ -76,7 +74,7 @@ function fit(value: unknown, given: unknown, place: Place): Fitted {
   return fitTyped(current, schema, place);
 }
 
-/** The schema that a reference leads to; null when everything fits, or nothing can be said. */
+/** The schema that a reference points to; null if everything fits or nothing can be said. */
 function resolveReference(given: unknown, root: Schema): Schema | null {
   let schema = given;
   for (let steps = 0; steps < 20; steps += 1) {
@@ -105,7 +103,8 @@ function fitChoice(value: unknown, choices: readonly unknown[], place: Place): F
   const failed = fitted.flatMap((one) => (one.ok ? [] : [one.problem]));
   const deepest = failed.toSorted((a, b) => b.path.length - a.path.length)[0];
   const here = place.path.join('.');
-  // A choice that matches the value except for one nested part explains best what is wrong.
+  // The alternative that matches the value except for one nested part gives the best explanation of
+  // what is wrong.
   if (meanings.size === 0 && deepest !== undefined && deepest.path !== here) {
     return { ok: false, problem: deepest };
   }
@@ -131,7 +130,10 @@ function fitTyped(value: unknown, schema: Schema, place: Place): Fitted {
   return structure ?? misfitProblem(place, scalar.expected, value);
 }
 
-/** A list or an object that was written as text, or whose brackets are missing; null: nothing of the kind. */
+/**
+ * A list or an object that was written as text, or whose brackets are missing; null if it is
+ * neither.
+ */
 function fitStructure(
   value: unknown,
   schema: Schema,

@@ -1,9 +1,9 @@
-/** A value that a model wrote, or where its text stops being valid. */
+/** A value that a model wrote, or the position at which its text becomes invalid. */
 export type ReadJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problem: string };
 
-/** A value at the beginning of a text; `end` is the index where the rest of the text begins. */
+/** A value at the beginning of a text; `end` is the index at which the remaining text begins. */
 export type ReadJsonValue =
   | { readonly ok: true; readonly value: unknown; readonly end: number }
   | { readonly ok: false; readonly problem: string };
@@ -15,9 +15,9 @@ const SHOWN = 30;
 
 /**
  * Parses JSON as weak models write it: with comments, trailing commas, single or curly quotes,
- * names without quotes, Python's literals, line breaks within strings, a code fence around it, and
- * brackets missing at the end. No content is guessed: a string or number that stops in the middle
- * is an error. Valid JSON is parsed as usual.
+ * unquoted names, Python literals, line breaks within strings, a code fence around it, and missing
+ * brackets at the end. No content is guessed: a string or number that breaks off is an error. Valid
+ * JSON is parsed as usual.
  */
 export function readLenientJson(text: string): ReadJson {
   try {
@@ -52,7 +52,7 @@ export function readJsonValue(text: string): ReadJsonValue {
 function stripFence(text: string): string {
   const [, body] =
     /^\s*(?:`{3,}|~{3,})[\w-]*[ \t]*\n([\s\S]*?)\n?[ \t]*(?:`{3,}|~{3,})\s*$/.exec(text) ?? [];
-  // Text around the only fence adds nothing to its content.
+  // Text around a single fence adds nothing to its content.
   const [, framed] = /^[^{[`]*`{3,}[\w-]*[ \t]*\n([^`]*)\n[ \t]*`{3,}[^{[`]*$/.exec(text) ?? [];
   const [, inline] = /^\s*`([^`\n]+)`\s*$/.exec(text) ?? [];
   return body ?? framed ?? inline ?? text;
@@ -94,7 +94,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   f: '\f',
 };
 
-/** Reads one value from left to right. */
+/** Parses one value from left to right. */
 class Reader {
   readonly text: string;
   at = 0;
@@ -113,7 +113,7 @@ class Reader {
     return this.word();
   }
 
-  /** Passes over blanks and comments. */
+  /** Skips whitespace and comments. */
   private skip(): void {
     const blank = /\s+|\/\/[^\n]*|\/\*[\s\S]*?\*\/|#[^\n]*/y;
     blank.lastIndex = this.at;
@@ -166,7 +166,7 @@ class Reader {
       return;
     }
     if (sign === undefined) {
-      // Digits may be missing, and brackets alone are not.
+      // A number may be incomplete; if only brackets are missing, nothing is lost.
       if (/[\d.eE+-]$/.test(this.text.trimEnd()))
         throw new Mistake('it stops in the middle, behind a number');
       return;
@@ -201,7 +201,10 @@ class Reader {
     throw new Mistake(`it stops in the middle of the text ${quoteStart(out)}`);
   }
 
-  /** The character that an escape stands for; a backslash before any other sign is that sign. */
+  /**
+   * The character that an escape denotes; a backslash before any other character denotes that
+   * character.
+   */
   private escape(): string {
     this.at += 1;
     const sign = this.text[this.at] ?? '';

@@ -39,7 +39,7 @@ function readMoment(text: string, written: string): string | null {
   return `${date}T${hours.padStart(2, '0')}:${minutes}:${seconds}${offset}`;
 }
 
-/** A date-time at midnight stands for its day. */
+/** A date-time at midnight represents its day. */
 function readMidnight(text: string): string | null {
   const [, day = ''] =
     /^(.+?)[T ]00:00(?::00(?:\.0+)?)?\s*(?:Z|[+-]\d{2}:?\d{2})?$/i.exec(text) ?? [];
@@ -65,10 +65,7 @@ function readDay(text: string): string | null {
   return null;
 }
 
-/**
- * Day and month may stand in either order, unless one of them cannot be a month or both are the
- * same.
- */
+/** Day and month may be in either order, unless one of them cannot be a month or both are equal. */
 function slashedDay([, first, second, year]: RegExpExecArray): string | null {
   const readings = new Set([isoDay(year, second, first), isoDay(year, first, second)]);
   readings.delete(null);

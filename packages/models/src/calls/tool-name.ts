@@ -1,18 +1,18 @@
-/** The offered tool that a model means, or why there is none. */
+/** The offered tool that a model refers to, or the reason why none was found. */
 export type NamedTool =
   | { readonly kind: 'tool'; readonly name: string }
   | { readonly kind: 'unknown' }
-  /** Several offered tools differ from the name only in case and separators. */
+  /** Several offered tools match the name if case and separators are ignored. */
   | { readonly kind: 'ambiguous'; readonly names: readonly string[] };
 
 /** Namespaces that models put before the names of all tools; others are part of a name. */
 const NAMESPACE = /^(?:functions?|default_api|tools?|mcp|api|assistant|namespace)(?:__|->|[./:])+/i;
 
 /**
- * Finds the offered tool that a written name means: exactly, otherwise without spaces, quotes, a
- * general namespace and the number of the call, in any case and with any separators
- * (`functions.read-file:0` is `read_file`). Any other namespace stays part of the name, so that a
- * tool of one server is never mistaken for another server's.
+ * Finds the offered tool that a written name refers to: exactly, otherwise without spaces, quotes,
+ * a general namespace and the number of the call, ignoring case and separators
+ * (`functions.read-file:0` is `read_file`). Any other namespace remains part of the name, so that a
+ * tool of one server is never mistaken for a tool of another.
  */
 export function resolveToolName(written: string, offered: readonly string[]): NamedTool {
   if (offered.includes(written)) return { kind: 'tool', name: written };
@@ -44,7 +44,9 @@ function bareName(written: string): string {
     .trim();
 }
 
-/** Keeps only letters and digits, so that `readFile`, `read-file` and `Read File` are the same. */
+/**
+ * Keeps only letters and digits, so that `readFile`, `read-file` and `Read File` compare as equal.
+ */
 function fold(name: string): string {
   return name.replace(/[^\p{L}\p{N}]+/gu, '').toLowerCase();
 }

@@ -52,7 +52,7 @@ async function ask(baseUrl: string, { timeouts = {}, choice = {}, signal }: Aski
   return events;
 }
 
-/** As when a laptop sleeps, or other programs occupy every core. */
+/** Simulates a sleeping laptop, or other programs that occupy every core. */
 const standStill = (ms: number): void =>
   void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
@@ -65,8 +65,8 @@ const SIGNS = [
   ['bytes without meaning', ' '],
 ] as const;
 
-describe('a server that needs its time', () => {
-  it('[G21] extends the deadline of the first word with any sign of life', async () => {
+describe('a slow server', () => {
+  it('[G21] extends the deadline for the first word with any activity', async () => {
     const answers = SIGNS.map(async ([what, sign]) => {
       const url = await serve(async (_request, response) => {
         for (let nth = 0; nth < 12; nth += 1) {
@@ -83,7 +83,7 @@ describe('a server that needs its time', () => {
     );
   });
 
-  it('[G21] is noticed when its sign came while the entire process stood still', async () => {
+  it('[G21] is recognized as active even if its data arrived while the whole process was suspended', async () => {
     const url = await serve(async (_request, response) => {
       response.write(': still here\n\n');
       standStill(600);
@@ -94,7 +94,7 @@ describe('a server that needs its time', () => {
     expect(first).toEqual({ type: 'text', text: 'at last' });
   });
 
-  it('[G21] is given up at the total limit, whatever signs it sends', async () => {
+  it('[G21] is abandoned at the total limit, however active it is', async () => {
     const url = await serve(async (_request, response) => {
       while (!response.destroyed) {
         response.write(': still here\n\n');

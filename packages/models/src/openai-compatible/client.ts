@@ -10,16 +10,16 @@ type CompatibleChoice = Extract<ProviderChoice, { provider: 'openai-compatible' 
 
 /** How long token counts may follow the finish reason of an answer, in ms. */
 const GRACE_MS = 5_000;
-/** The most that is read of an error response's body, in bytes. */
+/** How much of an error response's body is read, in bytes. */
 const MAX_ERROR_BYTES = 65_536;
 
-/** Called once for each answer that had oddities, with the number of each kind. */
+/** Called once for each answer with oddities, with the count of each kind. */
 export type ReportOddities = (oddities: ReadonlyMap<Oddity, number>) => void;
 
 /**
- * A server that speaks OpenAI's chat format, in whatever dialect: written for what servers send
- * rather than for what they should send. What is not understood is skipped and counted; a complete
- * answer stays valid, whatever follows it.
+ * A client for servers that speak OpenAI's chat format, in whatever dialect: written for what
+ * servers actually send rather than for what they should send. Unrecognized content is skipped and
+ * counted; a complete answer stays valid, whatever follows it.
  */
 export function compatibleClient(
   choice: CompatibleChoice,
@@ -67,7 +67,7 @@ function requestHeaders({
 }
 
 /**
- * How reading ended: the server ended its answer or said that it is done; a complete answer was
+ * How reading ended: the server ended its answer or sent the end marker; a complete answer was
  * followed by silence; or the connection broke, which does not harm a complete answer.
  */
 type Outcome = 'ended' | 'silent' | 'broken';
@@ -98,9 +98,9 @@ async function* readParts(
   }
 }
 
-/** Null when nothing arrives: some servers keep the connection open after a complete answer. */
+/** Null if nothing arrives: some servers keep the connection open after a complete answer. */
 async function withinGrace<T>(read: Promise<T>, graceMs: number): Promise<T | null> {
-  // Once the time is up, nothing awaits the read any more, and it may still fail.
+  // After the timeout, nothing awaits the read any more, and it may still fail.
   read.catch(() => undefined);
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {
@@ -113,7 +113,7 @@ async function withinGrace<T>(read: Promise<T>, graceMs: number): Promise<T | nu
   }
 }
 
-/** Reads the error body of a server, as far as it arrives. */
+/** Reads the error body from a server, as much of it as arrives. */
 async function readRefusal(answer: HttpAnswer): Promise<Error> {
   const pieces: Uint8Array[] = [];
   let size = 0;
@@ -125,7 +125,7 @@ async function readRefusal(answer: HttpAnswer): Promise<Error> {
       size += value.length;
     }
   } catch {
-    // The status alone says most of it.
+    // The status alone is usually sufficient.
   }
   const body = Buffer.concat(pieces).toString().slice(0, MAX_ERROR_BYTES);
   return toWireError(answer.status, body, answer.headers);

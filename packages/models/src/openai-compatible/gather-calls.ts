@@ -10,25 +10,25 @@ import {
   scanJson,
 } from './json-scan.ts';
 
-/** A call whose pieces are arriving. */
+/** A call whose fragments are arriving. */
 interface OpenCall {
-  /** Unique within the answer, whatever the server says. */
+  /** Unique within the answer, whatever id the server sends. */
   readonly id: string;
-  /** As the server names it; null until it does. */
+  /** The name that the server sent; null until it arrives. */
   givenId: string | null;
   index: number | null;
   name: string;
   written: string;
   scan: JsonScan;
   /**
-   * The newest piece that was a complete object by itself: some servers send the complete arguments
-   * at the end.
+   * The latest fragment that was a complete object by itself: some servers send the complete
+   * arguments at the end.
    */
   whole: string | null;
   signature: string | undefined;
 }
 
-/** One piece of a call, as far as it can be understood. */
+/** One fragment of a call, with the fields that could be parsed. */
 interface Piece {
   readonly id: string | null;
   readonly index: number | null;
@@ -38,10 +38,10 @@ interface Piece {
 }
 
 /**
- * Joins the pieces of calls. Servers disagree on how these belong together: index and id may be
- * missing, repeated, zero for all or new in each piece; names come again or in halves; arguments
- * come as objects, or complete after they came in pieces. `offered` are the names of the tools,
- * which distinguish half a name from a second call.
+ * Joins the fragments of calls. Servers disagree on how these belong together: index and id may be
+ * missing, repeated, always zero or new in each fragment; names are repeated or split; arguments
+ * arrive as objects, or in full after they arrived in fragments. `offered` contains the tool names,
+ * which distinguish part of a name from a second call.
  */
 export class CallGatherer {
   readonly #calls: OpenCall[] = [];
@@ -52,8 +52,8 @@ export class CallGatherer {
   }
 
   /**
-   * Adds `tool_calls` of a chunk. `isWhole`: they belong to a message, whose calls are complete and
-   * in order.
+   * Adds the `tool_calls` of a chunk. `isWhole`: they belong to a message, whose calls are complete
+   * and in order.
    */
   add(toolCalls: unknown, isWhole: boolean): readonly AnswerPart[] {
     const list: unknown[] = Array.isArray(toolCalls) ? toolCalls : [toolCalls];
@@ -104,7 +104,7 @@ export class CallGatherer {
     return `call_${nth}`;
   }
 
-  /** The call that a piece continues; null when it begins one. */
+  /** The call that a fragment continues; null if it starts a new one. */
   #targetOf(piece: Piece): OpenCall | null {
     const { id, index } = piece;
     const named = id === null ? undefined : this.#calls.findLast((call) => call.givenId === id);
@@ -116,7 +116,7 @@ export class CallGatherer {
     const before =
       index === null ? this.#calls.at(-1) : this.#calls.findLast((call) => call.index === index);
     if (before === undefined) {
-      // A server that stops numbering its pieces continues with the last call.
+      // If a server stops numbering its fragments, they continue the last call.
       return index === null || piece.name !== '' || id !== null
         ? null
         : (this.#calls.at(-1) ?? null);
@@ -138,7 +138,9 @@ export class CallGatherer {
     return isSameJson(input, call.written);
   }
 
-  /** Some servers create a new id for each piece; a name that comes with it begins a call. */
+  /**
+   * Some servers create a new id for each fragment; an id that arrives with a name starts a call.
+   */
   #continuesUnderNewId(call: OpenCall, { name, input }: Piece): boolean {
     if (call.scan.isClosed) return name === '' && call.written.trim() === '{}';
     if (name === '') return true;
@@ -151,12 +153,12 @@ export class CallGatherer {
     return name.startsWith(call.name) ? name : call.name + name;
   }
 
-  /** Whether there is a call whose arguments have started and not ended. */
+  /** Whether there is a call whose arguments have started but not ended. */
   isOpen(): boolean {
     return this.#calls.some(({ written, scan }) => written.trim() !== '' && !scan.isClosed);
   }
 
-  /** All calls, in the server's order, and how many were dropped because they had no name. */
+  /** All calls, in the server's order, and the number of calls dropped because they had no name. */
   end(): { readonly calls: readonly ModelToolCall[]; readonly dropped: number } {
     const named = this.#calls.filter(({ name }) => name.trim() !== '');
     return { calls: inOrder(named).map(toToolCall), dropped: this.#calls.length - named.length };
@@ -184,11 +186,11 @@ function inputOf(given: unknown): string {
   return Array.isArray(given) && given.length === 0 ? '{}' : JSON.stringify(given);
 }
 
-/** The new part of the arguments in a piece; empty when it repeats them. */
+/** The new part of the arguments in a fragment; empty if it only repeats them. */
 function freshInput(call: OpenCall, input: string): string {
   if (!call.scan.isClosed || input.trim() === '') return input;
   if (isSameJson(input, call.written)) return '';
-  // An empty object was a placeholder for arguments that follow only now.
+  // An empty object was a placeholder for the arguments that follow.
   if (call.written.trim() === '{}') {
     call.written = '';
     call.scan = NOTHING_SCANNED;
@@ -207,7 +209,7 @@ function isSameJson(one: string, other: string): boolean {
   return value !== undefined && JSON.stringify(value) === JSON.stringify(parseJson(other));
 }
 
-/** Sorts calls by index if each has its own, and otherwise leaves them in order of arrival. */
+/** Sorts calls by index if each has a distinct one; otherwise leaves them in order of arrival. */
 function inOrder(calls: readonly OpenCall[]): readonly OpenCall[] {
   const indices = new Set(calls.map(({ index }) => index));
   const areNumbered = indices.size === calls.length && !indices.has(null);

@@ -2,7 +2,7 @@
 export interface JsonScan {
   readonly depth: number;
   readonly inString: boolean;
-  /** Whether the last character was a backslash within a string. */
+  /** Whether the last character was a backslash inside a string. */
   readonly isEscaped: boolean;
   /** Whether the first object or array has been closed. */
   readonly isClosed: boolean;
@@ -16,9 +16,9 @@ export const NOTHING_SCANNED: JsonScan = {
 };
 
 /**
- * Continues through `piece` until the object or array that the text began with is closed. `end` is
- * the index after it, or the length of the piece while it is open. It only counts brackets and
- * strings; `JSON.parse` decides whether the text is JSON.
+ * Scans `piece` until the object or array with which the text began is closed. `end` is the index
+ * after it, or the length of the piece if it is still open. Only brackets and strings are tracked;
+ * `JSON.parse` decides whether the text is JSON.
  */
 export function scanJson(
   scan: JsonScan,
@@ -42,25 +42,25 @@ export function scanJson(
   return { scan: { depth, inString, isEscaped, isClosed }, end };
 }
 
-/** Parses JSON; undefined when the text is not JSON. */
+/** Parses JSON; undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
     return value;
   } catch {
-    // The caller decides what text that is not JSON means.
+    // The caller decides how to treat text that is not JSON.
     return undefined;
   }
 }
 
-/** Strings with their quotes, and the text between them. */
+/** Splits text into strings with their quotes, and the text between them. */
 const SEGMENTS = /"(?:[^"\\]|\\.)*"?|[^"]+/gs;
 const ESCAPES = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})?/g;
 
 /**
  * Repairs JSON as Python's `json`, `repr` and careless templates write it: `NaN`, `None`, `True`, a
- * comma after the last element, unescaped control characters and backslashes. The text of strings
- * stays the same.
+ * trailing comma, unescaped control characters and backslashes. The text inside strings stays the
+ * same.
  */
 export function repairJson(text: string): string {
   return text.replace(SEGMENTS, (segment) =>
@@ -76,12 +76,12 @@ export function repairJson(text: string): string {
   );
 }
 
-/** Text that is not empty; null for everything else. */
+/** A text that is not empty; null for any other value. */
 export function nonEmptyText(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-/** A number, even if it is written as text. */
+/** A number, even one written as text. */
 export function lenientNumber(value: unknown): number | null {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : null;

@@ -32,7 +32,7 @@ function readAll(
   };
 }
 
-/** Cuts bytes at these offsets, which may be within a character. */
+/** Splits bytes at these offsets, which may be within a character. */
 function cut(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
   const at = [...new Set(places.map((place) => place % (bytes.length + 1)))].sort((a, b) => a - b);
   return [...at, bytes.length].map((end, nth) => bytes.subarray(at[nth - 1] ?? 0, end));
@@ -108,7 +108,7 @@ function chunkWith(delta: object, reason: string | null) {
     );
 }
 
-/** Lines without meaning, which may stand between any two events. */
+/** Meaningless lines that may appear between any two events. */
 const junk = fc.constantFrom(
   ': still here',
   ':',
@@ -132,7 +132,7 @@ const junk = fc.constantFrom(
   '{oops',
 );
 
-/** Events in the format of one server: its line breaks, its prefix, and junk between them. */
+/** Events in one server's format: its line breaks, its prefix, and junk between them. */
 const streamOf = (chunks: readonly object[], isDone: boolean) =>
   fc
     .record({
@@ -155,7 +155,7 @@ const streamOf = (chunks: readonly object[], isDone: boolean) =>
     });
 
 describe('an answer in any packets', () => {
-  it('[G20] keeps its text, whatever stands between its events and in its fields', () => {
+  it('[G20] keeps its text, whatever is between its events and in its fields', () => {
     const answers = fc
       .tuple(pieces, fc.boolean(), fc.boolean())
       .chain(([said, hasReason, isDone]) =>
@@ -176,7 +176,7 @@ describe('an answer in any packets', () => {
     );
   });
 
-  it('[G20] keeps its calls, in whatever pieces and order their fields come', () => {
+  it('[G20] keeps its calls, however their fields are split and ordered', () => {
     const calls = fc.array(
       fc.record({
         name: fc.constantFrom('read', 'list'),
@@ -254,7 +254,7 @@ describe('an answer in any packets', () => {
 
 type Naming = 'id and index' | 'index' | 'id' | 'id in each piece' | 'text index';
 
-/** The deltas of one call: its name, then its arguments in pieces. */
+/** The deltas for one call: its name, then fragments of its arguments. */
 function piecesOf(
   call: { readonly name: string; readonly given: object; readonly places: readonly number[] },
   nth: number,

@@ -7,13 +7,13 @@ import { EventReader, type WireEvent } from './read-events.ts';
 import { errorIn } from './wire-errors.ts';
 import { addUsage, NO_USAGE, reportedUsage } from './wire-usage.ts';
 
-/** An oddity that did not harm an answer; counted, and named in the log. */
+/** An irregularity that did not harm an answer; it is counted, and named in the log. */
 export type Oddity =
-  /** Text between the events that is not JSON. */
+  /** Text between events that is not JSON. */
   | 'unreadable'
   /** JSON that contains no part of an answer. */
   | 'unknown-event'
-  /** A piece of text or reasoning in an unknown form. */
+  /** Text or reasoning in an unknown form. */
   | 'unknown-content'
   /** A call without a name. */
   | 'nameless-call'
@@ -21,7 +21,7 @@ export type Oddity =
   | 'no-finish-reason'
   | 'error-after-answer';
 
-/** The context of the call for the reader of its answer. */
+/** Facts about the call that the reader of its answer needs. */
 export interface AnswerContext {
   /** Headers of the response; names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
@@ -36,21 +36,20 @@ interface Gathered {
   reasoning: string;
   hasRefusal: boolean;
   hasCalls: boolean;
-  /** Whether text came in pieces. */
+  /** Whether text arrived in fragments. */
   hasDeltas: boolean;
-  /** Whether anything looked like a model's answer. */
+  /** Whether anything looked like an answer from a model. */
   isAnswer: boolean;
   isDone: boolean;
   unreadable: number;
   rawReason: string | null;
-  /** Whether messages come in pieces; null when not known yet. */
+  /** Whether messages arrive in fragments; null if not known yet. */
   areMessagesPieces: boolean | null;
   servedModel: string | null;
 }
 
 /**
- * Converts the bytes of one answer in OpenAI's chat format to parts, in whatever pieces they
- * arrive.
+ * Converts the bytes of one answer in OpenAI's chat format to parts, however the bytes are split.
  */
 export class AnswerReader {
   readonly #context: AnswerContext;
@@ -84,19 +83,21 @@ export class AnswerReader {
     return parts;
   }
 
-  /** Whether the stream said that it is done. */
+  /** Whether the stream sent its end marker. */
   isDone(): boolean {
     return this.#seen.isDone;
   }
 
-  /** Whether there is anything of an answer. Some servers send a finish reason with every chunk. */
+  /**
+   * Whether any part of an answer has arrived. Some servers send a finish reason with every chunk.
+   */
   says(): boolean {
     return this.#seen.text !== '' || this.#seen.hasCalls;
   }
 
   /**
-   * Whether nothing that follows can harm the answer: it has a finish reason, or the stream said it
-   * is done.
+   * Whether the answer is complete, so that later errors are ignored: it has a finish reason, or
+   * the stream sent its end marker.
    */
   isComplete(): boolean {
     const { isDone, rawReason } = this.#seen;
@@ -113,7 +114,7 @@ export class AnswerReader {
     else this.#context.note('unknown-event');
   }
 
-  /** After the end of a stream only token counts still matter. */
+  /** After the end of a stream only token counts are still relevant. */
   #takeLateCounts(event: WireEvent): void {
     if (event.type === 'json' && isObject(event.value)) {
       this.#usage = addUsage(this.#usage, event.value);
@@ -140,7 +141,7 @@ export class AnswerReader {
   #takeChoice(choice: JsonObject, parts: AnswerPart[]): void {
     this.#seen.rawReason = readFinishReason(choice) ?? this.#seen.rawReason;
     const { delta, message, done } = choice;
-    // Ollama's own format, in which each message is a piece.
+    // Ollama's own format, in which each message is a fragment.
     if (typeof done === 'boolean') this.#seen.areMessagesPieces = true;
     if (isObject(delta) && saysSomething(delta)) this.#takeSaid(delta, false, parts);
     else if (isObject(message)) this.#takeSaid(message, true, parts);
@@ -176,14 +177,14 @@ export class AnswerReader {
   }
 
   /**
-   * The new part of a `message`: some servers send the answer so far in each event, or all of it
-   * again after its pieces; others send pieces under this name.
+   * The new part of a `message`: some servers repeat the answer so far in each event, or the whole
+   * answer after its fragments; others send fragments under this name.
    */
   #freshText(type: SaidText['type'], text: string): string {
     const before = type === 'text' ? this.#seen.text : this.#seen.reasoning;
     if (before === '' || text === '' || this.#seen.areMessagesPieces === true) return text;
     if (text.startsWith(before)) return text.slice(before.length);
-    // They differ only in white space.
+    // They differ only in whitespace.
     if (text.trim() === before.trim()) return '';
     if (this.#seen.hasDeltas) return '';
     this.#seen.areMessagesPieces = true;
@@ -195,20 +196,20 @@ export class AnswerReader {
     if (type === 'text') this.#seen.text += text;
     else this.#seen.reasoning += text;
     const last = parts.at(-1);
-    // Text that arrived together is one part.
+    // Text that arrived together forms one part.
     if (last?.type === type) parts[parts.length - 1] = { type, text: last.text + text };
     else parts.push({ type, text });
   }
 
   /**
    * Returns the calls and the end. `isClean`: the server ended its answer, and the connection did
-   * not break. Throws a `StreamFailure` when there is no answer, or only a part.
+   * not break. Throws a `StreamFailure` if there is no answer, or only part of one.
    */
   end(isClean: boolean): readonly AnswerPart[] {
     const parts: AnswerPart[] = [];
     for (const event of this.#events.push(this.#decoder.decode())) this.#take(event, parts);
     const last = this.#events.end();
-    // Half an event may be odd in any way; only its beginning was needed.
+    // A partial event may be malformed in any way; only its beginning was needed.
     for (const event of last.events) this.#take(event, parts);
     if (parts.some(({ type }) => type === 'error')) return parts;
     const says = this.says();
@@ -238,7 +239,7 @@ export class AnswerReader {
   }
 }
 
-/** A web server's page is not an answer; a stream with nothing but pings is an empty one. */
+/** A web page from a server is not an answer; a stream that contains only pings is an empty one. */
 function emptyKind(
   { unreadable, isDone }: Gathered,
   headers: Readonly<Record<string, string>>,
@@ -248,7 +249,8 @@ function emptyKind(
 }
 
 /**
- * Events of a stream that contain no piece: counts, a filter's opinion about the question, pings.
+ * Stream events that contain no part of an answer: token counts, a filter's verdict on the
+ * question, pings.
  */
 function isExpected(chunk: JsonObject): boolean {
   const keys = Object.keys(chunk);
@@ -256,14 +258,14 @@ function isExpected(chunk: JsonObject): boolean {
 }
 
 /**
- * The choice of a chunk; when there are no choices, the chunk itself in other formats (Ollama's
- * own, TGI's).
+ * The choice in a chunk; if there are no choices, the chunk itself in other formats (Ollama's own,
+ * TGI's).
  */
 function findChoice(chunk: JsonObject): JsonObject | null {
   const { choices } = chunk;
   if (Array.isArray(choices)) return choices.find((choice) => isObject(choice)) ?? null;
   if (isObject(choices)) return choices;
-  // Some gateways wrap the answer of another server.
+  // Some gateways wrap the answer from another server.
   const inner = [chunk.result, chunk.output, chunk.data].find((one) => isObject(one));
   if (inner !== undefined) return findChoice(inner);
   if (isObject(chunk.delta) || isObject(chunk.message)) return chunk;
@@ -274,8 +276,8 @@ function findChoice(chunk: JsonObject): JsonObject | null {
 }
 
 /**
- * Empty text, and `null` as text (DashScope), are no reason yet; Ollama's own format and
- * Anthropic's have fields of their own for it.
+ * Empty text, and `null` as text (DashScope), are not a reason yet; Ollama's own format and
+ * Anthropic's use separate fields for it.
  */
 function readFinishReason(choice: JsonObject): string | null {
   const { finish_reason: reason, done_reason: ownReason, done, delta } = choice;
@@ -297,7 +299,7 @@ function hasEntries(list: unknown): boolean {
   return Array.isArray(list) ? list.length > 0 : isObject(list);
 }
 
-/** The field names that servers use for reasoning; some send the same text under two of them. */
+/** The field names that servers use for reasoning; some send the same text in two of them. */
 const THOUGHT_NAMES = ['reasoning_content', 'reasoning', 'thinking', 'reasoning_text', 'thought'];
 
 function reasoningOf(said: JsonObject): string {
@@ -331,7 +333,7 @@ function joinTexts(said: readonly SaidText[], type: SaidText['type']): string {
   return said.map((one) => (one.type === type ? one.text : '')).join('');
 }
 
-/** Text, a list of parts, one part, or a number that a model wrote and a server parsed as one. */
+/** Text, a list of parts, a single part, or a number that a model wrote and a server parsed. */
 function readContent(content: unknown, note: AnswerContext['note']): readonly SaidText[] {
   if (content === undefined || content === null) return [];
   if (typeof content === 'string') return [{ type: 'text', text: content }];
@@ -355,7 +357,7 @@ function partText(part: JsonObject): SaidText | null {
 }
 
 /**
- * The reason in the terms of this package. A refusal is why the answer ended, even if it ended
+ * The reason in the terms of this package. A refusal is the reason, even if the answer ended
  * normally.
  */
 function unifiedReason({ rawReason, hasRefusal }: Gathered): FinishReason {

@@ -1,45 +1,47 @@
 import { isObject } from '../json-object.ts';
 import { type JsonScan, NOTHING_SCANNED, parseJson, repairJson, scanJson } from './json-scan.ts';
 
-/** Something that a server said; comments, empty events and event boundaries do not count. */
+/** A unit of content from a server; comments, empty events and event boundaries do not count. */
 export type WireEvent =
-  /** `name` is the event's name, which is usually empty; `value` is never null. */
+  /** `name` is the name of the event, which is usually empty; `value` is never null. */
   | { readonly type: 'json'; readonly name: string; readonly value: unknown }
   | { readonly type: 'done' }
-  /** Text that is not JSON: a page of a gateway, half an event. */
+  /** Text that is not JSON, such as a page from a gateway or a partial event. */
   | { readonly type: 'unreadable' };
 
 /**
- * The largest event, and the largest answer that is not a stream, in characters: a hundred times
- * the usual size.
+ * The maximum size of an event, and of an answer that is not a stream, in characters: a hundred
+ * times the usual size.
  */
 const MAX_EVENT = 4 * 1_024 * 1_024;
 
-/** A value that began on an earlier line. */
+/** A value that started on an earlier line. */
 interface OpenValue {
   text: string;
   scan: JsonScan;
-  /** Whether a blank line came since: the server has ended its event within the value. */
+  /** Whether a blank line has arrived since: the server has ended its event within the value. */
   isDivided: boolean;
 }
 
-/** The number of values on one line, for servers that forget the line breaks between events. */
+/**
+ * The maximum number of values on one line, for servers that omit the line breaks between events.
+ */
 const MAX_VALUES_OF_LINE = 1_000;
 
 const FIELD = /^[\s\uFEFF]*(data|event|id|retry|error)[ \t]*(?::[ \t]?(.*))?$/is;
 const DONE = /^["'[\s]*DONE["'\]\s]*$/i;
-/** The end of a stream without its line break, on a connection that stays open. */
+/** An end marker without a line break, on a connection that stays open. */
 const DONE_AT_END = /^[\s\uFEFF]*data:\s*\[DONE\]$/;
-/** A connection that ends within its very last word. */
+/** A connection that closes in the middle of the end marker. */
 const DONE_CUT = /^\s*(?:d?a?t?a?:?|data:\s*\[D?O?N?E?)$/;
-/** Between the elements of a list with one element per line. */
+/** Text between the elements of a list with one element per line. */
 const PUNCTUATION = /^[\s,\][]*$/;
 
 /**
- * Reads server-sent events as servers write them rather than as the standard requires: a line of
- * data that is JSON by itself is an event at once, so blank lines may be missing; JSON may be
- * spread over lines and events; lines of JSON without `data:` count, too (a plain answer,
- * pretty-printed or not, and one object per line).
+ * Parses server-sent events as servers write them rather than as the standard requires: a line of
+ * data that is JSON by itself is treated as an event right away, so blank lines may be missing;
+ * JSON may span several lines and events; lines of JSON without `data:` count as well (a plain
+ * answer, pretty-printed or not, and one object per line).
  */
 export class EventReader {
   #rest = '';
@@ -64,7 +66,10 @@ export class EventReader {
     return this.#taken();
   }
 
-  /** Returns the rest, which may have no line break. `isCut`: it ended within a value. */
+  /**
+   * Returns the remaining events; the last line may have no line break. `isCut`: the stream ended
+   * within a value.
+   */
   end(): { readonly events: readonly WireEvent[]; readonly isCut: boolean } {
     if (!DONE_CUT.test(this.#rest)) this.#readLine(this.#rest);
     this.#rest = '';
@@ -79,7 +84,7 @@ export class EventReader {
     return found;
   }
 
-  /** Line breaks are LF, CRLF or CR; the two characters of one may arrive in two pieces. */
+  /** Line breaks are LF, CRLF or CR; a CRLF may be split between two chunks. */
   #withoutReturns(text: string): string {
     const isRest = this.#afterReturn && text.startsWith('\n');
     this.#afterReturn = text === '' ? this.#afterReturn : text.endsWith('\r');
@@ -100,7 +105,7 @@ export class EventReader {
     }
   }
 
-  /** Returns what is left of the line after the value that it began with. */
+  /** Returns the remainder of the line after the value at its beginning. */
   #readPart(line: string): string {
     if (line.startsWith(':')) return '';
     if (line.startsWith('data: ')) return this.#readData(line.slice(6));
@@ -123,7 +128,7 @@ export class EventReader {
   }
 
   #readData(value: string): string {
-    // Some gateways wrap the lines of another server once more.
+    // Some gateways add a second `data:` prefix to the lines from another server.
     const own = value.replace(/^\s*(?:data:[ \t]?)+/i, '');
     const text = own.trim();
     if (text === '') return '';
@@ -151,7 +156,7 @@ export class EventReader {
       return '';
     }
     if (this.#open !== null) return this.#grow(this.#open, line);
-    // A top-level list is read element by element.
+    // A top-level list is parsed element by element.
     const element = line.replace(/^[[,\s\uFEFF]+/, '');
     if (element.startsWith('{')) {
       this.#open = { text: '', scan: NOTHING_SCANNED, isDivided: false };
@@ -171,7 +176,7 @@ export class EventReader {
   }
 
   #grow(value: OpenValue, line: string): string {
-    // A line break within a string was meant as one; a boundary between two events was not.
+    // A line break inside a string was meant literally; a boundary between two events was not.
     const isWithin = value.text !== '' && value.scan.inString && !value.isDivided;
     const piece = isWithin ? `\\n${line}` : line;
     const { scan, end: at } = scanJson(value.scan, piece);
@@ -193,7 +198,7 @@ export class EventReader {
   }
 }
 
-/** Whether a line is an event of its own rather than more of the open value. */
+/** Whether a line is a separate event rather than a continuation of the open value. */
 function replacesOpenValue(open: OpenValue, value: unknown): boolean {
   if (!isObject(value)) return false;
   const isAnswer = 'choices' in value || 'error' in value;

@@ -1,7 +1,10 @@
 import { type Logger, type Meter, type Monotonic, silentMeter } from '@parley/core';
 import type { ReportOddities } from './client.ts';
 
-/** How often the log names the same model again, in ms; the metric counts every oddity. */
+/**
+ * The minimum interval between log lines about the same model, in ms; the metric counts every
+ * oddity.
+ */
 const LOG_INTERVAL_MS = 60 * 60 * 1_000;
 
 interface ReportDeps {
@@ -11,8 +14,8 @@ interface ReportDeps {
 }
 
 /**
- * Counts what was skipped in a model's answers, and logs it now and then. The log contains no text
- * of an answer, which may be private.
+ * Counts the content skipped in a model's answers, and logs it at intervals. The log contains no
+ * text from an answer, which may be private.
  */
 export function reportOddities(
   model: string,

@@ -1,14 +1,14 @@
 import { isObject, type JsonObject } from '../json-object.ts';
 import { lenientNumber, nonEmptyText, parseJson } from './json-scan.ts';
 
-/** The most of an error that is kept, in characters. */
+/** How much of an error is kept, in characters. */
 const MAX_BODY = 20_000;
 
 /** An error that a server sent instead of an answer, with the fields that `failureFacts` reads. */
 export class WireError extends Error {
   override readonly name = 'WireError';
   /**
-   * The HTTP status, or the status inside an error that came with 200; null when there is neither.
+   * The HTTP status, or the status inside an error that came with 200; null if there is neither.
    */
   readonly statusCode: number | null;
   readonly responseHeaders: Readonly<Record<string, string>>;
@@ -28,13 +28,14 @@ export class WireError extends Error {
   }
 }
 
-/** Converts the response of a server that refused a request, with what it says about it. */
+/** Converts the response from a server that refused a request, including its explanation. */
 export function toWireError(
   status: number,
   body: string,
   headers: Readonly<Record<string, string>>,
 ): WireError {
-  // A stream that was opened before it failed, or a list of one error, as Gemini sends it.
+  // A stream that was opened before the request failed, or a list with one error, as Gemini sends
+  // it.
   const text = body
     .trim()
     .replace(/^(?:event:[^\n]*\n)?\s*data:\s*/, '')
@@ -51,15 +52,17 @@ export function toWireError(
 }
 
 /**
- * The error inside an answer with status 200; null when a chunk contains none. Servers write it as
- * text or as an object, within the chunk or its choice, or make it the chunk itself.
+ * The error inside an answer with status 200; null if a chunk contains none. Servers write it as
+ * text or as an object, in the chunk or in its choice, or the chunk itself is the error.
  */
 export function errorIn(
   chunk: JsonObject,
   event: {
     readonly name: string;
     readonly headers: Readonly<Record<string, string>>;
-    /** Whether the chunk also contains an answer; then only a field of its own makes an error. */
+    /**
+     * Whether the chunk also contains an answer; then only a dedicated field counts as an error.
+     */
     readonly isAnswer: boolean;
   },
 ): WireError | null {
@@ -68,7 +71,7 @@ export function errorIn(
   const error = typeof found === 'string' ? { message: found } : found;
   const status = readStatus(error) ?? readStatus(chunk);
   const message = readErrorMessage(error) ?? readErrorMessage(chunk);
-  // One shape for the only reader of errors, which also handles a message that is not text.
+  // One shape for the code that reads errors, which also handles a message that is not text.
   const body = JSON.stringify({ error: { ...error, ...(message !== null && { message }) } });
   return new WireError(message ?? '', status, body, event.headers);
 }
@@ -81,12 +84,12 @@ function errorField(chunk: JsonObject): JsonObject | string | null {
     const text = nonEmptyText(one);
     if (text !== null) return text;
   }
-  // MiniMax reports its status in each chunk.
+  // MiniMax sends its status in each chunk.
   if (!isObject(base) || !lenientNumber(base.status_code)) return null;
   return { code: lenientNumber(base.status_code), message: nonEmptyText(base.status_msg) ?? '' };
 }
 
-/** Some gateways send an empty error, or one with the code of success, with each answer. */
+/** Some gateways send an empty error, or one with a success code, with each answer. */
 function saysSuccess({ code, ...rest }: JsonObject): boolean {
   return isSuccess(code) || (!code && Object.values(rest).every((value) => !value));
 }
@@ -96,8 +99,8 @@ function isSuccess(code: unknown): boolean {
 }
 
 /**
- * An object that is an error as a whole: FastAPI's `detail`, vLLM's `object: error`, a code with a
- * message.
+ * An object that is an error as a whole, such as FastAPI's `detail`, vLLM's `object: error`, or a
+ * code with a message.
  */
 function bareError(chunk: JsonObject, eventName: string): JsonObject | null {
   const { object, type, detail, errors, error, status, success } = chunk;
@@ -117,14 +120,14 @@ function bareError(chunk: JsonObject, eventName: string): JsonObject | null {
   return nonEmptyText(first) === null ? chunk : { ...chunk, message: first };
 }
 
-/** HTTP error statuses; other numbers are a provider's own codes. */
+/** HTTP error statuses; other numbers are codes defined by the provider. */
 function readStatus(error: JsonObject): number | null {
   const codes = [error.status, error.status_code, error.code, error.http_code, error.statusCode];
   const found = codes.map(lenientNumber).find((code) => code !== null && code >= 400 && code < 600);
   return found ?? null;
 }
 
-/** The fields in which servers describe a fault, the most precise first. */
+/** The fields in which servers describe an error, the most precise first. */
 const MESSAGES = [
   'message',
   'msg',

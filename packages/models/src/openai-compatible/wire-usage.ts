@@ -2,7 +2,7 @@ import type { ReportedUsage } from '../chat-model.ts';
 import { isObject, type JsonObject } from '../json-object.ts';
 import { lenientNumber, parseJson } from './json-scan.ts';
 
-/** The tokens that a server has counted so far; null when it said nothing. */
+/** The tokens that a server has counted so far; null if it sent no counts. */
 export interface WireUsage {
   readonly input: number | null;
   readonly output: number | null;
@@ -12,8 +12,8 @@ export interface WireUsage {
 export const NO_USAGE: WireUsage = { input: null, output: null, cached: null };
 
 /**
- * Adds the counts of a chunk, wherever a server puts them. Many servers count again with each
- * chunk, and some send zeros or nothing at the end: the last informative count stays.
+ * Adds the counts in a chunk, wherever a server puts them. Many servers send new counts with each
+ * chunk, and some send zeros or nothing at the end: the last informative count is kept.
  */
 export function addUsage(known: WireUsage, chunk: JsonObject): WireUsage {
   return usageObjects(chunk).reduce((sum: WireUsage, usage) => {
@@ -26,7 +26,7 @@ export function addUsage(known: WireUsage, chunk: JsonObject): WireUsage {
   }, known);
 }
 
-/** The counts in the form of the model interface. */
+/** The counts as the model interface defines them. */
 export function reportedUsage({ input, output, cached }: WireUsage): ReportedUsage {
   return {
     inputTokens: { total: input ?? undefined, cacheRead: cached ?? undefined },
@@ -51,7 +51,7 @@ function usageObjects(chunk: JsonObject): readonly JsonObject[] {
     isObject(message) ? message.usage : null,
     usage,
   ];
-  // Some gateways send the object as text.
+  // Some gateways send the object as a JSON string.
   return found
     .map((one) => (typeof one === 'string' ? parseJson(one) : one))
     .filter((one) => isObject(one));
@@ -84,7 +84,7 @@ function readUsageCounts(usage: JsonObject): WireUsage {
     'prompt_eval_count',
     'tokens_evaluated',
   ]);
-  // llama.cpp counts only the tokens it had to read; all others also count cached ones.
+  // llama.cpp counts only the tokens that it had to process; all others also count cached ones.
   const read = lenientNumber(usage.prompt_n);
   const fromTimings = read === null ? null : read + (cached ?? 0);
   const rest = total !== null && output !== null ? total - output : null;

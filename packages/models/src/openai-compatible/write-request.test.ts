@@ -140,7 +140,7 @@ describe('a request to an OpenAI-compatible server', () => {
     );
   });
 
-  it('[P18] identifies what it has written by the text itself, not by its position', () => {
+  it('[P18] recognizes what it has already serialized by the text itself, not by its position', () => {
     const system = (...texts: string[]) => texts.map((text) => ({ text, stable: true }));
     expect(bodyOf({ system: system('a', 'b') }).messages).toEqual([
       { role: 'system', content: 'a\n\nb' },
@@ -150,7 +150,7 @@ describe('a request to an OpenAI-compatible server', () => {
     ]);
   });
 
-  it('[G20] drops the oldest layers, and writes them again', () => {
+  it('[G20] evicts the oldest layers, and serializes them again', () => {
     const writer = requestWriter('m');
     const ask = (text: string) => bodyOf({ system: [{ text, stable: true }] }, writer).messages;
     for (let nth = 0; nth < 300; nth += 1) ask(`layer ${nth} ${'x'.repeat(20_000)}`);

@@ -11,16 +11,16 @@ import {
 import { imagesOf, joinTurns } from '../join-turns.ts';
 import { harmlessMessage, harmlessTool } from '../template-tokens.ts';
 
-/** The number of system layers whose bytes are kept; a conversation has about ten. */
+/** The number of system layers whose bytes are cached; a conversation has about ten. */
 const MAX_LAYERS = 200;
-/** Their total size, in bytes of JSON. */
+/** The maximum total size of the cached layers, in bytes of JSON. */
 const MAX_LAYER_BYTES = 4 * 1_024 * 1_024;
 
 /**
  * Creates the function that writes requests to one model as JSON bytes. Tools and the stable layers
- * of the system prompt, which are nearly all of a request, have their chat template tokens removed
- * (P18) and are serialized once; the other messages each time. `options` are additional fields from
- * the settings.
+ * of the system prompt, which make up nearly all of a request, have their chat template tokens
+ * removed (P18) and are serialized once; the other messages are serialized each time. `options` are
+ * additional fields from the settings.
  */
 export function requestWriter(
   model: string,
@@ -63,7 +63,7 @@ export function requestWriter(
     return Buffer.concat([
       toUtf8(`${head.slice(0, -1)},"messages":[`),
       ...first,
-      // Nothing at all when there are none: some servers refuse an empty list.
+      // Omits the field if there are no tools: some servers refuse an empty list.
       toUtf8(`${comma}${history}]${list.length > 0 ? ',"tools":[' : '}'}`),
       ...list,
       ...(list.length > 0 ? [TOOLS_END] : []),
@@ -75,12 +75,11 @@ const COMMA = Buffer.from(',');
 const TOOLS_END = Buffer.from(']}');
 const SYSTEM = Buffer.from('{"role":"system","content":"');
 const END = Buffer.from('"}');
-/** A blank line within a JSON string. */
+/** A blank line inside a JSON string. */
 const BETWEEN_LAYERS = Buffer.from('\\n\\n');
 
 /**
- * Remembers the newest stable layers by their text, as the content between the quotes of their
- * JSON.
+ * Caches the newest stable layers by their text, as the content between the quotes in their JSON.
  */
 function keptLayers(): (layer: SystemLayer) => Buffer {
   const kept = new Map<string, Buffer>();
@@ -106,8 +105,8 @@ function intersperse(parts: readonly Buffer[], separator: Buffer): readonly Buff
 }
 
 /**
- * A lone surrogate, which `JSON.stringify` writes as an escape; a backslash of the text itself is
- * doubled.
+ * Matches a lone surrogate, which `JSON.stringify` writes as an escape; a backslash in the text
+ * itself is doubled.
  */
 const HALF_CHARACTER = /(?<=(?:^|[^\\])(?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/gi;
 
@@ -118,8 +117,8 @@ function toWellFormedJson(value: unknown): string {
 }
 
 /**
- * Nearly every prompt has a character beyond Latin-1, so V8 stores the whole text in UTF-16; its
- * own conversion from there to UTF-8 takes three times as long.
+ * Nearly every prompt has a character beyond Latin-1, so V8 stores the whole text in UTF-16; the
+ * built-in conversion to UTF-8 takes three times as long.
  */
 function toUtf8(text: string): Buffer {
   const { transcode } = process.getBuiltinModule('node:buffer');
@@ -151,8 +150,8 @@ function imagePart({ mimeType, bytes }: ModelImage): object {
 }
 
 /**
- * Servers require arguments to be an object. When the model wrote something else, the result says
- * so.
+ * Servers require arguments to be an object. If the model wrote something else, the result reports
+ * it.
  */
 function assistantMessage({ content, toolCalls = [] }: AssistantMessage): object {
   if (toolCalls.length === 0) return { role: 'assistant', content };

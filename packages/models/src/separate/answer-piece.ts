@@ -3,13 +3,13 @@ import type { ModelTool } from '../chat-model.ts';
 import type { AnswerStart } from './reasoning-habit.ts';
 import type { WrittenCall } from './written-calls.ts';
 
-/** A part of an answer, in the order of the answer. */
+/** A part of an answer; parts arrive in the order of the answer. */
 export type AnswerPiece =
   | { readonly kind: 'text' | 'reasoning'; readonly text: string }
-  /** All text so far was reasoning; it follows as such. */
+  /** All text so far was reasoning; it follows as reasoning. */
   | { readonly kind: 'restart' }
   | { readonly kind: 'call'; readonly call: WrittenCall; readonly raw: string }
-  /** A call in the text that is not run; `call` is absent when it cannot be parsed. */
+  /** A call in the text that is not run; `call` is absent if it could not be parsed. */
   | {
       readonly kind: 'dropped';
       readonly why: DroppedWhy;
@@ -19,18 +19,21 @@ export type AnswerPiece =
     };
 
 export interface SeparatorOptions {
-  /** The tools that the request offers. */
+  /** The tools offered in the request. */
   readonly offered: readonly ModelTool[];
   /**
-   * Where the answers of this model begin. `inside`: nothing is shown before its reasoning has
-   * ended. `unknown`: the same if the beginning sounds like reasoning.
+   * Where this model's answers start. `inside`: nothing is shown until its reasoning has ended.
+   * `unknown`: the same if the beginning sounds like reasoning.
    */
   readonly start: AnswerStart;
-  /** Unmarked JSON is the answer that was asked for. */
+  /** Unmarked JSON is the requested answer. */
   readonly wantsJson: boolean;
-  /** Whether the request already contains a text; then a call in it is a quotation. */
+  /** Whether the request already contains a text; if so, a call in it is a quotation. */
   readonly isQuoted: (text: string) => boolean;
-  /** The longest call that is held, in characters; a longer one is hidden and not run. */
+  /**
+   * The maximum length of a call that is buffered, in characters; a longer one is hidden and not
+   * run.
+   */
   readonly maxCall: number;
 }
 

@@ -1,17 +1,17 @@
 import type { AnswerPart } from '../answer-parts.ts';
 import type { AnswerAside } from '../chat-model.ts';
 
-/** How much of the beginning and the end of reasoning is kept, in characters. */
+/** How much of the start and the end of the reasoning is kept, in characters. */
 const [MAX_HEAD, MAX_TAIL] = [3_000, 1_000];
 const MAX_DROPPED = 5;
 
 /**
- * Collects what is separated from one answer, shortened, because reasoning can be as long as a
+ * Collects what is separated from one answer, truncated, because reasoning can be as long as a
  * book.
  */
 export interface AsideRecord {
   add(part: AnswerPart): void;
-  /** Null when there was nothing. */
+  /** Null if nothing was separated. */
   whole(): AnswerAside | null;
 }
 

@@ -3,13 +3,13 @@ import { fitCall } from '../calls/fit-call.ts';
 import type { AnswerPiece, SeparatorOptions } from './answer-piece.ts';
 import type { WrittenCall } from './written-calls.ts';
 
-/** How much is kept of a call that is not run, in characters. */
+/** How much of a call that is not run is kept, in characters. */
 const MAX_KEPT = 2_000;
 
 /**
- * The calls of a block in the form their tools accept, and those that are not run with the reason.
- * Null when they are text: a quotation of the request, or a sentence about a tool that does not
- * exist. `isMarked`: the block stands where only a call can.
+ * The calls in a block, in the form that their tools accept, and the calls that are not run, with
+ * the reason. Null if they are plain text: a quotation from the request, or a sentence about a tool
+ * that does not exist. `isMarked`: the block appears where only a call can be.
  */
 export function fitBlock(
   calls: readonly WrittenCall[],

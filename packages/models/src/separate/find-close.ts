@@ -2,12 +2,12 @@ import { isInInlineCode } from './shown-text.ts';
 
 interface Close {
   readonly kind: 'found' | 'none';
-  /** The position of the end. Without an end: the position before which none can begin. */
+  /** The position of the end. If no end is found: the position before which none can start. */
   readonly at: number;
   readonly length: number;
 }
 
-/** The first end of reasoning that is neither quoted nor within inline code. */
+/** The first end marker of reasoning that is neither quoted nor within inline code. */
 export function closeIn(text: string, closes: readonly string[], ended: boolean, from = 0): Close {
   let start = from;
   for (;;) {
@@ -16,7 +16,7 @@ export function closeIn(text: string, closes: readonly string[], ended: boolean,
     const line = text.slice(text.lastIndexOf('\n', found.at - 1) + 1, found.at);
     const next = text[found.at + found.length] ?? '';
     const isQuoted = /["'“‘«]$/.test(line) && /["'”’»]/.test(next);
-    // Its quotation mark may still arrive.
+    // The quotation mark after it may still arrive.
     if (next === '' && !ended && /["'“‘«]$/.test(line))
       return { kind: 'none', at: found.at, length: 0 };
     if (!isQuoted && !isInInlineCode(line)) return { kind: 'found', ...found };
@@ -27,7 +27,7 @@ export function closeIn(text: string, closes: readonly string[], ended: boolean,
   return { kind: 'none', at: Math.max(start, text.length - tail), length: 0 };
 }
 
-/** The first of these marks in a text, starting at a position. */
+/** The first of these markers in a text, from a given position on. */
 export function firstOf(
   text: string,
   marks: readonly string[],
@@ -43,7 +43,7 @@ export function firstOf(
   return first;
 }
 
-/** The length of the part of a mark with which a text ends. */
+/** The length of the part of a marker at the end of a text. */
 function partialLength(text: string, mark: string): number {
   const tail = text.slice(-(mark.length - 1)).toLowerCase();
   for (let length = Math.min(tail.length, mark.length - 1); length > 0; length -= 1) {
@@ -52,7 +52,7 @@ function partialLength(text: string, mark: string): number {
   return 0;
 }
 
-/** The number of lines of reasoning that open it again. */
+/** The number of lines in the reasoning that open it again. */
 export function openingsIn(content: string, open: string): number {
   const lines = content.toLowerCase().split('\n');
   return open === '' ? 0 : lines.filter((line) => line.trimStart().startsWith(open)).length;

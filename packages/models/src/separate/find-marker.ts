@@ -1,7 +1,7 @@
 import { BARE_CLOSES, END_TOKENS, MARKERS, type Marker } from './markers.ts';
 import { isInInlineCode, isThoughtEnd, mayBeCall, type ShownText } from './shown-text.ts';
 
-/** A position in an answer: the text there, and what was shown before. */
+/** A position in an answer: the text from there on, and what was shown before it. */
 export interface AnswerRange {
   readonly text: string;
   readonly shown: ShownText;
@@ -9,10 +9,10 @@ export interface AnswerRange {
   readonly ended: boolean;
 }
 
-/** `bare`: the end of reasoning that began before the answer did. */
+/** `bare`: the end of reasoning that started before the answer did. */
 export type FoundMarker = Marker | { readonly kind: 'bare'; readonly open: string };
 
-/** The mark at the beginning of a text; `wait`: more text is needed to decide. */
+/** The marker at the beginning of a text; `wait`: more text is needed to decide. */
 export function findMarker(place: AnswerRange): FoundMarker | 'wait' | 'none' {
   const { shown, ended } = place;
   const bare = findBareClose(place);
@@ -33,7 +33,7 @@ export function findMarker(place: AnswerRange): FoundMarker | 'wait' | 'none' {
   return waits ? 'wait' : findEndToken(place);
 }
 
-/** Whether the text after the opening is consistent with it. */
+/** Whether the text after an opening marker is consistent with it. */
 function followsOpening(
   { kind, open, where }: Marker,
   { text, shown, ended }: AnswerRange,
@@ -49,7 +49,7 @@ function followsOpening(
     return /^[ \t]+\p{Ll}/u.test(rest) ? 'no' : 'yes';
   }
   if (kind !== 'call' || where !== 'anywhere') return 'yes';
-  // An empty opening after a call was meant as the end of that call.
+  // An empty opening marker after a call was meant as the end of that call.
   if (ended && rest.trim() === '' && shown.isBehindHidden) return 'yes';
   return mayBeCall(open, rest, ended);
 }
@@ -68,7 +68,7 @@ function findBareClose({ text, shown, ended }: AnswerRange): FoundMarker | 'wait
   return waits ? 'wait' : 'none';
 }
 
-/** Ends of a turn after which nothing comes. */
+/** End-of-turn markers, after which nothing follows. */
 function findEndToken({ text, ended }: AnswerRange): Marker | 'wait' | 'none' {
   let rest = text;
   for (;;) {

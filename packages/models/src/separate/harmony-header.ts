@@ -1,9 +1,9 @@
-/** The longest header of a gpt-oss message, in characters. */
+/** The maximum length of the header of a gpt-oss message, in characters. */
 export const MAX_HEADER = 300;
 
 /**
- * The kind of a gpt-oss message; `length` is that of its header. `begin`: the call names its tool
- * outside its JSON.
+ * The kind of a gpt-oss message; `length` is the length of its header. `begin`: the call names its
+ * tool outside its JSON.
  */
 export type HarmonyHeader = { readonly length: number } & (
   | { readonly kind: 'reasoning' | 'text' }
@@ -11,15 +11,14 @@ export type HarmonyHeader = { readonly length: number } & (
 );
 
 /**
- * `<|start|>assistant<|channel|>commentary to=functions.x <|constrain|>json<|message|>`, where each
- * part but the last is optional.
+ * `<|start|>assistant<|channel|>commentary to=functions.x <|constrain|>json<|message|>`, where all
+ * parts but the last are optional.
  */
 const HEADER =
   /^(?:<\|start\|>[^<]*)?(?:<\|channel\|>([^<]*))?(?:<\|constrain\|>[^<]*)?<\|message\|>/;
 
 /**
- * Parses the header at the beginning of a text; null when there is none, or its end has not
- * arrived.
+ * Parses the header at the beginning of a text; null if there is none, or its end has not arrived.
  */
 export function readHarmonyHeader(text: string): HarmonyHeader | null {
   const found = HEADER.exec(text);

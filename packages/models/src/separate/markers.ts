@@ -1,27 +1,27 @@
 /**
- * The marks of models and servers around reasoning and tool calls, which some servers leave in the
- * text. Model names are those known to write a mark; others copy them.
+ * The markers that models and servers put around reasoning and tool calls, and that some servers
+ * leave in the text. The models named are those known to write a marker; others copy them.
  */
 export interface Marker {
   readonly kind: 'reasoning' | 'call' | 'header' | 'noise';
-  /** In lower case; compared without regard to case. */
+  /** In lower case; compared case-insensitively. */
   readonly open: string;
-  /** The marks that end it; the end of the answer does so, too. */
+  /** The markers that end it; the end of the answer does so as well. */
   readonly close: readonly string[];
   /**
-   * `line`: only at the beginning of the answer or of a line; `start`: only at the beginning of the
-   * answer; `sentence`: also after the end of a sentence.
+   * `line`: only at the start of the answer or of a line; `start`: only at the start of the answer;
+   * `sentence`: also after the end of a sentence.
    */
   readonly where: 'anywhere' | 'line' | 'start' | 'sentence';
-  /** The opening is part of what is parsed, as in `<function=name>`. */
+  /** The opening marker is part of the parsed text, as in `<function=name>`. */
   readonly keepsOpen?: true;
-  /** The end is part of it as well, and several blocks may follow each other. */
+  /** The end marker is part of it as well, and several blocks may follow one another. */
   readonly keepsClose?: true;
-  /** Without its end, it was text. */
+  /** Without an end marker, it was plain text. */
   readonly needsClose?: true;
 }
 
-/** XML tags, which people also write about: they count only at the beginning of a line. */
+/** XML tags, which people also write about: they count only at the start of a line. */
 const THOUGHT_TAGS = [
   'think',
   'thinking',
@@ -37,7 +37,7 @@ const THOUGHT_TAGS = [
   'internal_monologue',
 ];
 
-/** Ends of a turn that a server has not removed. */
+/** End-of-turn markers that a server has not removed. */
 export const END_TOKENS = [
   '<|im_end|>',
   '<|eot_id|>',
@@ -73,7 +73,7 @@ const REASONING: readonly Marker[] = [
   reasoning('<|begin_of_thought|>', ['<|end_of_thought|>'], 'anywhere'),
   reasoning('<|channel>thought', ['<channel|>'], 'anywhere'),
   reasoning('<unused94>thought', ['<unused95>'], 'anywhere'),
-  // Open WebUI and proxies like it.
+  // Open WebUI and similar proxies.
   reasoning('<details type="reasoning"', ['</details>'], 'line'),
   // Granite 3.2; gpt-oss when its special tokens were removed.
   reasoning('here is my thought process:', ['here is my response:'], 'start', true),
@@ -110,9 +110,9 @@ const CALL_TAGS = [
 
 const CALLS: readonly Marker[] = [
   // Hermes, Qwen, GLM, MiniMax, Seed-OSS, DeepSeek V3.2, Nemotron, Jamba, Hunyuan. Small models
-  // forget the slash, or the end before the next call.
+  // omit the slash, or the end marker before the next call.
   ...CALL_TAGS.map((tag) => callMarker(`<${tag}>`, [`</${tag}>`, `<${tag}>`])),
-  // Llama 3, Qwen3-Coder without its frame, Anthropic’s form and its copies.
+  // Llama 3, Qwen3-Coder without its outer tag, Anthropic’s format and copies of it.
   { ...callMarker('<function=', ['</function>']), keepsOpen: true, keepsClose: true },
   ...['', 'antml:', '｜dsml｜'].map(
     (space): Marker => ({
@@ -144,7 +144,7 @@ const CALLS: readonly Marker[] = [
   { ...callMarker('[tool_calls]', []), keepsOpen: true },
   callMarker('[tool_request]', ['[end_tool_request]']),
   { ...callMarker('functools[', []), keepsOpen: true, where: 'line' },
-  // Gemma 3 and others, as a fence with its own language.
+  // Gemma 3 and others, as a fence with a dedicated language tag.
   ...['tool_call', 'tool_calls', 'tool_code', 'function_call'].map(
     (language): Marker => ({ ...callMarker(`\`\`\`${language}\n`, ['\n```']), where: 'line' }),
   ),
@@ -168,7 +168,7 @@ export const MARKERS: readonly Marker[] = [
   ].map((open): Marker => ({ kind: 'noise', open, close: [], where: 'line' })),
 ];
 
-/** Ends of reasoning whose beginning the server has written into the prompt. */
+/** End markers of reasoning whose opening marker the server has written into the prompt. */
 export const BARE_CLOSES: readonly string[] = [
   ...THOUGHT_TAGS.map((tag) => `</${tag}>`),
   '[/think]',
@@ -180,7 +180,7 @@ export const BARE_CLOSES: readonly string[] = [
 ];
 
 /**
- * Characters with which anything that is not text begins; text without them needs no inspection.
+ * Characters with which every marker or bare call starts; text without them needs no inspection.
  */
 export const SIGNS = /[<[◁`\n]|functools/i;
 

@@ -3,11 +3,11 @@ import type { Marker } from './markers.ts';
 /** The state of the separator. */
 export type Mode =
   | { readonly kind: 'text' }
-  /** The entire answer so far may be one unmarked call. */
+  /** The entire answer so far may be a single unmarked call. */
   | { readonly kind: 'bare' }
   /**
-   * `content`: what was hidden since `raw`, its opening; `line`: its last line; `isFirst`: nothing
-   * was shown before.
+   * `content`: what was hidden after `raw`, its opening marker; `line`: its last line; `isFirst`:
+   * nothing was shown before it.
    */
   | {
       readonly kind: 'reasoning';
@@ -18,8 +18,8 @@ export type Mode =
       readonly isFirst: boolean;
     }
   /**
-   * `tail`: where its end may be; `isMarked`: it stands where only a call can, so it is never
-   * shown.
+   * `tail`: where its end marker may be; `isMarked`: it appears where only a call can be, so it is
+   * never shown.
    */
   | {
       readonly kind: 'call';
@@ -29,7 +29,7 @@ export type Mode =
       readonly isMarked: boolean;
     };
 
-/** Reasoning that begins here, with nothing of it read yet. */
+/** Reasoning that starts here, of which nothing has been read yet. */
 export function reasoningMode(marker: Marker, raw: string, isFirst: boolean): Mode {
   return { kind: 'reasoning', marker, raw, content: '', line: '', isFirst };
 }

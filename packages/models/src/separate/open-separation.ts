@@ -4,14 +4,17 @@ import { requestsWithoutReasoning } from './past-reasoning.ts';
 import { createReasoningHabit } from './reasoning-habit.ts';
 import { separateParts } from './separate-parts.ts';
 
-/** Separation for one model, so that reasoning is never part of its answers or requests. */
+/**
+ * The separation for one model, so that reasoning never becomes part of its answers or requests.
+ */
 export interface Separation {
   clean(request: ModelRequest): ModelRequest;
   separate(parts: AsyncIterable<AnswerPart>, request: ModelRequest): AsyncIterable<AnswerPart>;
 }
 
 /**
- * `maxCall`: the longest call in the text, in characters. Loaded with the first call of a provider.
+ * `maxCall`: the maximum length of a call in the text, in characters. Loaded with a provider's
+ * first call.
  */
 export function openSeparation(model: string, maxCall: number): Separation {
   const habit = createReasoningHabit(model);

@@ -5,9 +5,9 @@ import { AnswerSeparator } from './separator.ts';
 const MAY_HOLD = /<|\[(?:\/?THINK|TOOL_)|◁|assistantfinal|my thought process/i;
 
 /**
- * Creates a function that removes reasoning and written calls from the earlier answers of a
- * request: they come from an older version, or from a program that sends its own history. Each
- * message is searched once.
+ * Creates a function that removes reasoning and written calls from the earlier answers in a
+ * request: they were stored by an older version, or sent by a program that keeps its own history.
+ * Each message is searched once.
  */
 export function requestsWithoutReasoning(): (request: ModelRequest) => ModelRequest {
   const known = new WeakMap<ModelMessage, ModelMessage>();

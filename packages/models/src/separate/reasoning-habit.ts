@@ -1,28 +1,28 @@
-/** Where the answers of a model begin: in their text, within reasoning, or not known yet. */
+/** Where a model's answers start: in their text, within reasoning, or not known yet. */
 export type AnswerStart = 'text' | 'inside' | 'unknown';
 
-/** Remembers whether one model's answers begin within reasoning. */
+/** Remembers whether one model's answers start within reasoning. */
 export interface ReasoningHabit {
   start(): AnswerStart;
-  /** Learns from an answer that was complete. */
+  /** Updates the expectation from a complete answer. */
   learn(seen: 'began-inside' | 'began-outside'): void;
 }
 
 /**
- * The number of answers, after one that began within reasoning, for which the same is expected;
- * models may think only now and then.
+ * The number of answers, after one that started within reasoning, for which the same is expected;
+ * models may reason only occasionally.
  */
 const EXPECTED = 3;
 
-/** Models whose usual chat template has opened the reasoning when they begin to write. */
+/** Models whose usual chat template has already opened the reasoning when they start to write. */
 const BEGIN_INSIDE =
   /(?:^|[^a-z])(?:r1|qwq|z1|thinking|reasoner|reasoning|minimax-m\d|nemotron|phi-4-mini-reasoning)(?:[^a-z]|$)/i;
 
 /**
- * A chat template may open the reasoning itself; then only its end shows that everything before was
- * reasoning. The name of a model is a first hint, and its answers are the proof. While an answer is
- * expected to begin within reasoning, its text waits for the end of it, which costs time but never
- * an answer.
+ * A chat template may open the reasoning itself; then only the end marker shows that everything
+ * before it was reasoning. A model's name is a first hint, and its answers are the proof. While an
+ * answer is expected to start within reasoning, its text is held back until that ends, which costs
+ * time but never an answer.
  */
 export function createReasoningHabit(model: string): ReasoningHabit {
   let expected = BEGIN_INSIDE.test(model) ? 1 : 0;
@@ -36,7 +36,7 @@ export function createReasoningHabit(model: string): ReasoningHabit {
   };
 }
 
-/** Beginnings of reasoning that is addressed to nobody. */
+/** Openings of reasoning that is not addressed to anyone. */
 const MUSINGS = [
   'okay',
   'ok, ',
@@ -84,7 +84,7 @@ const MUSINGS = [
   '我们需要',
 ];
 
-/** Whether a beginning sounds like reasoning; null while it is too short to tell. */
+/** Whether the start of a text sounds like reasoning; null while it is too short to tell. */
 export function soundsLikeReasoning(text: string): boolean | null {
   const start = text.trimStart().toLowerCase().replaceAll('’', "'");
   if (MUSINGS.some((words) => start.startsWith(words))) return true;

@@ -5,10 +5,10 @@ import type { AnswerStart, ReasoningHabit } from './reasoning-habit.ts';
 import { AnswerSeparator } from './separator.ts';
 
 /**
- * The parts of an answer with its text separated: reasoning and calls that a server left in the
- * text become parts of their own, for every provider and every caller. Calls come last, including
- * those that are not run. When an answer was nothing but such a call, it is passed on anyway: the
- * caller refuses it, and the model learns why.
+ * The parts of an answer after separation: reasoning and calls that a server left in the text
+ * become separate parts, for every provider and every caller. Calls come last, including those that
+ * are not run. If an answer consisted only of such a call, the call is passed on anyway: the caller
+ * refuses it, and the model learns the reason.
  */
 export async function* separateParts(
   parts: AsyncIterable<AnswerPart>,
@@ -31,7 +31,7 @@ export async function* separateParts(
     switch (part.type) {
       case 'text': {
         const pieces = separator.push(part.text);
-        // Text that is held back is also a sign of life.
+        // Text that is held back also counts as activity.
         if (pieces.length === 0) yield { type: 'alive' };
         yield* proxyToOwner(pieces);
         break;
@@ -55,7 +55,7 @@ export async function* separateParts(
         break;
       default:
         if (part.type === 'tool-call') seen.calls += 1;
-        // Text before a call is passed on before it.
+        // Text that precedes a call is passed on first.
         if (part.type === 'call-start' || part.type === 'tool-call') {
           yield* proxyToOwner(separator.interrupt(start !== 'inside'));
         }
@@ -76,7 +76,7 @@ function optionsFor(request: ModelRequest, start: AnswerStart, maxCall: number):
   };
 }
 
-/** Whether the people or the tools of a request have written this text. */
+/** Whether this text was written by the people or the tools in a request. */
 function standsIn({ messages }: ModelRequest, text: string): boolean {
   const sought = bareText(text);
   return messages.some(
@@ -103,7 +103,7 @@ function toAnswerPart(piece: AnswerPiece, nth: number): AnswerPart {
   }
 }
 
-/** Calls that are not run, for an answer without anything else. */
+/** Calls that are not run, for an answer that contains nothing else. */
 function* refusedCalls(
   pieces: readonly AnswerPiece[],
   { tools = [] }: ModelRequest,

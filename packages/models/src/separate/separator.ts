@@ -13,20 +13,21 @@ import { readWrittenCalls, type WrittenCall } from './written-calls.ts';
 export type { AnswerPiece, SeparatorOptions };
 
 /**
- * The longest text that may still turn out to be reasoning; no answer is that long. In characters.
+ * The maximum length of text that may still turn out to be reasoning, in characters; no answer is
+ * that long.
  */
 const MAX_HELD = 60_000;
-/** The part of a line of reasoning that is examined, in characters. */
+/** How much of a line of reasoning is examined, in characters. */
 const MAX_LINE = 500;
-/** The longest mark, in characters. */
+/** The maximum length of a marker, in characters. */
 const MAX_MARK = 40;
 
 /**
- * Separates an answer that arrives in pieces into text, reasoning and tool calls written as text,
- * wherever the pieces are cut. Text that may still become a mark is held back. Marks count by their
- * position: tags at the beginning of the answer or of a line, chat template tokens everywhere, and
- * nothing within code, quotations and the middle of a sentence about them. Without a mark, the text
- * stays unchanged, character for character.
+ * Separates a streamed answer into text, reasoning and tool calls written as text, wherever it is
+ * split into chunks. Text that may still become a marker is held back. Markers count depending on
+ * their position: tags at the start of the answer or of a line, chat template tokens everywhere,
+ * and none inside code, quotations or a sentence about them. Without a marker, the text stays
+ * unchanged, character for character.
  */
 export class AnswerSeparator {
   private readonly options: SeparatorOptions;
@@ -34,20 +35,19 @@ export class AnswerSeparator {
   private buffer = '';
   private mode: Mode = { kind: 'text' };
   private pieces: AnswerPiece[] = [];
-  /** Passed on at the end, because reasoning may still turn out to surround them. */
+  /** Passed on at the end, because they may still turn out to be inside reasoning. */
   private calls: AnswerPiece[] = [];
-  /** Text that may turn out to be reasoning; null when text is passed on. */
+  /** Text that may turn out to be reasoning; null while text is passed on. */
   private held: string | null;
   private ended = false;
   private wasCut = false;
   private triedBare = false;
   private hasReasoned = false;
   /**
-   * Reasoning that was opened within the reasoning before the answer, and whose end may still
-   * arrive.
+   * Reasoning that was opened within the initial reasoning, and whose end marker may still arrive.
    */
   private openedWithin = 0;
-  /** Whether the answer began within its reasoning. */
+  /** Whether the answer started within its reasoning. */
   sawBareClose = false;
 
   constructor(options: SeparatorOptions) {
@@ -60,7 +60,7 @@ export class AnswerSeparator {
     return this.advance();
   }
 
-  /** `wasCut`: the provider ended the answer at a limit. */
+  /** `wasCut`: the provider cut the answer off at a limit. */
   end(wasCut: boolean): readonly AnswerPiece[] {
     this.ended = true;
     this.wasCut = wasCut;
@@ -73,7 +73,7 @@ export class AnswerSeparator {
   }
 
   private advance(): readonly AnswerPiece[] {
-    // Each step consumes something or changes the mode; false: more must arrive first.
+    // Each step consumes text or changes the mode; false: more text must arrive first.
     while (this.step());
     const { pieces } = this;
     this.pieces = [];
@@ -119,8 +119,8 @@ export class AnswerSeparator {
   }
 
   /**
-   * Shows one character that opens nothing; a run of backticks as a whole, because its length
-   * counts.
+   * Shows one character that opens nothing; a run of backticks is shown as a whole, because its
+   * length matters.
    */
   private showSign(): boolean {
     const [run = ''] = /^(?:`+|~+)/.exec(this.buffer) ?? [];

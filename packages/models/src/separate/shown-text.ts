@@ -1,17 +1,17 @@
-/** How much of a line is remembered, in characters: enough to see where code begins and ends. */
+/** How much of a line is kept, in characters: enough to recognize where code starts and ends. */
 const MAX_LINE = 2_000;
 
-/** The shown text of an answer, as far as it affects the position of a mark. */
+/** The shown text of an answer, as far as it affects whether a marker counts. */
 export class ShownText {
   /** The current line so far. */
   line = '';
   private text = '';
   private fence: string | null = null;
   private hidden = false;
-  /** White space that is shown once something visible follows. */
+  /** Whitespace that is shown once something visible follows. */
   private gap = '';
 
-  /** Whether nothing visible was shown. */
+  /** Whether nothing visible has been shown. */
   get isEmpty(): boolean {
     return this.text === '';
   }
@@ -47,7 +47,7 @@ export class ShownText {
   }
 
   /**
-   * Adds text and returns what of it is shown now. White space around something hidden is not
+   * Adds text and returns the part of it to show now. Whitespace around something hidden is not
    * shown.
    */
   add(piece: string): string {
@@ -75,14 +75,14 @@ export class ShownText {
     return (gap.includes('\n') ? gap : '\n\n') + visible;
   }
 
-  /** Something hidden stands here; a new line begins after it. */
+  /** Something hidden was here; a new line starts after it. */
   hideHere(): void {
     this.hidden = true;
     this.gap = '';
     this.line = '';
   }
 
-  /** Takes back all that was shown, and returns it. */
+  /** Withdraws everything that was shown, and returns it. */
   restart(): string {
     const all = this.text;
     this.text = '';
@@ -91,7 +91,7 @@ export class ShownText {
     return all;
   }
 
-  /** The trailing white space, if nothing was hidden. */
+  /** The trailing whitespace, if nothing was hidden. */
   end(): string {
     const rest = this.hidden ? '' : this.gap;
     this.gap = '';
@@ -134,9 +134,10 @@ export function isInInlineCode(line: string): boolean {
 }
 
 /**
- * Whether the mark of an end, whose beginning the answer does not have, ends reasoning: alone on its line it does. At
- * the end of a sentence or a line it does unless the text has named the beginning, which makes it talk about tags. In
- * the middle of a sentence, in code and in quotation marks it is talk as well.
+ * Whether an end marker without a start marker ends reasoning. Alone on its line it does. At the
+ * end of a sentence or a line it does as well, unless the text has named the start marker, which
+ * means that it talks about tags. In the middle of a sentence, in code and in quotation marks it is
+ * only talk.
  */
 export function isThoughtEnd(
   shown: ShownText,
@@ -160,11 +161,11 @@ export function isThoughtEnd(
   if (shown.isLineStart) return 'yes';
   if (isLineEnd) return after.includes('\n') || ended ? 'yes' : 'wait';
   if (/[.!?…。！？:;)\]"”»]\s*$/.test(line)) return 'yes';
-  // Glued to the words on both sides it is no part of a sentence.
+  // Joined to words on both sides, it is not part of a sentence.
   return /\S$/.test(line) && /^[\p{L}\p{N}*#]/u.test(rest) ? 'yes' : 'no';
 }
 
-/** Whether what follows the opening of a call may be one; prose about it is not. */
+/** Whether the text after an opening marker may be a call; prose about it is not. */
 export function mayBeCall(open: string, rest: string, ended: boolean): 'yes' | 'no' | 'wait' {
   if (open.startsWith('<|') || open.startsWith('<｜') || open === '[tool_request]') return 'yes';
   if (open.endsWith('=')) {

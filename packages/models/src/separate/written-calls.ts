@@ -7,10 +7,10 @@ export interface WrittenCall {
   readonly arguments: string;
 }
 
-/** A parser of one dialect; null when the text is not in it. */
+/** A parser for one dialect; null if the text is not in that dialect. */
 type Reader = (body: string) => readonly WrittenCall[] | null;
 
-/** In this order: the more characteristic a dialect is, the earlier. */
+/** Ordered from the most to the least distinctive dialect. */
 const READERS: readonly Reader[] = [
   separatedCalls,
   invokedCalls,
@@ -23,8 +23,8 @@ const READERS: readonly Reader[] = [
 ];
 
 /**
- * Parses the calls in a block of text, in whichever dialect; null when it cannot be parsed as
- * calls. `body` is the text between the marks of the block.
+ * Parses the calls in a block of text, in any dialect; null if it cannot be parsed as calls. `body`
+ * is the text between the markers of the block.
  */
 export function readWrittenCalls(body: string): readonly WrittenCall[] | null {
   const text = stripFence(body.trim());
@@ -42,8 +42,8 @@ function stripFence(text: string): string {
 }
 
 /**
- * Kimi, DeepSeek and gpt-oss: name and arguments separated by a token, one call after the other.
- * DeepSeek R1 writes the kind of the tool first, and its JSON in a fence.
+ * Kimi, DeepSeek and gpt-oss: name and arguments separated by a token, one call after another.
+ * DeepSeek R1 writes the type of the tool first, and puts its JSON in a fence.
  */
 function separatedCalls(body: string): readonly WrittenCall[] | null {
   const harmony = /^\s*to=([\w.:/-]+)[^{]*(\{[\s\S]*)$/.exec(body);
@@ -106,7 +106,10 @@ function functionCalls(body: string): readonly WrittenCall[] | null {
   return calls.every(isCall) ? calls : null;
 }
 
-/** GLM and Hunyuan: the name, then `<arg_key>y</arg_key><arg_value>z</arg_value>` for each argument. */
+/**
+ * GLM and Hunyuan: the name, followed by `<arg_key>y</arg_key><arg_value>z</arg_value>` for each
+ * argument.
+ */
 function argumentKeys(body: string): readonly WrittenCall[] | null {
   const [, name, inner = ''] =
     /^([a-z_][\w.:/-]*)\s*(?:<tool_sep>)?\s*(<arg_key>[\s\S]*)?$/i.exec(body) ?? [];
@@ -119,8 +122,8 @@ function argumentKeys(body: string): readonly WrittenCall[] | null {
 }
 
 /**
- * Values stay text, because the schema of the tool says what they are. The line breaks around them
- * belong to the format.
+ * Values remain text, because only the tool's schema defines their types. The line breaks around
+ * them belong to the format.
  */
 function parametersOf(text: string, pattern: RegExp): JsonObject {
   return Object.fromEntries(
@@ -260,7 +263,7 @@ function keywordArguments(
   }
 }
 
-/** Null when the arguments are not an object. */
+/** Null if the arguments are not an object. */
 function toWrittenCall(name: string, json: string): WrittenCall | null {
   const read = readLenientJson(json);
   if (!read.ok || !isObject(read.value)) return null;

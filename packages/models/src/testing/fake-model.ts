@@ -13,7 +13,7 @@ export function fakeModel(id: string, text: string): ChatModel {
   };
 }
 
-/** For tests: a model that fails `times` times, after saying `first` if given, and then works. */
+/** For tests: a model that fails `times` times, after sending `first` if given, and then works. */
 export function brokenModel(
   id: string,
   failure: ModelFailure,

@@ -21,7 +21,7 @@ export function pluginFolder() {
       mkdirSync(dirname(join(base, file)), { recursive: true });
       writeFileSync(join(base, file), text);
     },
-    /** Loads the given plugins (folders, or choices with options) and records what is logged. */
+    /** Loads the given plugins (folders, or choices with options) and records the log entries. */
     async load(plugins: readonly (string | PluginChoice)[], patienceMs = 10_000) {
       const { log, lines } = recordingLogger();
       const outcomes = await loadPlugins({
@@ -38,7 +38,7 @@ export function pluginFolder() {
   };
 }
 
-/** The source of a plugin whose setup runs the given code. */
+/** The source code of a plugin whose setup runs the given code. */
 export function pluginSource(name: string, setup: string, more = ''): string {
   return `export const plugin = { name: '${name}', ${more} setup(options, host) { ${setup} } };`;
 }

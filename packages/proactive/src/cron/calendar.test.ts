@@ -54,7 +54,7 @@ describe('a job in whole days, weeks or months', () => {
     ['monthly', 'Asia/Kathmandu', '2026-11-21T03:20:00Z', ['2026-12-21 09:05', '2027-01-21 09:05']],
     ['3 months at 18:00', 'UTC', '2026-11-21T03:20:00Z', ['2026-11-21 18:00', '2027-02-21 18:00']],
     ['yearly', 'UTC', '2028-02-29T10:00:00Z', ['2029-02-28 10:00', '2030-02-28 10:00']],
-    // A time that the clock skips, and one that it shows twice.
+    // A time that the clock skips, and one that occurs twice.
     [
       '3 days at 2:30',
       'Europe/Berlin',
@@ -111,7 +111,7 @@ describe('a job in whole days, weeks or months', () => {
     },
   );
 
-  it('[H08] that runs once, in so many days or months, follows the calendar, too', () => {
+  it('[H08] that runs once, in so many days or months, also follows the calendar', () => {
     const rules = { timeZone: 'Europe/Berlin', now: at('2026-03-28T08:30:00Z'), leastMs: 0 };
     const read = (written: string) => readTimetable({ at: written }, rules);
     expect(read('in 2 days')).toMatchObject({ nextAt: at('2026-03-30T07:30:00Z') });

@@ -6,8 +6,7 @@ export type CalendarTimetable = Extract<Timetable, { kind: 'calendar' }>;
 const DAY_MS = 24 * 60 * 60_000;
 
 /**
- * A local time (ms as if UTC) in the form that a timetable stores, to the minute:
- * `2026-11-22T09:00`.
+ * A local time (ms as if UTC) in the form stored in a timetable, to the minute: `2026-11-22T09:00`.
  */
 export function storedWall(wall: number): string {
   return new Date(wall).toISOString().slice(0, 16);
@@ -31,8 +30,8 @@ export function addToWallTime(
 }
 
 /**
- * The first moment after the given one (ms) that a timetable in days or months contains. All times
- * are counted from the first one, so that neither a clock change nor a short month shifts the later
+ * The first time after the given one (ms) in a timetable that counts days or months. All times are
+ * counted from the first one, so that neither a clock change nor a short month shifts the later
  * ones.
  * @throws RangeError for an unknown zone.
  */
@@ -57,8 +56,8 @@ function indexBefore({ unit, count }: CalendarTimetable, passedMs: number): numb
 }
 
 /**
- * The same timetable, counted from a time in the past. A start that was written while the clock was
- * ahead would otherwise delay all runs until then.
+ * The same timetable, counted from a time in the past. Otherwise a start time that was written
+ * while the clock was ahead would delay all runs until then.
  */
 export function startedBefore(timetable: CalendarTimetable, now: number): CalendarTimetable {
   const { unit, count, from, timeZone } = timetable;
@@ -83,7 +82,8 @@ export function inZone<T extends ZonedTimetable>(timetable: T, timeZone: string)
 }
 
 /**
- * The moment at which the clock of another zone shows what the clock of the first zone shows now.
+ * The moment at which the clock in another zone shows the same time as the clock in the first zone
+ * does now.
  */
 function movedMoment(moment: number, from: string, to: string): number {
   return zoneClock(to).plannedMomentOf(zoneClock(from).wallAt(moment));

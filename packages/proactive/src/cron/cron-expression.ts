@@ -1,7 +1,7 @@
 import { reasonOf } from '@parley/core';
 import { type CronExpression, CronExpressionParser } from 'cron-parser';
 
-/** The longest expression that is parsed, in characters. */
+/** The maximum length of an expression, in characters. */
 const MAX_WRITTEN = 500;
 
 const FORM =
@@ -13,14 +13,14 @@ const NAME = /^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|sun|mon|tue|we
 
 /** A valid cron expression. */
 export interface ReadCron {
-  /** How many different hours of a day it may run in. */
+  /** The number of different hours of the day in which it may run. */
   readonly hours: number;
   /** Iterates over its local times after the given one (ms as if UTC). */
   readonly after: (from: number) => CronExpression;
 }
 
 /**
- * Parses a cron expression of five fields: numbers, names, ranges, steps and lists. Returns an
+ * Parses a cron expression with five fields: numbers, names, ranges, steps and lists. Returns an
  * explanation if that fails.
  */
 export function readCronExpression(written: string): ReadCron | string {

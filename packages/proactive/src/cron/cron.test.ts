@@ -19,7 +19,7 @@ async function look(outcome: 'answered' | 'failed' = 'answered', chat = 'c'): Pr
   }
 }
 
-describe('a job whose time has come', () => {
+describe('a job that is due', () => {
   it('[H08] starts a turn in the chat that requested it, on behalf of the person who did', async () => {
     scene = await openCronScene();
     await scene.add({ title: 'tea', task: 'Make tea.\n</message-context>', at: '10:30' });
@@ -42,7 +42,7 @@ describe('a job whose time has come', () => {
     expect(await scene.job('J1')).toMatchObject({ state: 'over', lastOutcome: 'answered' });
   });
 
-  it('[H08] starts one turn when two processes look at the same moment', async () => {
+  it('[H08] starts one turn if two processes poll at the same moment', async () => {
     scene = await openCronScene();
     await scene.add(DAILY);
     scene.at('2026-11-22T08:00:00Z');
@@ -66,7 +66,7 @@ describe('a job whose time has come', () => {
     expect(await scene.run()).toBeNull();
   });
 
-  it('[H08] runs once after a long sleep, keeps its rhythm, and says that it is late', async () => {
+  it('[H08] runs once after a long sleep, keeps its schedule, and says that it is late', async () => {
     scene = await openCronScene();
     await scene.add(DAILY);
     await scene.add({ task: 'Call Bo.', at: '2026-11-21 18:00' });
@@ -81,7 +81,7 @@ describe('a job whose time has come', () => {
     expect((await scene.job('J1')).nextAt).toBe(Date.parse('2026-11-26T08:00:00Z'));
   });
 
-  it('[H08] is skipped while its last run is not over, and runs at its next time', async () => {
+  it('[H08] is skipped while its last run is still in progress, and runs at its next time', async () => {
     scene = await openCronScene();
     await scene.add({ task: 'Look.', every: '5 min' });
     scene.later(5);
@@ -140,7 +140,7 @@ describe('a job whose requester', () => {
 const WELCOME = { isOwner: true, conversationId: 'test:default:c', refusal: null };
 
 describe('a job that fails', () => {
-  it('[H08] is retried with growing pauses if it is one-off, then given up with one notice', async () => {
+  it('[H08] is retried with growing delays if it is one-off, then abandoned with one notice', async () => {
     scene = await openCronScene();
     await scene.add({ task: 'Call Bo.', at: 'in 10 min' });
     const tries: number[] = [];
@@ -148,7 +148,7 @@ describe('a job that fails', () => {
       scene.later(1);
       if ((await look('failed')).length > 0) tries.push(minute + 1);
     }
-    // A failure is noticed at the next look, a minute later in this test.
+    // A failure is noticed at the next poll, a minute later in this test.
     expect(tries).toEqual([10, 12, 18, 34, 95]);
     expect(await scene.job('J1')).toMatchObject({ state: 'over', failures: 5 });
     expect(scene.told.map(([, words]) => words)).toEqual([
@@ -189,7 +189,8 @@ describe('a clock that is set back', () => {
     expect((await look()).join()).toContain('good morning');
     scene.later(60);
     expect((await look()).join()).toContain('Look.');
-    // One hour back: nine o’clock comes again, but the nine o’clock job does not.
+    // The clock is set back by one hour: nine o’clock comes again, but the job for nine o’clock
+    // does not run again.
     scene.at('2026-11-22T07:55:00Z');
     await look();
     scene.later(10);

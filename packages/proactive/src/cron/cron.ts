@@ -3,14 +3,14 @@ import type { CronJob } from '@parley/store';
 import { WRONG_CLOCK_MS } from '../zone-clock.ts';
 import type { CronServices, JobView } from './job-view.ts';
 
-/** How many runs are settled, and how many jobs are started, each time due jobs are looked for. */
+/** How many runs are settled, and how many jobs are started, per poll. */
 const [MAX_SETTLED, MAX_STARTED] = [50, 20];
 
 export type Cron = ReturnType<typeof createCron>;
 
 /**
- * Jobs with a timetable (H08). Two processes may look for due jobs at once; the database rows
- * decide. Everything else is loaded when first used.
+ * Jobs with a timetable (H08). Two processes may poll for due jobs at the same time; the database
+ * rows decide. Everything else is loaded on first use.
  */
 export function createCron(deps: CronServices) {
   const { store, clock } = deps;
@@ -20,19 +20,19 @@ export function createCron(deps: CronServices) {
   const ask: AskCron = async (order, asker) =>
     (await import('./service.ts')).askCron(deps, order, asker);
   return {
-    /** Handles requests from chats, the command line and the page. */
+    /** Handles requests from chats, the command line and the web page. */
     ask,
     async views(): Promise<readonly JobView[]> {
       const { toJobView } = await import('./job-view.ts');
       return Promise.all((await store.cronJobs.list()).map((job) => toJobView(deps, job)));
     },
-    /** Carries out the owner's decision about jobs made in an earlier time zone of an agent. */
+    /** Applies the owner's decision about jobs created in an agent's earlier time zone. */
     async decideZone(agent: string | undefined, argument: string): Promise<string> {
       return (await import('./zone-change.ts')).answerZone(deps, agent, argument);
     },
     /**
-     * Settles finished runs and starts due jobs. Returns when to look again (ms), or null when
-     * nothing is planned.
+     * Settles finished runs and starts due jobs. Returns the time of the next poll (ms), or null if
+     * nothing is scheduled.
      */
     async runDue(): Promise<number | null> {
       const now = clock();

@@ -23,17 +23,17 @@ type ShownOfJob =
   | 'lastOutcome'
   | 'failures';
 
-/** A job as lists show it. Times are in ms. */
+/** A job as shown in lists. Times are in ms. */
 export interface JobView extends Pick<CronJob, ShownOfJob> {
   /** The agent's part of the job's conversation id; undefined for the default agent (F14). */
   readonly agent: string | undefined;
   readonly when: string;
-  /** Why the job does not run although it is on; null if it does. */
+  /** Why the job does not run although it is enabled; null if it does. */
   readonly waits: string | null;
-  /** The chat that gets its answers, such as `telegram:-100`, and its title. */
+  /** The chat that receives its answers, such as `telegram:-100`, and its title. */
   readonly chat: string;
   readonly chatTitle: string;
-  /** The next few runs; empty unless it is on. */
+  /** The next few runs; empty unless it is enabled. */
   readonly next: readonly number[];
   /** The timetable in the form in which a person would write it. */
   readonly written: Pick<CronFields, 'at' | 'every' | 'cron' | 'timeZone' | 'format'>;
@@ -63,7 +63,7 @@ export async function toJobView(
   };
 }
 
-/** The time zone of a timetable, if it has one of its own. */
+/** The time zone of a timetable, if it has a dedicated one. */
 export function zoneOf(timetable: Timetable): string | undefined {
   return timetable.kind === 'every' ? undefined : timetable.timeZone;
 }
@@ -102,11 +102,11 @@ function lastJobRunText({ lastAt, lastOutcome, failures, timeZone }: JobView): s
   return `last ${wallDayAndMinute(lastAt, timeZone)}, ${lastOutcome ?? 'under way'}${row}`;
 }
 
-/** A run that starts this much after its time (ms) says that it is late. */
+/** A run that starts this much later than scheduled (ms) is announced as late. */
 const LATE_MS = 2 * 60_000;
 const MINUTE_MS = 60_000;
 
-/** When a run was due and when it starts, in ms. */
+/** The scheduled and the actual start of a run, in ms. */
 export interface Due {
   readonly dueAt: number;
   readonly now: number;
@@ -114,8 +114,8 @@ export interface Due {
 }
 
 /**
- * The message that starts the turn of a job. It is marked once (G08), and each line of the task is
- * quoted, so that none can pass for text of Parley or of a person (P18).
+ * The message that starts the turn for a job. It is marked once (G08), and each line of the task is
+ * quoted, so that none can pass for text from Parley or from a person (P18).
  */
 export function dueText(
   { id, title, task }: Pick<CronJob, 'id' | 'title' | 'task'>,
@@ -155,8 +155,8 @@ const UNITS = [
 ] as const;
 
 /**
- * Describes a timetable for people and models. Times of one-off jobs are in `timeZone` unless the
- * job has its own.
+ * Describes a timetable for people and models. One-off jobs are shown in `timeZone` unless the job
+ * has a dedicated one.
  */
 export function describeTimetable(timetable: Timetable, timeZone: string): string {
   switch (timetable.kind) {
@@ -193,20 +193,20 @@ function onceWritten(at: number, timeZone: string): JobView['written'] {
   return { at: wallMinute(at, timeZone), timeZone };
 }
 
-/** Formats such as `2 days at 09:00`, as `every` reads it. */
+/** Formats an interval such as `2 days at 09:00`, in the form that `every` accepts. */
 function calendarText({ count, unit, from }: CalendarTimetable): string {
   return `${countOf(count, unit)} at ${from.slice(11)}`;
 }
 
 /**
- * Formats such as `90 minutes` or `2 hours`. An interval of elapsed time is given in hours at most,
- * because days would be read back as calendar days.
+ * Formats an interval such as `90 minutes` or `2 hours`. Elapsed time is given in hours at most,
+ * because days would be parsed back as calendar days.
  */
 function durationText({ ms, passes }: Extract<Timetable, { kind: 'every' }>): string {
   return lengthText(ms, passes ? UNITS.slice(1) : UNITS);
 }
 
-/** Formats a length (ms) in the largest unit that divides it. */
+/** Formats a duration (ms) in the largest unit that divides it. */
 function lengthText(ms: number, units: readonly (typeof UNITS)[number][] = UNITS): string {
   const [unit, name] = units.find(([length]) => ms >= length && ms % length === 0) ?? [
     1000,
@@ -220,7 +220,7 @@ export interface CronServices extends Pick<Runtime, 'clock' | 'log'> {
   /** The time zone of an agent (F14), used for all times that name none. */
   readonly timeZoneOf: (agent: string | undefined) => string;
   /**
-   * The current rights of a job's requester with its agent; null when their account is not
+   * The current permissions that a job's requester has with its agent; null if their account is not
    * connected.
    */
   readonly senderNow: (
@@ -228,19 +228,19 @@ export interface CronServices extends Pick<Runtime, 'clock' | 'log'> {
     agent: string | undefined,
   ) => Promise<SenderNow | null>;
   readonly settings: CronBounds & {
-    /** Who may create jobs in chats: owners only, or everyone who may write there. */
+    /** Who may create jobs in chats: only owners, or everyone who may write there. */
     readonly who: 'owners' | 'everyone';
     readonly minMinutes: number;
   };
   readonly newCode: () => string;
-  /** Called after a change, so that the schedule is read again. */
+  /** Called after a change, so that the schedule is reloaded. */
   readonly planned: () => Promise<void>;
   readonly wake: (conversationId: string) => Promise<void>;
-  /** Notifies the chat of a job, marked (G08) and once per key. */
+  /** Notifies a job's chat, with the system mark (G08) and once per key. */
   readonly notify: (job: CronJob, key: string, text: string) => Promise<void>;
   /**
-   * Asks an owner of an agent in their direct chat, marked and once per key. Returns false if no
-   * owner has one yet. Absent in processes that ask nothing.
+   * Asks an agent's owner in their direct chat, with the system mark and once per key. Returns
+   * false if no owner has one yet. Absent in processes that ask nothing.
    */
   readonly askOwner?: (question: OwnerQuestion) => Promise<boolean>;
 }

@@ -15,16 +15,14 @@ import type { Cron } from './cron.ts';
 import { jobLine } from './job-view.ts';
 
 /**
- * Jobs of all agents, and the chats in which the operator of the installation can place them (H08).
+ * The jobs of all agents, and the chats to which the operator of the installation can assign them
+ * (H08).
  */
 export interface OperatorCron extends Pick<Cron, 'ask' | 'views'> {
-  /** The chats that the settings name. */
+  /** The chats named in the settings. */
   readonly chats: Readonly<Record<string, NamedChat>>;
   readonly serves: (channel: string, account: string) => boolean;
-  /**
-   * Finds a chat for a job of an agent. Throws ParleyError for an agent that the settings do not
-   * have.
-   */
+  /** Finds a chat for an agent's job. Throws ParleyError if the settings have no such agent. */
   readonly findTarget: (agent: string | undefined) => FindTarget;
   /** The agent that answers such a message; undefined for the default agent. */
   readonly agentAt: (message: InboundMessage) => string | undefined;
@@ -100,7 +98,7 @@ async function performCronOrder(cron: OperatorCron, order: CronOrder) {
   return answered('job-refused', await cron.ask(order, { kind: 'operator' }));
 }
 
-/** The chat of an operator's job. In a group the job belongs to none of the members. */
+/** The chat for an operator's job. In a group the job belongs to none of the members. */
 async function placeFor(cron: OperatorCron, agent: string | undefined, to = '') {
   const findTarget = cron.findTarget(agent);
   const target = await findTarget({ name: 'cron', ...(to !== '' && { tell: to }) });
@@ -116,8 +114,8 @@ async function placeFor(cron: OperatorCron, agent: string | undefined, to = '') 
 const MAX_CHATS = 50;
 
 /**
- * The chats in which an operator's job can report, besides the owner's: chats of the settings, and
- * groups in which someone has written.
+ * The chats in which an operator's job can report, besides the owner's: chats from the settings,
+ * and groups in which someone has written.
  */
 async function chatsForJobs(
   { conversations }: CronNeeds['store'],

@@ -14,12 +14,14 @@ import {
 import { isOfEveryHour, nextTime } from './timetable.ts';
 
 const MINUTE_MS = 60_000;
-/** How soon a waiting job is checked again, in ms. */
+/** The interval between checks of a waiting job, in ms. */
 const WAIT_MS = 15 * MINUTE_MS;
-/** A run that is not over after this time (ms) counts as lost and does not block the next one. */
+/**
+ * A run that has not completed after this time (ms) counts as lost and does not block the next one.
+ */
 const MAX_RUN_MS = 6 * 60 * MINUTE_MS;
 
-/** Starts a run of each due job. A job that cannot start is postponed and blocks no other. */
+/** Starts a run of each due job. A job that cannot start is postponed and does not block others. */
 export async function fireDue(deps: CronServices, due: readonly CronJob[]): Promise<void> {
   const { store, clock, log } = deps;
   for (const job of due) {
@@ -43,7 +45,7 @@ async function fireOne(deps: CronServices, job: CronJob): Promise<void> {
     await store.cronJobs.postpone(job, now + WAIT_MS);
     return;
   }
-  // Missed times are merged into one run, which ends a one-off job.
+  // Missed runs are merged into one, which completes a one-off job.
   const nextAt = job.timetable.kind === 'once' ? null : nextTime(job.timetable, now);
   if (isUnderWay(job, now) && nextAt !== null) {
     log.info({ job: job.id }, 'a job is skipped once: its last run is not over yet');
@@ -62,7 +64,10 @@ function isUnderWay({ lastAt, lastOutcome }: CronJob, now: number): boolean {
   return lastAt !== null && lastOutcome === null && now - lastAt < MAX_RUN_MS;
 }
 
-/** When the run was expected. A one-off job keeps its time however often it was postponed. */
+/**
+ * The time for which the run was scheduled. A one-off job keeps its original time however often it
+ * was postponed.
+ */
 function dueTimeOf({ timetable, nextAt }: CronJob, now: number): number {
   return timetable.kind === 'once' ? Math.min(timetable.at, now) : (nextAt ?? now);
 }
@@ -79,27 +84,28 @@ export async function settleRuns(
       const failures = change.failures ?? job.failures;
       log.warn({ job: job.id, failures }, 'a job has failed too often');
       // Sent before it is recorded: after a crash in between, the same notice is sent again and
-      // dropped by its key.
+      // deduplicated by its key.
       await notify(job, `cron:${job.id}:${job.lastAt}`, gaveUpText({ ...job, failures }));
     }
     await store.cronJobs.settle(job, outcome, change);
   }
 }
 
-/** The earliest retry, in minutes, after the first failure, the second, and so on. */
+/** The minimum delay before a retry, in minutes, by the number of consecutive failures. */
 const DELAYS_MIN = [1, 5, 15, 60];
-/** After this many failures in a row a repeating job is paused and a one-off job ends. */
+/** After this many consecutive failures a repeating job is paused and a one-off job ends. */
 const MAX_FAILURES = DELAYS_MIN.length + 1;
 
-/** What follows from a run. `gaveUp` means that its chat is notified. */
+/** What follows from a completed run. `gaveUp` means that its chat is notified. */
 interface AfterRun {
   readonly change: CronChange;
   readonly gaveUp: boolean;
 }
 
 /**
- * Decides what follows a run that ended at `now` (ms). Only failures change the timetable: the
- * pause before the next run grows, and a repeating job still runs only at times of its timetable.
+ * Decides what happens after a run that completed at `now` (ms). Only failures change the
+ * timetable: the delay before the next run grows, and a repeating job still runs only at times in
+ * its timetable.
  */
 function afterRun(
   job: Pick<CronJob, 'timetable' | 'state' | 'failures'>,
@@ -120,7 +126,7 @@ function afterRun(
   return { change: { failures, ...(nextAt !== null && { nextAt }) }, gaveUp: false };
 }
 
-/** The pause after a number of failures in a row, in ms. */
+/** The delay after a number of consecutive failures, in ms. */
 export function delayAfter(failures: number): number {
   const last = DELAYS_MIN.at(-1) ?? 0;
   return (DELAYS_MIN[Math.max(0, failures - 1)] ?? last) * MINUTE_MS;
@@ -129,8 +135,8 @@ export function delayAfter(failures: number): number {
 const DAY_MS = 24 * 60 * 60_000;
 
 /**
- * Corrects the times of jobs that last ran in what is now the future, because a wrong clock has
- * been set back. Otherwise they would not run until then.
+ * Corrects the times of jobs whose last run is now in the future, because a wrong clock has been
+ * set back. Otherwise they would not run until then.
  */
 export async function correctTimes(
   { store, clock, log }: CronServices,
@@ -148,8 +154,8 @@ export async function correctTimes(
 }
 
 /**
- * The time (ms) of a job whose current time was set by a wrong clock; null if it stays. A job at a
- * certain hour does not run again when that hour or day comes twice.
+ * The new time (ms) of a job whose current time was computed with a wrong clock; null if the time
+ * is kept. A job scheduled for a certain hour does not run again if that hour or day occurs twice.
  */
 function correctedTime(
   { state, timetable, nextAt, lastAt, createdAt }: CronJob,
@@ -177,9 +183,9 @@ function correctedTime(
 }
 
 /**
- * The message that starts a run: in the chat that requested the job, as if from the person who did,
- * so that the turn has their facts and their current rights (W02). Its id is derived from the job
- * and its time.
+ * The message that starts a run: in the chat that requested the job, as if from the person who
+ * requested it, so that the turn has their facts and their current permissions (W02). Its id is
+ * derived from the job and its time.
  */
 function cronMessage(job: CronJob, sender: SenderNow, due: Due): AdmittedMessage {
   const { origin, route } = job;
@@ -203,7 +209,7 @@ function cronMessage(job: CronJob, sender: SenderNow, due: Due): AdmittedMessage
   };
 }
 
-/** Includes the previous run, because a clock that is set back may bring the same time twice. */
+/** Includes the previous run, because a clock that is set back may reach the same time twice. */
 function jobMessageId({ id, nextAt, lastAt }: CronJob): string {
   return ['cron', id, nextAt ?? 0, lastAt ?? 0].join(':');
 }

@@ -79,7 +79,7 @@ describe('the cron service', () => {
     expect(await words()).toBe('There are no jobs.');
   });
 
-  it('[P04] answers in JSON if the job says so, from its next run on and in another chat, too', async () => {
+  it('[P04] answers in JSON if the job requests it, from its next run on and in another chat as well', async () => {
     scene = await openCronScene();
     const schema = '{"type": "object", "required": ["open"]}';
     expect(await scene.add({ ...DAILY, format: '{"type": "objekt"}' })).toContain(

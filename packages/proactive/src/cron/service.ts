@@ -25,7 +25,7 @@ import { nextTime, nextTimes, readTimetable, type TimetableRules } from './timet
 
 const KEEP_OVER_MS = 7 * 24 * 60 * 60_000;
 
-/** Handles a request about jobs from a chat, the command line or the page (H08). */
+/** Handles a request about jobs from a chat, the command line or the web page (H08). */
 export async function askCron(
   deps: CronServices,
   order: CronOrder,
@@ -210,7 +210,7 @@ async function changeBy(
 const MAX_TITLE = 80;
 const MAX_TASK = 4_000;
 
-/** Creates a job. Only chat and sender of the requesting message are kept. */
+/** Creates a job. Of the requesting message, only chat and sender are kept. */
 function newJob(
   { askedBy, origin, route, fields }: Extract<CronOrder, { action: 'add' }>,
   id: string,
@@ -241,7 +241,7 @@ function newJob(
   };
 }
 
-/** The agent of a job, and where its answers go. */
+/** The agent that a job belongs to, and where its answers go. */
 function placeFor(
   { origin, route }: Pick<Extract<CronOrder, { action: 'add' }>, 'origin' | 'route'>,
   sender: SenderNow | null,
@@ -254,8 +254,8 @@ function placeFor(
 type Formatted = Pick<InboundMessage, 'responseFormat'>;
 
 /**
- * Reads the JSON format for the answers of a job: as written, otherwise as in `before`. Returns an
- * explanation if it is invalid.
+ * Parses the JSON format for a job's answers: the written one, otherwise the one in `before`.
+ * Returns an explanation if it is invalid.
  */
 function readFormat(
   { format }: Pick<CronFields, 'format'>,
@@ -273,7 +273,7 @@ function readFormat(
   }
 }
 
-/** Stores the format with the message from which the runs of a job are made. */
+/** Stores the format in the message from which the job's runs are created. */
 function withFormat(
   { responseFormat: _, ...origin }: InboundMessage,
   { responseFormat }: Formatted,
@@ -333,8 +333,8 @@ function mayAdd(asker: KnownAsker, who: CronServices['settings']['who']): boolea
 }
 
 /**
- * An agent's jobs are visible in their own conversation. An owner sees all of their own jobs in a
- * direct chat.
+ * An agent's jobs are visible in the chats that requested them or receive their answers. In a
+ * direct chat, owners see all of their own jobs.
  */
 function maySee(asker: KnownAsker, job: CronJob): boolean {
   if (asker.kind === 'operator') return true;
@@ -346,7 +346,7 @@ function maySee(asker: KnownAsker, job: CronJob): boolean {
   return reader.kind === 'owner' && accounts.includes(personId(job.origin));
 }
 
-/** The requester of a job may change it, and so may an owner wherever they can see it. */
+/** A job may be changed by its requester, and by an owner wherever they can see it. */
 function mayChange(asker: KnownAsker, job: CronJob, who: CronServices['settings']['who']): boolean {
   if (asker.kind === 'operator') return true;
   if (!maySee(asker, job)) return false;

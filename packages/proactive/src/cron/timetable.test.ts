@@ -90,7 +90,7 @@ describe('a written timetable', () => {
 
 const at = (iso: string) => Date.parse(iso);
 
-/** The next few times of an expression. */
+/** The next few times that match an expression. */
 function times(expression: string, timeZone: string, from: string, count: number): string[] {
   const found: string[] = [];
   let now: number | null = at(from);

@@ -11,21 +11,21 @@ export type WrittenTimetable = Pick<CronFields, 'at' | 'every' | 'cron' | 'timeZ
 export interface TimetableRules {
   readonly timeZone: string;
   readonly now: number;
-  /** The shortest time between two runs, in ms. */
+  /** The minimum time between two runs, in ms. */
   readonly leastMs: number;
 }
 
-/** A timetable, and its first time (ms). */
+/** A timetable and its first time (ms). */
 export interface ReadTimetable {
   readonly timetable: Timetable;
   readonly nextAt: number;
 }
 
 const MINUTE_MS = 60_000;
-/** How many runs are checked for two that are too close. */
+/** How many runs are checked for two that are too close to each other. */
 const LOOK_AHEAD = 12;
 
-/** Reads a written timetable. Returns an explanation with an example if it is not understood. */
+/** Parses a written timetable. Returns an explanation with an example if it is not recognized. */
 export function readTimetable(
   written: WrittenTimetable,
   rules: TimetableRules,
@@ -44,7 +44,7 @@ export function readTimetable(
   return typeof timetable === 'string' ? timetable : checked(timetable, rules);
 }
 
-/** A time zone, and whether it is the agent's or the job's own. */
+/** A time zone, and whether it is specific to the job or taken from the agent. */
 interface Zone {
   readonly timeZone: string;
   readonly zoneOf: 'agent' | 'job';
@@ -103,8 +103,8 @@ function readEvery(written: string, { now, ...zone }: ZonedRules): Timetable | s
   if (unit === 'days' && count === 7) {
     return { kind: 'cron', expression: `${time} * * ${new Date(wall).getUTCDay()}`, ...named };
   }
-  // Counted from today even if today's time has passed, so that a job made on the 31st stays on the
-  // last day of each month.
+  // Counted from today even if today's time has passed, so that a job created on the 31st stays on
+  // the last day of each month.
   const today = Math.floor(wall / DAY_MS) * DAY_MS + minutes * MINUTE_MS;
   const isTomorrow = unit === 'days' && at !== undefined && today <= wall;
   const from = storedWall(isTomorrow ? today + DAY_MS : today);
@@ -124,7 +124,7 @@ function checked(timetable: Timetable, { now, leastMs }: TimetableRules): ReadTi
   return { timetable, nextAt };
 }
 
-/** The next few times of a timetable (ms); fewer if there are no more. */
+/** The next few times in a timetable (ms); fewer if there are no more. */
 export function nextTimes(timetable: Timetable, after: number, count: number): readonly number[] {
   const times: number[] = [];
   let last: number | null = after;
@@ -147,20 +147,20 @@ function isTimeZone(timeZone: string): boolean {
 
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-/** The longest time text that is parsed, in characters. */
+/** The maximum length of a time text, in characters. */
 const MAX_WRITTEN = 500;
 
 const READ_MOMENT_FORM =
   'a date and time such as 2026-11-22 09:00, a time such as 18:30, tomorrow 9:00, or in 20 min';
 
-/** Reads a moment (ms) that is the same in every zone; null for any other text. */
+/** Parses a moment (ms) that is the same in every zone; null for any other text. */
 function momentWithoutZone(text: string, now: number): number | null {
   return text.length > MAX_WRITTEN ? null : (readDelay(text, now) ?? withOffset(text));
 }
 
 /**
- * Reads a local time as a moment (ms); null if it is not a time. A bare time means its next occurrence,
- * and a skipped time means the end of the skipped hour.
+ * Converts a local time to a moment (ms); null if it is not a time. A bare time means its next
+ * occurrence, and a skipped time means the end of the skipped hour.
  */
 function readLocalTime(written: string, timeZone: string, now: number): number | null {
   const text = written.trim();
@@ -179,8 +179,8 @@ function readDelay(text: string, now: number): number | null {
 }
 
 /**
- * Reads `in 2 days` or `in a month at 9:00`: counted on the calendar, at the current time of day if
- * none is given.
+ * Parses `in 2 days` or `in a month at 9:00`: counted on the calendar, at the current time of day
+ * if none is given.
  */
 function daysFromNow(text: string, timeZone: string, now: number): number | null {
   const interval = readInterval(textAfterIn(text));
@@ -196,7 +196,7 @@ function textAfterIn(text: string): string {
   return /^in\s+(?:an?\s+)?(\S.*)$/i.exec(text)?.[1] ?? '';
 }
 
-/** Reads `2026-11-22T09:00:00Z` and other times that state their offset. */
+/** Parses `2026-11-22T09:00:00Z` and other times that state their offset. */
 function withOffset(text: string): number | null {
   if (!/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)$/i.test(text))
     return null;
@@ -209,7 +209,7 @@ function dateAndTime(text: string, timeZone: string): number | null {
   const [, date = '', time = '', seconds = ':00'] = found;
   const iso = `${date}T${time.padStart(5, '0')}${seconds}`;
   const wall = numberOrNull(Date.parse(`${iso}Z`));
-  // The 30th of February does not exist, although JavaScript accepts it.
+  // 30 February does not exist, although JavaScript accepts it.
   if (wall === null || !new Date(wall).toISOString().startsWith(iso)) return null;
   return zoneClock(timeZone).plannedMomentOf(wall);
 }
@@ -243,10 +243,10 @@ const HOUR_MS = 60 * 60_000;
 const BACK_MS = 3 * HOUR_MS;
 
 /**
- * The next time of a job after a moment (ms); null if there is none, or if its expression is
+ * A job's next time after a given moment (ms); null if there is none, or if its expression is
  * invalid. A skipped time is made up for at the end of the skipped hour, a skipped date on the next
- * day. In a doubled hour, a job at certain hours runs in the first one, and a job at every hour in
- * both.
+ * day. In a doubled hour, a job scheduled for certain hours runs in the first one, and a job
+ * scheduled for every hour in both.
  * @throws RangeError for an unknown time zone.
  */
 export function nextTime(timetable: Timetable, after: number): number | null {
@@ -269,7 +269,7 @@ export function nextTime(timetable: Timetable, after: number): number | null {
 
 function nextOf(cron: ReadCron, clock: ZoneClock, after: number): number | null {
   const wall = clock.wallAt(after);
-  // A run planned for a date that the zone has just skipped may still be to come.
+  // A run scheduled for a date that the zone has just skipped may still be pending.
   const isDaySkipped = wall - clock.wallAt(after - DAY_MS) > DAY_MS + BACK_MS;
   const walls = cron.after(wall - (isDaySkipped ? 2 * DAY_MS : BACK_MS));
   const everyHour = cron.hours === 24;
@@ -278,7 +278,7 @@ function nextOf(cron: ReadCron, clock: ZoneClock, after: number): number | null 
     const moments = clock.momentsOf(next);
     const first = moments[0] ?? clock.plannedMomentOf(next);
     if (best !== null && first >= best) return best;
-    // A job at every hour runs again soon, so nothing skipped needs to be made up for.
+    // A job scheduled for every hour runs again soon, so nothing skipped needs to be made up for.
     const wanted = everyHour ? moments : [first];
     const due = wanted.find((moment) => moment > after);
     if (due !== undefined) best = Math.min(best ?? due, due);
@@ -286,7 +286,7 @@ function nextOf(cron: ReadCron, clock: ZoneClock, after: number): number | null 
   return best;
 }
 
-/** The next local time of the expression; null when it has none, such as the 31st of April. */
+/** The next local time that matches the expression; null if there is none, as for 31 April. */
 function nextWall(walls: CronExpression): number | null {
   try {
     return walls.next().getTime();

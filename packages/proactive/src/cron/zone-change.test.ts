@@ -7,7 +7,7 @@ afterEach(() => scene.close());
 
 const NEW_YORK = 'America/New_York';
 
-/** Starts the process again with this time zone in the settings. */
+/** Restarts the process with this time zone in the settings. */
 async function restart(zone: string) {
   scene.zone.agent = zone;
   const started = scene.twin();
@@ -21,7 +21,7 @@ const nextOf = async (id: string) => {
 };
 
 describe('a change of an agent’s time zone', () => {
-  it('[H08] makes one question to the owner about the jobs of the old zone, across restarts and processes', async () => {
+  it('[H08] asks the owner one question about the jobs from the old zone, across restarts and processes', async () => {
     scene = await openCronScene();
     await scene.add({ task: 'Call *Bo*.', every: '2 days at 9:00' });
     await scene.add({ task: 'Good morning.', every: 'daily at 8:00' });
@@ -85,7 +85,7 @@ describe('a change of an agent’s time zone', () => {
     expect(await nextOf('J1')).toBe('2026-11-23T14:00');
   });
 
-  it('[H08] with "keep" leaves the old zone for good, and another change asks nothing', async () => {
+  it('[H08] with "keep" keeps the old zone permanently, and another change asks nothing', async () => {
     scene = await openCronScene();
     await scene.add({ task: 'Good morning.', every: '2 days at 9:00' });
     const started = await restart(NEW_YORK);

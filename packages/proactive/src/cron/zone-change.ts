@@ -6,7 +6,7 @@ import { type CronServices, describeTimetable, type OwnerQuestion } from './job-
 import { isOfEveryHour, nextTime } from './timetable.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
-/** How many jobs a question names; the others are counted. */
+/** How many jobs are named in a question; the others are counted. */
 const MAX_NAMED = 8;
 
 /** A job with local times, and their time zone. */
@@ -16,10 +16,10 @@ interface ZonedJob {
 }
 
 /**
- * Compares the zones of jobs with that of their agent, once for each start and reload of the
- * settings. If the agent's zone has changed, an owner is asked once whether the jobs made in the
- * old zone move with it; without an answer they keep it. The jobs record the question, so that
- * neither a restart nor another process asks again.
+ * Compares the zones of jobs with that of their agent, once per start and per reload of the
+ * settings. If the agent's zone has changed, an owner is asked once whether the jobs created in the
+ * old zone move with it; without an answer they keep it. The question is recorded in the jobs, so
+ * that neither a restart nor another process asks again.
  */
 export async function compareZones(deps: CronServices, jobs: readonly CronJob[]): Promise<void> {
   const left = new Map<string, ZonedJob[]>();
@@ -63,8 +63,8 @@ async function zonedJob(deps: CronServices, job: CronJob): Promise<ZonedJob | nu
 }
 
 /**
- * Marks a job of an older version that is in its agent's zone as following it. A job whose zone was
- * chosen never follows.
+ * Marks a job from an older version as following its agent's zone, if that is its zone. A job whose
+ * zone was chosen explicitly never follows.
  */
 async function markAgents({ store }: CronServices, { job, timetable }: ZonedJob): Promise<void> {
   const { zoneOf, askedAbout: _, ...rest } = timetable;
@@ -77,8 +77,8 @@ async function askAbout(deps: CronServices, group: readonly ZonedJob[]): Promise
   if (first === undefined || deps.askOwner === undefined) return;
   const agent = agentOfConversation(first.job.conversationId);
   const change = { from: first.timetable.timeZone, to: deps.timeZoneOf(agent) };
-  // Asked before the jobs are marked: after a crash in between, the same question is dropped by its
-  // key.
+  // The question is sent before the jobs are marked: after a crash in between, the same question is
+  // deduplicated by its key.
   const isAsked = await deps.askOwner({ agent, ...zoneQuestion(group, change, deps.clock()) });
   deps.log.info({ ...change, jobs: group.length, isAsked }, 'the time zone of an agent changed');
   if (!isAsked) return;
@@ -110,7 +110,7 @@ function zoneQuestion(
     [...named, ...(more > 0 ? [`- and ${more} more`] : [])].join('\n'),
     `\`/zone move\` keeps the local time of ${them}, now in ${to}; \`/zone keep\` leaves ${them} in ${from}. Without an answer nothing changes.`,
   ].join('\n\n');
-  // Includes the day, because a zone may change to another one, back, and there again.
+  // Includes the day, because a zone may change to another one, back, and to the other one again.
   const key = `zone:${group.map(({ job }) => job.id).join()}:${from}:${to}:${Math.floor(now / DAY_MS)}`;
   const buttons = [
     { label: 'Move', data: `/zone move ${to}` },
@@ -120,7 +120,7 @@ function zoneQuestion(
 }
 
 /**
- * Runs `/zone`. `argument` is `move` or `keep`, followed by the zone that the question named if its
+ * Runs `/zone`. `argument` is `move` or `keep`, followed by the zone named in the question if its
  * button was pressed.
  */
 export async function answerZone(
@@ -148,7 +148,7 @@ export async function answerZone(
     : `${jobs} the old time zone.`;
 }
 
-/** Jobs that were made in an earlier zone of the agent and are still undecided. */
+/** Jobs created in the agent's earlier zone for which no decision has been made. */
 async function openJobs(
   { store }: CronServices,
   agent: string | undefined,
@@ -174,7 +174,7 @@ async function moveJob({ store, clock }: CronServices, zoned: ZonedJob, zone: st
   if (nextAt !== null) await store.cronJobs.postpone(job, nextAt);
 }
 
-/** A local time whose run has taken place in the old zone does not run again in the new one. */
+/** A local time that has already run in the old zone does not run again in the new one. */
 function nextAfterMove(
   { job, timetable: before }: ZonedJob,
   timetable: ZonedTimetable,

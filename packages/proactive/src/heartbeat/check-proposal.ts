@@ -3,7 +3,7 @@ import { describeSchedule, describeTaskProblem } from './task.ts';
 import { readTimes } from './times.ts';
 
 /**
- * The largest share of words that may be missing, because times and rules may be worded
+ * The largest share of words that may be missing, because times and rules may be phrased
  * differently.
  */
 const LOST_SHARE = 0.3;
@@ -30,7 +30,8 @@ export function checkProposal(before: string, after: string) {
 }
 
 /**
- * Words of the tasks and rules of one file that the other lacks; times may be written differently.
+ * Words from the tasks and rules of one file that are missing in the other; times may be written
+ * differently.
  */
 function lostWords(before: string, after: string) {
   const { tasks, context = '' } = readTasks(before);

@@ -4,8 +4,8 @@ import { PROSE_TASK, readTasks } from './read-tasks.ts';
 import { describeSchedule } from './task.ts';
 
 /**
- * Files as people wrote them for other agents, with the tasks that each is read as: name and
- * schedule.
+ * Files as people wrote them for other agents, with the name and schedule of each task that is
+ * parsed from them.
  */
 const FORMS: readonly [
   form: string,
@@ -111,7 +111,7 @@ const FORMS: readonly [
 describe('a HEARTBEAT.md written for another agent', () => {
   it.each(FORMS)('[H11] [W01] as %s becomes these tasks', (form, text, tasks) => {
     const read = readTasks(text);
-    // Times in sentences make no tasks, and are reported.
+    // Times in sentences do not create tasks, but are reported.
     expect(read.problems.map(({ line }) => line)).toEqual(/sentence/.test(form) ? [1] : []);
     expect(read.tasks.map((task) => [task.name, describeSchedule(task)])).toEqual(tasks);
   });

@@ -31,7 +31,7 @@ const TIMES_FORM = 'a time such as "every 2 h, 9:00-21:00", "daily at 8:00" or "
 export interface ReadTasks {
   readonly tasks: readonly StandingTask[];
   readonly problems: readonly TaskProblem[];
-  /** The text of the file outside its tasks, which each run gets. */
+  /** The text in the file outside its tasks, which is passed to each run. */
   readonly context?: string;
 }
 
@@ -42,14 +42,14 @@ interface Found {
 }
 
 /**
- * Finds the tasks of a file written for another agent (H11): those of OpenClaw's `tasks:` block,
- * otherwise headings and list items with a time, including everything below them; otherwise the
- * whole file is one task. A file that only says how to use it has no task.
+ * Finds the tasks in a file written for another agent (H11): the entries in OpenClaw's `tasks:`
+ * block, otherwise headings and list items with a time, including everything below them; otherwise
+ * the whole file is one task. A file that only explains how to use it has no task.
  */
 export function cutTasks(written: readonly FileLine[]): ReadTasks {
   const all = withoutUsage(written);
   const start = all.findLast(({ text }) => MARKER.test(text))?.number ?? 0;
-  // Everything above such a line is text, whatever it looks like.
+  // Everything above such a line is plain text, whatever it looks like.
   const lines = all.flatMap((line) =>
     line.number === start ? [] : [line.number < start ? { ...line, fenced: true } : line],
   );
@@ -79,7 +79,9 @@ function foundInBlock({ line, title, text, times }: BlockTask): Found {
   return { part: { ...outlineOf([]), number: line.number, title }, text, times };
 }
 
-/** The task of a part, or none if its time is not understood. Adds the problems of its times. */
+/**
+ * The task in a part, or none if its time is not recognized. Adds the problems found in its times.
+ */
 function taskOf(
   { part, text, times }: Found,
   name: string,
@@ -106,8 +108,8 @@ function taskOf(
 }
 
 /**
- * The outermost parts with a time. A part that only names a time (`## Daily`) groups the timed
- * parts below it.
+ * The outermost parts with a time. A part that contains nothing but a time (`## Daily`) groups the
+ * timed parts below it.
  */
 function tasksBelow(part: Part, outer: Times): readonly Found[] {
   return partsBelow(part).flatMap((child) => {
@@ -125,7 +127,7 @@ function tasksBelow(part: Part, outer: Times): readonly Found[] {
   });
 }
 
-/** Whether anything below a part asks for something rather than only giving a time. */
+/** Whether anything below a part is an instruction rather than only a time. */
 function hasWords(part: Part): boolean {
   return allBelow(part).some((one) => asksForSomething(one) && timesAlone(one) === null);
 }
@@ -136,19 +138,22 @@ function hasTimes(part: Part): boolean {
   );
 }
 
-/** The times of a line or item that only gives a time, such as `Interval: 15m`. */
+/** The times in a line or item that contains nothing but a time, such as `Interval: 15m`. */
 function timesAlone(one: FileLine | Part): Times | null {
   if (!isPart(one)) return one.fenced ? null : labeledTimes(one.text);
   return one.level < ITEM ? null : labeledTimes(one.title);
 }
 
-/** The times of such a line or item, unless it has work below it. They belong to the part above. */
+/**
+ * The times in such a line or item, unless it has instructions below it. They belong to the part
+ * above.
+ */
 function timesLabel(one: FileLine | Part): Times | null {
   const times = timesAlone(one);
   return times !== null && isPart(one) && hasWords(one) ? null : times;
 }
 
-/** The times of a part's own line, and of lines right below it that only give a time. */
+/** The times in a part's own line, and in lines right below it that contain nothing but a time. */
 function timesOf(part: Part): Times | null {
   const { times, below } = part;
   const labels = below.flatMap((one) => timesLabel(one) ?? []);
@@ -158,7 +163,7 @@ function timesOf(part: Part): Times | null {
 }
 
 /**
- * Reads the whole file as one task; no task if nothing below the line `start` asks for anything.
+ * Parses the whole file as one task; no task if nothing below the line `start` is an instruction.
  */
 function wholeFile(root: Part, start: number): ReadTasks {
   const all = allBelow(root);
@@ -181,8 +186,8 @@ function wholeFile(root: Part, start: number): ReadTasks {
 }
 
 /**
- * Notes about text outside the tasks that may have been meant as a task: open checkboxes, items of
- * a list in which others are tasks, and sentences with a time.
+ * Notes about text outside the tasks that may have been intended as a task: open checkboxes, items
+ * in a list where other items are tasks, and sentences with a time.
  */
 function notesOutside(part: Part, used: ReadonlySet<Part>): readonly TaskProblem[] {
   const hasTask = (one: Part): boolean => used.has(one) || partsBelow(one).some(hasTask);

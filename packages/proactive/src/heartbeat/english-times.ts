@@ -1,4 +1,6 @@
-/** Words for times in other languages, after the English word that `readTimes` knows. */
+/**
+ * Words for times in other languages, listed after the English word that `readTimes` recognizes.
+ */
 const WORDS = `
 every: alle jede jeder jeden jedes cada chaque toutes tous todos todas ogni elke
 day: tag jour día dia giorno dag; days: tage tagen jours días dias giorni dagen
@@ -21,7 +23,7 @@ const ENGLISH = new Map(
   }),
 );
 
-/** Other forms of times with their English form, replaced in this order. */
+/** Other forms of times with the equivalent English form, replaced in this order. */
 const FORMS: readonly (readonly [RegExp, string])[] = [
   [/[，、；]/g, ', '],
   [/：(?=\d)/g, ':'],
@@ -78,14 +80,16 @@ const FORMS: readonly (readonly [RegExp, string])[] = [
   [/\bfortnightly\b/gi, 'every 2 weeks'],
   [/\bhalf(?:\s+an)?\s+hour\b/gi, '30 min'],
 ];
-/** Matches `8 Uhr`, and `8h30` after a word that makes it a time of day; `every 2h` is a length. */
+/**
+ * Matches `8 Uhr`, and `8h30` after a word that makes it a time of day; `every 2h` is a duration.
+ */
 const HOUR =
   /\b(\d{1,2})(?:[:.](\d{2}))?\s*uhr\b|(?<=(?:à|de|et|las|at|from|to|and|between|entre)\s)(\d{1,2})\s?h(\d{2})?(?!\p{L}|\d)/giu;
 const DIGITS = '零一二三四五六七八九十';
 const NUMBERS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six'];
 const DAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 
-/** Matches marks of emphasis and code, but not the asterisks of a cron expression. */
+/** Matches emphasis and code marks, but not the asterisks in a cron expression. */
 export const MARKS = /[*]{2}|[_`]|\*(?=\p{L})|(?<=[\p{L}.:!?)])\*/gu;
 
 /** Matches addresses, whose numbers are not times: `[News](https://example.org/12:30)`. */

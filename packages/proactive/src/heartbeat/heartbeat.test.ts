@@ -9,7 +9,7 @@ const CALENDAR = '## calendar\n- every: 2 h\n- do: Look at the calendar.\n';
 let scene: HeartbeatScene;
 afterEach(() => scene.close());
 
-/** Looks at the time of the first heartbeat, half an hour after the start. */
+/** Polls at the time of the first heartbeat, half an hour after the start. */
 async function firstBeat(): Promise<void> {
   await scene.heartbeat.runDue();
   scene.later(30);
@@ -117,7 +117,7 @@ describe('a heartbeat', () => {
     await scene.heartbeat.runDue();
     for (let minute = 0; minute < 120; minute += 5) {
       scene.later(5);
-      // A new process looks each time.
+      // A new process polls each time.
       await scene.twin().runDue();
       await scene.run();
     }
@@ -139,7 +139,7 @@ describe('a heartbeat', () => {
     expect(await runs()).toHaveLength(late.length);
   });
 
-  it('[H01] runs once when two processes look at the same moment', async () => {
+  it('[H01] runs once if two processes poll at the same moment', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL + CALENDAR);
     await scene.heartbeat.runDue();
@@ -149,7 +149,7 @@ describe('a heartbeat', () => {
     expect(await runs()).toHaveLength(1);
   });
 
-  it('[H01] runs once after the machine has slept for days, and keeps its rhythm', async () => {
+  it('[H01] runs once after the machine has slept for days, and keeps its schedule', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL);
     await firstBeat();
@@ -161,7 +161,7 @@ describe('a heartbeat', () => {
     expect(new Date(next ?? 0).toISOString()).toBe('2026-11-24T10:00:00.000Z');
   });
 
-  it('[H01] continues when the clock is set back a day', async () => {
+  it('[H01] continues if the clock is set back by a day', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL);
     await firstBeat();
@@ -171,7 +171,7 @@ describe('a heartbeat', () => {
     expect(await nextBeat()).toBe('mail');
   });
 
-  it('[H02] waits while the previous run is not over', async () => {
+  it('[H02] waits while the previous run is still in progress', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL);
     await firstBeat();
@@ -276,7 +276,7 @@ describe('another agent’s HEARTBEAT.md', () => {
     ]);
   });
 
-  it('[H11] reports a time that it does not understand, with the line', async () => {
+  it('[H11] reports a time that is not recognized, with its line', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', '---\nsummary: x\n---\n\n- Bills: quarterly\n- Pumps: every 2-3 h\n');
     const { problems, tasks } = await scene.heartbeat.report();
@@ -401,7 +401,7 @@ describe('a heartbeat run on request', () => {
     });
   });
 
-  it('[H01] runs once when the same message requests it twice', async () => {
+  it('[H01] runs once if the same message requests it twice', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', CALENDAR);
     await scene.heartbeat.now('a', 'calendar');

@@ -21,22 +21,22 @@ import { lastRunsOf } from './state.ts';
 import { openStateFile } from './state-file.ts';
 import { HEARTBEAT_READS, OPENCLAW_STATE_FILE, PROFILE_FILE, type StandingTask } from './task.ts';
 
-/** Whether a run started, or why none did. */
+/** Whether a run started, or why it did not. */
 type RunOutcome =
   | { readonly kind: 'started'; readonly task: string }
   | { readonly kind: 'skipped'; readonly reason: string };
 
-/** A run that a person requests: of the due task, or of a named one whether it is due or not. */
+/** A run requested by a person: of the due task, or of a named one whether it is due or not. */
 interface RunRequest {
   readonly id: string;
   readonly task?: string | undefined;
-  /** Lets the run wait for one that is not over, as long as fewer than this many wait. */
+  /** Lets the run wait for one in progress, as long as fewer than this many runs are waiting. */
   readonly room?: number;
 }
 
 const MINUTE_MS = 60_000;
 const MAX_WAITING = 10;
-/** How many messages of a chat are read to find its language. */
+/** How many messages in a chat are examined to detect its language. */
 const RECENT_MESSAGES = 30;
 const STOPPED = {
   busy: 'the previous run is not over yet',
@@ -46,14 +46,14 @@ const USAGE = 'Use `/heartbeat`, or `/heartbeat now` with or without the name of
 const SWITCH =
   'I can’t switch that from here: `heartbeat.enabled` in my settings file decides whether I look after tasks by myself, and takes effect at the next start. To switch off one task, move it into a comment in HEARTBEAT.md.';
 
-/** The heartbeat of one agent (H01–H05): its schedule, its runs, and its reports. */
+/** An agent's heartbeat (H01–H05): its schedule, its runs, and its reports. */
 export class Heartbeat {
   readonly #deps: HeartbeatServices;
   readonly #view: WorkspaceView;
   readonly #stateFile: ReturnType<typeof openStateFile>;
   #lastProblems = '';
 
-  /** False when the state is only read from files and no runs take place. */
+  /** False if the state is only read from files and no runs take place. */
   get isRunning(): boolean {
     return this.#deps.isRunning !== false;
   }
@@ -66,7 +66,9 @@ export class Heartbeat {
     this.#stateFile = openStateFile(this.#view, deps.log);
   }
 
-  /** Releases held alerts and starts the run that is due. Returns when to look again (ms). */
+  /**
+   * Releases held alerts and starts the run that is due. Returns the time of the next poll (ms).
+   */
   async runDue(): Promise<number | null> {
     const { store, agent, settings, clock, deliver } = this.#deps;
     for (const route of await store.heartbeats.release(clock())) await deliver(route);
@@ -75,9 +77,10 @@ export class Heartbeat {
     const everyMs = settings.everyMinutes * MINUTE_MS;
     const { nextAt: dueAt } = await store.heartbeats.arm(agent.id, everyMs, clock());
     if (dueAt > clock()) return Math.min(dueAt, heldUntil ?? dueAt);
-    // Heartbeats missed while the machine slept are merged into one run, and the schedule stays.
+    // Heartbeats missed while the machine slept are merged into one run, and the schedule is
+    // unchanged.
     const nextAt = dueAt + Math.ceil((clock() + 1 - dueAt) / everyMs) * everyMs;
-    // Comes before the next run, which may end differently. A failed notice delays no run.
+    // Comes before the next run, which may end differently. A failed notice does not delay any run.
     await this.#notifyOfFailures();
     await this.#run({ agent: agent.id, dueAt, nextAt });
     return Math.min(nextAt, heldUntil ?? nextAt);
@@ -93,13 +96,13 @@ export class Heartbeat {
     }
   }
 
-  /** Runs a task on request: the due one, or the named one. */
+  /** Runs a task on request: the due task, or the named one. */
   now(id: string, task?: string): Promise<RunOutcome> {
     return this.#run(null, { id, task });
   }
 
   /**
-   * Runs a task once per id, after any run that is not over (H09). Null when too many runs wait.
+   * Runs a task once per id, after any run in progress (H09). Null if too many runs are waiting.
    */
   async wake(id: string, task?: string): Promise<RunOutcome | null> {
     const known = await this.#deps.store.heartbeats.of(id);
@@ -134,7 +137,7 @@ export class Heartbeat {
     };
   }
 
-  /** The time zone in which the owner's hours count. */
+  /** The time zone that applies to the owner's hours. */
   async timeZone(): Promise<string> {
     return (await readHeartbeatFiles(this.#view, this.#deps.agent)).zone.timeZone;
   }
@@ -148,7 +151,7 @@ export class Heartbeat {
     return statusLine(this.#deps, await this.status());
   }
 
-  /** Answers an owner's `/heartbeat`, in Markdown. Idempotent per message. */
+  /** Answers an owner's `/heartbeat` command, in Markdown. Idempotent per message. */
   async answer(
     { isGroup, messageId }: { readonly isGroup: boolean; readonly messageId: string },
     argument: string,
@@ -188,7 +191,7 @@ export class Heartbeat {
     return { ...found, tasks, problems, state, at };
   }
 
-  /** Starts the run of at most one task, the most overdue one that can run (H02). */
+  /** Starts a run of at most one task: the most overdue one that can run (H02). */
   async #run(slot: HeartbeatSlot | null, request?: RunRequest): Promise<RunOutcome> {
     const { store, agent, clock, log } = this.#deps;
     const outcome = await this.#start(await this.#read(), slot, request);
@@ -216,8 +219,8 @@ export class Heartbeat {
       }
       const { more = {} } = state.tasks.get(task.name) ?? {};
       const checked = await this.#checkedHash(task);
-      // The same moment goes into the state file; a later one would look like a run that the
-      // database missed.
+      // The same time is written to the state file; a later one would look like a run missing from
+      // the database.
       const now = clock();
       // A task that a person requests by name runs anyway.
       if (checked !== null && checked === more.checked && request?.task === undefined) {
@@ -250,8 +253,8 @@ export class Heartbeat {
   }
 
   /**
-   * The language in USER.md if the owner is the reader, otherwise that of recent messages in the
-   * chat (H10).
+   * The language from USER.md if the owner is the reader, otherwise the language of recent messages
+   * in the chat (H10).
    */
   async languageOf({ route, isOwners }: AlertChat): Promise<string | undefined> {
     const file = isOwners ? await this.#view.read(PROFILE_FILE) : null;
@@ -262,9 +265,9 @@ export class Heartbeat {
   }
 
   /**
-   * The next run as it would start now (H10): of the due task, otherwise of the first one that asks
-   * a model, otherwise of an example. `choose` decides on the chat; it gets the one that the run
-   * would use, if any.
+   * The next run as it would start now (H10): of the due task, otherwise of the first task that
+   * uses a model, otherwise of an example. `choose` decides on the chat; it receives the one that
+   * the run would use, if any.
    */
   async preview(choose: (found: AlertChat | null) => AlertChat): Promise<HeartbeatOrder> {
     const { store, agent, settings, clock, findTarget } = this.#deps;
@@ -281,9 +284,8 @@ export class Heartbeat {
   }
 
   /**
-   * A hash of the result of a task's check, which the state file stores in place of the result.
-   * Null for a check that is not made or fails; that counts as news, so that the model finds out
-   * why.
+   * A hash of the result of a task's check, which the state file stores instead of the result. Null
+   * for a check that is not made or fails; that counts as news, so that the model investigates why.
    */
   async #checkedHash({ name, check }: StandingTask): Promise<string | null> {
     const { checkForNews, log } = this.#deps;

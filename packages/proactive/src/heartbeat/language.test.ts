@@ -30,7 +30,7 @@ describe('the language of a chat', () => {
     [['https://example.com/the/and/you/is/it']],
     [['```\nthe and you is it of to\n```']],
     [['> the and you is it of to']],
-    // As much of one language as of the other.
+    // Equal amounts of both languages.
     [['the and you is it', 'der die das und ich']],
   ])('[H10] is left open if %j does not show it', (texts) => {
     expect(languageOf(texts)).toBeUndefined();

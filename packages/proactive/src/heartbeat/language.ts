@@ -1,6 +1,9 @@
 import { type InboundMessage, typedText } from '@parley/core';
 
-/** Scripts that one language dominates. The first one found wins, so kana decide beside Han. */
+/**
+ * Scripts that are used mainly by one language. The first one found wins, so kana take precedence
+ * over Han.
+ */
 const SCRIPTS: readonly (readonly [RegExp, string])[] = [
   [/\p{Script=Hiragana}|\p{Script=Katakana}/gu, 'Japanese'],
   [/\p{Script=Hangul}/gu, 'Korean'],
@@ -15,7 +18,7 @@ const SCRIPTS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Words that are frequent in one language of the Latin script, and rare or different words in the
+ * Words that are frequent in one language with Latin script, and rare or different words in the
  * others.
  */
 const WORDS: Readonly<Record<string, string>> = {
@@ -36,12 +39,12 @@ const FREQUENT = Object.entries(WORDS).map(
   ([language, words]) => [language, new Set(words.split(' '))] as const,
 );
 
-/** The number of letters of a script, or of frequent words, that rules out an accident. */
+/** The number of letters in a script, or of frequent words, that rules out a coincidence. */
 const MIN_EVIDENCE = 3;
 
 /**
  * The English name of the language in which people wrote; undefined if unclear. It is used for an
- * instruction, where no answer is better than a wrong one.
+ * instruction, for which no answer is better than a wrong one.
  */
 export function languageOf(texts: readonly string[]): string | undefined {
   const text = texts.map(withoutForeignWords).join('\n').toLowerCase();

@@ -1,20 +1,20 @@
 import { MARKS } from './english-times.ts';
 import { carriedTimes, type ReadTimes } from './times.ts';
 
-/** A line of HEARTBEAT.md outside comments. `number` counts from 1 in the whole file. */
+/** A line of HEARTBEAT.md outside comments. `number` counts from 1 within the whole file. */
 export interface FileLine {
   readonly number: number;
   readonly text: string;
   /**
-   * Whether the line is in a code fence or is the fence itself. Such a line is never a key or a
-   * heading.
+   * Whether the line is inside a code fence or is a fence line itself. Such a line is never a key
+   * or a heading.
    */
   readonly fenced: boolean;
 }
 
 /** A heading or list item with everything below it. `title` is its line without marks. */
 export interface Part extends Omit<FileLine, 'fenced'> {
-  /** 1 to 6 for headings, 7 for bold lines, and more for list items, by their indent. */
+  /** 1 to 6 for headings, 7 for bold lines, and more for list items, depending on their indent. */
   readonly level: number;
   readonly title: string;
   /** Whether it has an open checkbox, `[ ]`. */
@@ -23,7 +23,7 @@ export interface Part extends Omit<FileLine, 'fenced'> {
   readonly below: readonly (FileLine | Part)[];
 }
 
-/** Lists start at this level. */
+/** The level at which lists start. */
 export const ITEM = 10;
 export const BOLD = 7;
 const DONE_LABEL = 8;
@@ -42,11 +42,11 @@ const LIST_ITEM =
  */
 const COMMENTED_ITEM = /^[-*+•]\s/;
 const STRUCK = /^(?:~~.+~~|<(s|del)>.+<\/\1>)[\s.,!✅✔]*(?:[(—–-].*)?$/u;
-/** Matches ticked boxes. Many editors write `[-]` for "cancelled". */
+/** Matches checked boxes. Many editors write `[-]` for "cancelled". */
 const TICKED = /^(?:\[[xX✓✔✅☑-]\]|[☑✅✔])/u;
 const DONE =
   /^(?:completed?|done|finished|cancell?ed|disabled|inactive|paused|erledigte?[ns]?|abgeschlossene?[ns]?|fertige?s?|terminée?s?|faite?s?|achevée?s?|completad[ao]s?|hech[ao]s?|terminad[ao]s?|conclu[íi]d[ao]s?|feit[ao]s?|completat[aeio]|fatt[aeio]|voltooid|afgerond|выполнен[оы]|завершен[оы]|готово|(?:已|全部)?(?:完成|归档|存档)的?(?:任务|事项|项)?|完了|済み|완료)$/iu;
-/** Titles of sections that do not count. In an item these words may be its subject. */
+/** Titles of sections to ignore. In a list item these words may be its subject. */
 const PUT_AWAY =
   /^(?:archive?[ds]?|history|closed|examples?|beispiele?|exemples?|archivad[ao]s?|archivo|ejemplos?|arquivad[ao]s?|архив|示例|보관)$/iu;
 /** Matches marks such as `Send it (done)`, `Send it - DONE`, `DONE: send it` and `Send it ✅`. */
@@ -57,8 +57,8 @@ const FILLER =
   /^(?:and|recently|already|the|tasks?|items?|to-?dos?|list|log|this|week|month|today|aufgaben|tâches|tareas|tarefas|compiti|taken|задачи)$/iu;
 
 /**
- * The outline of a file, without parts that are ticked, struck through or below a title such as
- * "Completed".
+ * The outline of a file, without parts that are checked off, struck through or below a title such
+ * as "Completed".
  */
 export function outlineOf(lines: readonly FileLine[]): Part {
   const root = newPart({ number: 0, text: '' }, 0, '');
@@ -69,7 +69,7 @@ export function outlineOf(lines: readonly FileLine[]): Part {
   };
   const add = (part: ReturnType<typeof newPart>, isDone: boolean) => {
     const above = closeTo(part.level);
-    // Everything below a finished part is dropped with it.
+    // Everything below a finished part is dropped as well.
     if (!isDone) above.below.push(part);
     open.push(part);
   };
@@ -141,7 +141,7 @@ export function partsBelow({ below }: Part): readonly Part[] {
   return below.filter(isPart);
 }
 
-/** The lines and parts below a part, in file order, except those in `skip`. */
+/** The lines and parts below a part, in file order, except for those in `skip`. */
 export function allBelow(part: Part, skip?: ReadonlySet<Part>): readonly (FileLine | Part)[] {
   return part.below.flatMap((one) => {
     if (!isPart(one)) return [one];

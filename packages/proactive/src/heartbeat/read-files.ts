@@ -47,7 +47,7 @@ export async function readHeartbeatFiles(files: Files, settings: SettingsZone) {
   };
 }
 
-/** The line on which the text begins, below front matter and blank lines. */
+/** The line on which the text starts, below front matter and blank lines. */
 async function firstLine(files: Files, text: string): Promise<number> {
   const found = text === '' ? null : await files.readBytes(TASKS_FILE, WHOLE_FILE * 4);
   if (found === null || 'reason' in found) return 1;
@@ -56,7 +56,7 @@ async function firstLine(files: Files, text: string): Promise<number> {
 }
 
 /**
- * Reads a HEARTBEAT.md and its state as Parley would, for `doctor` and before the file is used
+ * Parses a HEARTBEAT.md and its state as Parley would, for `doctor` and before the file is used
  * (W01).
  */
 export async function foreseeTasks(files: Files, settings: SettingsZone) {
@@ -70,7 +70,7 @@ export async function foreseeTasks(files: Files, settings: SettingsZone) {
       schedule: describeSchedule(task),
       lastRun: ran.get(task.name)?.lastRun ?? null,
     })),
-    /** True when the whole file is one task, because it does not show where a task ends. */
+    /** True if the whole file is one task, because it does not show where a task ends. */
     isWhole: tasks.length === 1 && tasks[0]?.name === PROSE_TASK,
     problems: [...problems, ...repairs],
   };

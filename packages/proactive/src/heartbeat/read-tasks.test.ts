@@ -58,7 +58,7 @@ describe('HEARTBEAT.md', () => {
     expect(tasks.at(-1)).toMatchObject({ routine: 'memory-upkeep' });
   });
 
-  it('[H07] may run built-in work in place of an instruction', () => {
+  it('[H07] may run a built-in routine instead of an instruction', () => {
     const text = '## memory\n- every: daily at 3:00\n- run: `Memory-Upkeep`\n';
     expect(readTasks(text)).toMatchObject({
       tasks: [
@@ -108,7 +108,7 @@ describe('HEARTBEAT.md', () => {
     });
   });
 
-  it('[H02] may have Windows line ends and a byte order mark', () => {
+  it('[H02] may have Windows line endings and a byte order mark', () => {
     expect(namesOf(`\ufeff${MAIL.replaceAll('\n', '\r\n')}`)).toEqual(['mail']);
   });
 
@@ -209,7 +209,7 @@ describe('HEARTBEAT.md', () => {
     expect(problemsOf(text)).toEqual([problem]);
   });
 
-  it('[H02] runs the good tasks beside a bad one', () => {
+  it('[H02] runs the valid tasks next to an invalid one', () => {
     expect(namesOf(`## bad\n- every: x\n- do: y\n${MAIL}## worse\n- do:\n`)).toEqual(['mail']);
   });
 

@@ -39,7 +39,8 @@ export function hasOwnForm(text: string): boolean {
 }
 
 /**
- * Whether a section uses keys in Parley's sense; `Check:` and `Every:` occur in other files, too.
+ * Whether a section uses keys as Parley defines them; `Check:` and `Every:` also occur in other
+ * files.
  */
 function isOwnForm({ lines }: TaskSection): boolean {
   const words = lines.filter(({ text }) => !NOTHING.test(text));
@@ -76,7 +77,7 @@ function saysSomething(line: string): boolean {
   return !/^(?:#{1,6}(?:\s.*)?|-{3,}|[-*+](?:\s*\[[ xX]?\])?)?$/.test(line.trim());
 }
 
-/** Reads the task of a section; null, with problems added, if it is not understood. */
+/** Parses the task in a section; null, with problems added, if it is not valid. */
 function readSection(section: TaskSection, problems: TaskProblem[]): StandingTask | null {
   const { name } = section;
   const fields = taskFields(section, problems);
@@ -107,7 +108,7 @@ function readSection(section: TaskSection, problems: TaskProblem[]): StandingTas
 
 type Fail = (field: TaskField | undefined, expected: string) => void;
 
-/** Reads the text of `do`, or the built-in work that `run` names. */
+/** Reads the text of `do`, or the built-in routine named by `run`. */
 function readWork(
   fields: ReadonlyMap<TaskKey, TaskField>,
   fail: Fail,
@@ -206,7 +207,7 @@ interface TaskField {
 }
 
 /**
- * Matches `- key: value`, with or without marks around the key. Text of an instruction may look the
+ * Matches `- key: value`, with or without marks around the key. Text in an instruction may look the
  * same.
  */
 const KEY_LINE = /^ {0,3}[-*+][ \t]+[*_`]*([A-Za-z][A-Za-z _-]{0,30}?)[*_`]*[ \t]*:[*_`]*(.*)$/;

@@ -1,8 +1,8 @@
 import type { ZoneClock } from '../zone-clock.ts';
 
 /**
- * The outcome of a task's last run. `nothing-new`: its check saw no change, so no model was asked.
- * `noted`: only heartbeat-state.json knows about the run.
+ * The outcome of a task's last run. `nothing-new`: its check found no change, so the model was not
+ * called. `noted`: only heartbeat-state.json records the run.
  */
 export interface LastRun {
   readonly state:
@@ -17,7 +17,7 @@ export interface LastRun {
     | 'repeated'
     | 'unclear'
     | 'failed';
-  /** When it ran, in ms; null if never. */
+  /** When it ran, in ms; null if it never did. */
   readonly at: number | null;
   readonly text: string;
 }
@@ -43,7 +43,7 @@ export interface TaskReport {
   /** The schedule, such as `every 30 min, 09:00–21:00`. */
   readonly schedule: string;
   readonly instruction: string;
-  /** The group that the task names for its alerts; null for the owner. */
+  /** The group to which the task sends its alerts; null for the owner. */
   readonly tell: string | null;
   readonly last: LastRun;
   readonly next: NextRunText;
@@ -57,38 +57,40 @@ interface RunReport {
   /** When it ran, and its result. */
   readonly text: string;
   readonly tokens: number;
-  /** The alert that was sent or is held. */
+  /** The alert that was sent or is being held. */
   readonly alert: string | null;
 }
 
 /**
- * The report of `/heartbeat`, `parley heartbeat` and the page. All its texts are made in one place,
- * so that the three agree; times are in the agent's time zone.
+ * The report for `/heartbeat`, `parley heartbeat` and the web page. All its texts are created in
+ * one place, so that the three agree; times are in the agent's time zone.
  */
 export interface HeartbeatReport {
   readonly timeZone: string;
   /** Where the zone comes from, if settings and USER.md both name one. */
   readonly timeZoneFrom?: string;
-  /** The text of HEARTBEAT.md outside its tasks, which each run gets. */
+  /** The text in HEARTBEAT.md outside its tasks, which is passed to each run. */
   readonly context?: string;
   readonly plan: {
     readonly enabled: boolean;
     readonly everyMinutes: number;
     readonly nextAt: number | null;
     readonly text: string;
-    /** Why nothing ran the last time; null if something did, and before the first heartbeat. */
+    /**
+     * Why nothing ran at the last heartbeat; null if something did, and before the first heartbeat.
+     */
     readonly lastSkip: string | null;
   };
   readonly tokens: { readonly today: number; readonly perDay: number };
   readonly tasks: readonly TaskReport[];
   readonly runs: readonly RunReport[];
-  /** The lines of HEARTBEAT.md that were not understood, each with the expected form. */
+  /** The invalid lines in HEARTBEAT.md, each with the expected form. */
   readonly problems: readonly string[];
 }
 
-/** The outcome of a request to run a task at once. */
+/** The outcome of a request to run a task now. */
 export interface HeartbeatAnswer {
-  /** The task whose run started; null if none did. */
+  /** The task whose run was started; null if none was. */
   readonly task: string | null;
   readonly text: string;
 }
@@ -96,7 +98,7 @@ export interface HeartbeatAnswer {
 const DAY_MS = 24 * 60 * 60_000;
 
 /**
- * Formats a moment (ms) in local time as people say it: `14:30`, `tomorrow 03:00`, `Mon 23 Nov
+ * Formats a moment (ms) as local time in everyday form: `14:30`, `tomorrow 03:00`, `Mon 23 Nov
  * 03:00`.
  */
 export function momentText(moment: number, clock: ZoneClock, now: number): string {

@@ -94,7 +94,7 @@ describe('the report as text', () => {
   let scene: HeartbeatScene;
   afterEach(() => scene.close());
 
-  /** A heartbeat that starts at 10:00 in Berlin, its first run planned for 10:30. */
+  /** A heartbeat that starts at 10:00 in Berlin, with its first run scheduled for 10:30. */
   async function open(
     tasks: string,
     change: Partial<Pick<HeartbeatServices, 'settings' | 'findTarget'>> = {},
@@ -139,7 +139,7 @@ describe('the report as text', () => {
       expect(await heartbeat.line()).toBe('Heartbeat: next 10:30, no tasks');
     });
 
-    it('[H02] shows what in HEARTBEAT.md is not understood, where, and what is expected', async () => {
+    it('[H02] shows what is invalid in HEARTBEAT.md, where, and what is expected', async () => {
       const heartbeat = await open(`${MAIL}## news\n- every: now and then\n- do: Read.\n`);
       const text = await ask(heartbeat);
       expect(text).toContain('HEARTBEAT.md needs fixing');
@@ -167,7 +167,7 @@ describe('the report as text', () => {
       expect(await ask(await open(MAIL), verb)).toContain('`heartbeat.enabled`');
     });
 
-    it('lists its commands when it does not understand', async () => {
+    it('lists its commands if the argument is not recognized', async () => {
       expect(await ask(await open(MAIL), 'sometimes')).toContain('`/heartbeat now`');
     });
   });
@@ -207,7 +207,7 @@ describe('the report as text', () => {
       });
     });
 
-    it('[H02] its run is not over', async () => {
+    it('[H02] its run is still in progress', async () => {
       const heartbeat = await open(MAIL);
       await heartbeat.now('a', 'mail');
       expect(await nextOf(heartbeat)).toMatchObject({ state: 'running' });

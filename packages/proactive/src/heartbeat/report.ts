@@ -13,7 +13,7 @@ import type { HeartbeatServices, HeartbeatStatus } from './services.ts';
 import { lastRunsOf } from './state.ts';
 import { describeSchedule, type StandingTask } from './task.ts';
 
-/** How many runs are searched for the last one of each task. */
+/** How many runs are searched for each task's last one. */
 const RUNS = 200;
 const SHOWN = 20;
 const MINUTE_MS = 60_000;
@@ -95,12 +95,12 @@ interface HeartbeatRhythm {
  * How many runs are simulated: a day or two. Later ones are computed from the task's hours only.
  */
 const SIMULATED_RUNS = 60;
-/** The number of days in which some run must fall into the hours of a task. */
+/** The number of days in which at least one run must fall within a task's hours. */
 const DAYS = 40;
 
 /**
- * The next run (ms) of each task, by name: one task per run, chosen as the real runs will. Null if
- * no run falls into its hours, which may be shorter than the time between two runs.
+ * The next run (ms) of each task, by name: one task per run, chosen as in real runs. Null if no run
+ * falls within its hours, which may be shorter than the interval between two runs.
  */
 function forecastRuns(
   tasks: readonly TaskOutlook[],
@@ -127,7 +127,7 @@ function forecastRuns(
   return found;
 }
 
-/** The first run at or after a moment. An overdue one follows as soon as Parley runs. */
+/** The first run at or after a moment. An overdue one follows as soon as Parley is running. */
 function runFrom(moment: number, { nextAt, everyMs }: HeartbeatRhythm, { now }: Looking): number {
   if (moment <= Math.max(nextAt, now)) return Math.max(nextAt, now);
   return nextAt + Math.ceil((moment - nextAt) / everyMs) * everyMs;
@@ -147,12 +147,12 @@ function runInHours(
   return null;
 }
 
-/** Whether a task can run, apart from its own hours. */
+/** Whether a task can run, regardless of its hours. */
 interface Conditions {
   readonly enabled: boolean;
   readonly running: string | null;
   readonly tokens: { readonly today: number; readonly perDay: number };
-  /** The next run (ms) per task, null if there is none; absent before any run is planned. */
+  /** The next run (ms) per task, null if there is none; absent before any run is scheduled. */
   readonly nextRuns: ReadonlyMap<string, number | null>;
   readonly at: Looking;
 }
@@ -188,7 +188,10 @@ function nextRunText(
   return { state: kind, at: next ?? null, text: `${time}${WAIT_NOTES[kind]}` };
 }
 
-/** The file and the table read the clock separately, so their times differ by up to this (ms). */
+/**
+ * The state file and the database table read the clock separately, so their times differ by up to
+ * this (ms).
+ */
 const SAME_MS = 5_000;
 const MAX_CHARACTERS = 160;
 
@@ -248,7 +251,7 @@ function inBrackets(reason: string | null): string {
   return reason === null ? '' : ` (${reason.replace(/\s+/g, ' ').slice(0, MAX_CHARACTERS)})`;
 }
 
-/** How many tasks are shown in full; of the others only the names. */
+/** How many tasks are shown in full; the others are listed by name only. */
 const NAMED = 12;
 
 const NO_TASKS = `There are no tasks, so the model is not called. Write them into HEARTBEAT.md of my workspace, or tell me what to look after. For example:

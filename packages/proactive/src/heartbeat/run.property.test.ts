@@ -14,7 +14,7 @@ const cadence = fc.oneof(
   fc.record({ kind: fc.constant('minutes' as const), minutes: fc.integer({ min: 5, max: 600 }) }),
   fc.record({ kind: fc.constant('days' as const), days: fc.integer({ min: 1, max: 3 }) }),
 );
-/** At least an hour long, because a heartbeat comes every half hour. */
+/** At least an hour long, because there is a heartbeat every half hour. */
 const window = fc
   .tuple(fc.integer({ min: 0, max: 1439 }), fc.integer({ min: 60, max: 1440 }))
   .map(([from, length]) => {

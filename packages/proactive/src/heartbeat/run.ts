@@ -20,8 +20,8 @@ import { cadenceMinutes, describeSchedule, FLOOR_MINUTES, type StandingTask } fr
 
 const MINUTE_MS = 60_000;
 /**
- * How far the clocks of machines may differ, in ms. A last run further ahead was recorded by a
- * wrong clock.
+ * How far the clocks of different machines may diverge, in ms. A last run further in the future was
+ * recorded with a wrong clock.
  */
 const SKEW_MS = 5 * MINUTE_MS;
 
@@ -33,7 +33,7 @@ export interface TaskOutlook {
 /** A task that may run now. */
 export interface DueTask {
   readonly task: StandingTask;
-  /** Since when it could have run (ms). */
+  /** The time from which it could have run (ms). */
   readonly since: number;
 }
 
@@ -75,13 +75,13 @@ export function outlookOfTasks(
   }));
 }
 
-/** When a task runs next, and why then. Moments are in ms. */
+/** When a task runs next, and the reason. Moments are in ms. */
 type NextRun =
-  /** The task may run now, and could have since `since`. */
+  /** The task may run now, and could have run since `since`. */
   | { readonly kind: 'due'; readonly since: number; readonly neverRan: boolean }
   /**
-   * `out-of-hours`: its time has come, but it is outside its hours. `done`: it has already run on
-   * these days.
+   * `out-of-hours`: the task is due, but outside its hours. `done`: it has already run on these
+   * days.
    */
   | { readonly kind: 'not-yet' | 'out-of-hours' | 'done'; readonly nextAt: number };
 
@@ -124,8 +124,8 @@ function dueAfter(task: StandingTask, lastRun: number, clock: ZoneClock): number
 }
 
 /**
- * The day whose hours contain this moment. Outside hours (a person requested the run), the day of
- * the last hours that started.
+ * The day whose hours contain this moment. Outside the hours (if a person requested the run), the
+ * day of the most recent hours.
  */
 function windowDay({ window }: StandingTask, moment: number, clock: ZoneClock): number {
   const hours = windowAt(clock, window, moment);
@@ -140,8 +140,8 @@ export interface RunFacts {
 }
 
 /**
- * The tasks that may run now, the most overdue first; the first one that can is run. `reason` says
- * why none does.
+ * The tasks that may run now, most overdue first; the first one that can is run. `reason` says why
+ * none does.
  */
 export function candidatesFor(
   { tasks, state, at }: RunFacts,
@@ -158,8 +158,8 @@ export function candidatesFor(
     };
   }
   const lastRuns = new Map(lastRunsOf(state));
-  // Delays follow a busy moment or a crash. A heartbeat that is on time must not find that its task
-  // ran 29 minutes and 59 seconds ago and leave it to the next one.
+  // Delays occur after high load or a crash. A heartbeat that is on time must not find that its
+  // task ran 29 minutes and 59 seconds ago and defer it to the next one.
   for (const task of tasks) {
     const last = lastRuns.get(task.name);
     if (last === undefined || task.cadence.kind !== 'minutes') continue;
@@ -170,7 +170,7 @@ export function candidatesFor(
   return { candidates: due.map(({ task }) => task), reason: 'no task is due' };
 }
 
-/** The problems of checks that cannot be made here; their tasks run each time. */
+/** Problems with checks that cannot be made here; their tasks run each time. */
 export function uncheckableProblems(
   { name, line, check }: StandingTask,
   checkForNews: NewsChecker | undefined,
@@ -187,14 +187,14 @@ interface NewRun {
   readonly agentName?: string | undefined;
   /** The last run in local time. */
   readonly lastRun: string;
-  /** The language of those who read its alert, if known (H10). */
+  /** The language of the people who read its alert, if known (H10). */
   readonly language?: string | undefined;
-  /** The text of HEARTBEAT.md outside its tasks. */
+  /** The text in HEARTBEAT.md outside its tasks. */
   readonly context?: string | undefined;
   readonly now: number;
 }
 
-/** The message that starts the run of a standing task, in the heartbeat's lane. */
+/** The message that starts a run of a standing task, in the heartbeat's lane. */
 export function runOrder(
   { name, instruction, routine, ...task }: StandingTask,
   target: AlertChat,
@@ -220,11 +220,11 @@ interface LaneMessage
   readonly lane: string;
   readonly reason: string;
   readonly now: number;
-  /** When absent, the sender of the newest message in the chat. */
+  /** Defaults to the sender of the newest message in the chat. */
   readonly sender?: Sender;
 }
 
-/** Builds a run whose answer goes to that chat. Its message is in a lane of its own. */
+/** Builds a run whose answer goes to that chat. Its message is in a dedicated lane. */
 export function orderIn(
   { conversationId, route, last, isOwners }: AlertChat,
   { id, agent, task, lane, reason, now, text, variables, sender = last.sender }: LaneMessage,
@@ -234,7 +234,7 @@ export function orderIn(
     ...{ id, agent, task, target: conversationId },
     message: {
       conversationId: lane,
-      // The message is no reply. Message and route carry the type of chat, so that neither can
+      // The message is not a reply. Message and route both state the chat type, so that neither can
       // widen it.
       route: { ...free, chatType: last.chat.type },
       receivedAt: now,
@@ -255,7 +255,7 @@ export function orderIn(
   };
 }
 
-/** The task of a preview if HEARTBEAT.md has none that asks a model. */
+/** The preview task if HEARTBEAT.md has no task that uses a model. */
 export const EXAMPLE_TASK: StandingTask = {
   name: 'example',
   line: 0,

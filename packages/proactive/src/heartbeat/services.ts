@@ -23,13 +23,13 @@ export interface HeartbeatServices extends Pick<Runtime, 'clock' | 'log'> {
     readonly quietHours: string;
   };
   readonly findTarget: FindTarget;
-  /** Makes the checks of tasks. Without it every task calls the model. */
+  /** Runs the checks of tasks. Without it every task calls the model. */
   readonly checkForNews?: NewsChecker;
-  /** Writes to the owner's direct chat, once per key however often it is called. */
+  /** Writes to the owner's direct chat, at most once per key. */
   readonly notify?: (key: string, text: string) => Promise<void>;
   readonly wake: (lane: string) => Promise<void>;
   readonly deliver: (route: ReplyRoute) => Promise<void>;
-  /** False when Parley is not running, so that no heartbeats take place. */
+  /** False if Parley is not running, so that no heartbeats take place. */
   readonly isRunning?: boolean;
 }
 
@@ -40,7 +40,7 @@ export interface HeartbeatStatus extends Omit<Tasks, 'tasks' | 'at'> {
   readonly tokensToday: number;
 }
 
-/** HEARTBEAT.md and heartbeat-state.json as they are now. */
+/** The current content of HEARTBEAT.md and heartbeat-state.json. */
 export interface Tasks extends RunFacts {
   readonly problems: readonly string[];
   readonly context: string | undefined;

@@ -11,10 +11,10 @@ import {
 } from './state.ts';
 import { cadenceMinutes, OPENCLAW_STATE_FILE, STATE_FILE, type StandingTask } from './task.ts';
 
-/** The longest state file, in characters; more than a hundred tasks need. */
+/** The maximum length of the state file, in characters; more than a hundred tasks need. */
 const WHOLE_FILE = 1_000_000;
 
-/** Reads heartbeat-state.json or, if it does not exist, the file of OpenClaw's agents. */
+/** Reads heartbeat-state.json or, if it does not exist, the file used by OpenClaw's agents. */
 export async function readStateFile(files: Pick<WorkspaceView, 'read'>): Promise<string> {
   const own = await files.read(STATE_FILE, WHOLE_FILE);
   const file = own.kind === 'file' ? own : await files.read(OPENCLAW_STATE_FILE, WHOLE_FILE);
@@ -26,7 +26,8 @@ export function openStateFile(view: WorkspaceView, log: Logger) {
   let lastRepairs = '';
   return {
     /**
-     * Reads the state. Runs that only the database knows are added; later changes by a person stay.
+     * Reads the state. Runs that only the database has are added; later changes by a person are
+     * kept.
      */
     async read(
       started: ReadonlyMap<string, number>,
@@ -41,7 +42,7 @@ export function openStateFile(view: WorkspaceView, log: Logger) {
     },
     /**
      * Records that a task started. If the file cannot be written, that is only logged, because the
-     * database knows the run, too.
+     * run is in the database as well.
      */
     async started(
       state: HeartbeatState,
@@ -57,7 +58,7 @@ export function openStateFile(view: WorkspaceView, log: Logger) {
       };
       let next = after(state);
       const written = await view.change(STATE_FILE, (text) => {
-        // Reads the file again, so that changes by a person since then are kept.
+        // Reads the file again, so that changes made by a person since then are kept.
         const { state: today } = readHeartbeatState(text ?? '');
         next = after(withLostRuns(today, state.tasks));
         return heartbeatStateText(next);

@@ -8,15 +8,15 @@ interface TaskState {
   /** Its cadence at that time, in minutes; null if the file has none. */
   readonly cadenceMin: number | null;
   /**
-   * Other fields, kept unchanged. `was` holds values found in place of the fields above that were
-   * not understood.
+   * Other fields, kept unchanged. `was` holds invalid values that were found in place of the fields
+   * above.
    */
   readonly more: Fields;
 }
 
 /**
- * heartbeat-state.json (H02). It is readable, and a person may change it. Writing it keeps
- * everything that was read (H11).
+ * The content of heartbeat-state.json (H02). The file is human-readable, and a person may edit it.
+ * Writing it preserves everything that was read (H11).
  */
 export interface HeartbeatState {
   readonly tasks: ReadonlyMap<string, TaskState>;
@@ -28,16 +28,16 @@ const Fields = z.record(z.string(), z.unknown());
 /** The file is complete up to this run; later runs were lost with their process. */
 export const NOTED = 'noted';
 /**
- * The key for tasks in a file whose `tasks` is something else, such as the last run of a check with
- * that name.
+ * The key for tasks in a file whose `tasks` has another meaning, such as the last run of a check
+ * with that name.
  */
 const BESIDE = 'parleyTasks';
-/** A smaller number would be in 1973 or earlier as ms, so it is in seconds. */
+/** As ms, a smaller number would be in 1973 or earlier, so it is in seconds. */
 const FIRST_MS = 100_000_000_000;
 const LAST_MS = 8_640_000_000_000_000;
 
 /**
- * Reads the file of any agent. `repairs` describes Parley's own entries that are not understood, in
+ * Parses the state file of any agent. `repairs` describes invalid entries that belong to Parley, in
  * sentences.
  */
 export function readHeartbeatState(text: string): {
@@ -61,16 +61,14 @@ export function readHeartbeatState(text: string): {
   return { state: { tasks, more }, repairs };
 }
 
-/**
- * An entry has times of its own (`{"lastRun": …}`); only a list of tasks contains further entries.
- */
+/** An entry has times itself (`{"lastRun": …}`); only a list of tasks contains further entries. */
 function tasksKey({ tasks = {}, [BESIDE]: beside }: Fields): string {
   const fields = Fields.safeParse(tasks).data;
   const isEntry = fields === undefined || Object.keys(fields).some((key) => ENTRY_KEY.test(key));
   return isEntry || beside !== undefined ? BESIDE : 'tasks';
 }
 
-/** The file for this state, in readable form: one line per value. */
+/** The content of the file for this state, in readable form: one line per value. */
 export function heartbeatStateText({ tasks, more }: HeartbeatState): string {
   const written = [...tasks].map(([name, task]) => {
     const lastRun = task.lastRun === null ? null : new Date(task.lastRun).toISOString();
@@ -93,16 +91,16 @@ export function withTask(
 }
 
 /**
- * Takes over what other agents record, such as `lastChecks: { email: 1703275200 }` or the same
- * without that key, for tasks that have no run of their own yet. An entry belongs to a task if the
- * words of its key are in the task's name, or if no other task has its cadence.
+ * Imports what other agents record, such as `lastChecks: { email: 1703275200 }` or the same without
+ * that key, for tasks that have no run yet. An entry belongs to a task if the words in its key
+ * occur in the task's name, or if no other task has the same cadence.
  */
 export function withChecks(
   state: HeartbeatState,
   tasks: readonly Pick<StandingTask, 'name' | 'cadence'>[],
 ): HeartbeatState {
   const names = new Set(tasks.map(({ name }) => name));
-  // Once Parley has written the file, other entries are its own former tasks.
+  // Once Parley has written the file, other entries are former tasks of its own.
   const isForeign = state.more[NOTED] === undefined;
   const others = [...state.tasks].filter(([name]) => isForeign && !names.has(name));
   const checks = new Map([...checksOf(state.more), ...checksOf(Object.fromEntries(others))]);
@@ -134,7 +132,7 @@ interface Check {
 
 /** Far more entries than a hundred tasks have. */
 const MAX_CHECKS = 1_000;
-/** In 2001; smaller numbers count something else. */
+/** In 2001; smaller numbers are not timestamps. */
 const FIRST_CHECK_MS = 1_000_000_000_000;
 
 const MAX_DEPTH = 3;
@@ -181,8 +179,8 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * The words of a name. `memoryReview`, `memory_reviews` and `Memory review` give the same; `last`
- * and `check` are dropped.
+ * The words in a name. `memoryReview`, `memory_reviews` and `Memory review` give the same result;
+ * `last` and `check` are dropped.
  */
 function taskNameWords(text: string): readonly string[] {
   const spaced = text.replace(/(?<=\p{Ll})(?=\p{Lu})|_/gu, ' ');
@@ -196,7 +194,7 @@ function newestOf(checks: ReadonlyMap<string, Check>): string | undefined {
   return [...checks].toSorted(([, a], [, b]) => b.lastRun - a.lastRun)[0]?.[0];
 }
 
-/** When tasks last ran, by name, without those that never did. */
+/** The last run of each task, by name, without tasks that never ran. */
 export function lastRunsOf({ tasks }: HeartbeatState): ReadonlyMap<string, number> {
   const runs = [...tasks].flatMap(([name, { lastRun }]) =>
     lastRun === null ? [] : [[name, lastRun] as const],
@@ -211,7 +209,7 @@ function parseLenientJson(text: string): unknown {
     try {
       return JSON.parse(one);
     } catch {
-      // The caller reports that this is not JSON.
+      // The caller reports that the text is not JSON.
     }
   }
   return undefined;
@@ -241,7 +239,7 @@ function readTask(name: string, value: unknown, repairs: string[]): TaskState {
   return { lastRun: lastRun ?? null, cadenceMin: isCadence ? cadence : null, more: kept };
 }
 
-/** Reads a moment as text or as a number of ms or s; null if empty, undefined if invalid. */
+/** Parses a moment given as text or as a number of ms or s; null if empty, undefined if invalid. */
 function readMoment(written: unknown): number | null | undefined {
   if (written === null || written === undefined || written === '' || written === 0) return null;
   const isNumber =
@@ -264,7 +262,8 @@ export function withLostRuns(
   state: HeartbeatState,
   runs: Iterable<readonly [name: string, run: Partial<TaskState>]>,
 ): HeartbeatState {
-  // Without this entry the file is new or another program's, and then it has no runs of Parley.
+  // Without this entry the file is new or belongs to another program, so it contains no runs by
+  // Parley.
   const noted = readMoment(state.more[NOTED]) ?? Number.NEGATIVE_INFINITY;
   let next = state;
   for (const [name, { lastRun = null, cadenceMin = null }] of runs) {

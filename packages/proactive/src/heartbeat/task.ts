@@ -2,16 +2,16 @@ import type { HeartbeatRoutine, NewsCheck } from '@parley/core';
 import type { FilePattern } from '@parley/workspace';
 import { DAY_MINUTES, type DayRule, type DayWindow, WHOLE_DAY } from '../zone-clock.ts';
 
-/** The file with the standing tasks, and the one with their last runs (H02). */
+/** The file with the standing tasks, and the one that records their last runs (H02). */
 export const TASKS_FILE = 'HEARTBEAT.md';
 export const STATE_FILE = 'heartbeat-state.json';
-/** The state file of OpenClaw's agents, read until Parley has one of its own. */
+/** The state file used by OpenClaw's agents, read until Parley has its own. */
 export const OPENCLAW_STATE_FILE = 'memory/heartbeat-state.json';
 
-/** The owner's file about themselves, with the language in which they write. */
+/** The owner's file about themselves, which states the language in which they write. */
 export const PROFILE_FILE = 'USER.md';
 
-/** The workspace files of a heartbeat. Each becomes prompt text of its runs. */
+/** The workspace files used by a heartbeat. Each of them becomes prompt text in its runs. */
 export const HEARTBEAT_READS: readonly FilePattern[] = [TASKS_FILE, STATE_FILE, PROFILE_FILE];
 
 /**
@@ -22,7 +22,7 @@ export type Cadence =
   | { readonly kind: 'minutes'; readonly minutes: number }
   | { readonly kind: 'days'; readonly days: number };
 
-/** The cadence of a task that names none. */
+/** The default cadence of a task. */
 export const DEFAULT_CADENCE: Cadence = { kind: 'minutes', minutes: 30 };
 
 /** The minimum number of minutes between two runs of a task (H01). */
@@ -37,9 +37,9 @@ export interface StandingTask {
   /** The hours of the day in which it may run. */
   readonly window: DayWindow;
   readonly instruction: string;
-  /** Built-in work in place of the instruction, which then only names it (H07). */
+  /** A built-in routine that runs instead of the instruction, which then only names it (H07). */
   readonly routine?: HeartbeatRoutine;
-  /** The group that the task names for its alerts; without one they go to the owner (H04). */
+  /** The group to which the task sends its alerts; without one they go to the owner (H04). */
   readonly tell?: string;
   readonly check?: NewsCheck;
 }
@@ -49,21 +49,21 @@ export function cadenceMinutes(cadence: Cadence): number {
   return cadence.kind === 'minutes' ? cadence.minutes : cadence.days * 24 * 60;
 }
 
-/** Something in HEARTBEAT.md that was not understood. The other tasks run all the same. */
+/** Something invalid in HEARTBEAT.md. The other tasks run all the same. */
 export interface TaskProblem {
   /** The line number, from 1. */
   readonly line: number;
-  /** The task it is about; absent outside of tasks. */
+  /** The task it concerns; absent outside tasks. */
   readonly task?: string;
   readonly found: string;
   readonly expected: string;
-  /** The most likely meaning. */
+  /** The most likely intended value. */
   readonly nearest?: string;
   /** `task`: the task does not run. `note`: it runs, but perhaps not as intended. */
   readonly effect: 'task' | 'note';
 }
 
-/** Describes a problem for people: where it is, what was found, what is expected. */
+/** Describes a problem for people: the location, what was found, and what is expected. */
 export function describeTaskProblem(problem: TaskProblem): string {
   const { line, task, found, expected, nearest, effect } = problem;
   const place = `HEARTBEAT.md, line ${line}${task === undefined ? '' : `, task ${task}`}`;
@@ -93,8 +93,8 @@ export interface WrittenCadence {
 /** An interval as written. `at` is the time of day, in minutes. */
 export interface WrittenInterval {
   /**
-   * `minutes` are elapsed time; `days` and `months` are counted on the calendar of a zone, whatever
-   * its clock does.
+   * `minutes` are elapsed time; `days` and `months` are counted on the calendar in a zone,
+   * regardless of clock changes.
    */
   readonly unit: 'minutes' | 'days' | 'months';
   readonly count: number;
@@ -124,16 +124,15 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 export const CADENCE_FORM = 'such as 30 min, 2 h, 1 day or daily at 3:00';
 export const WINDOW_FORM = 'from-to on a clock of 24 hours, such as 9:00-21:00 or 22:00-2:00';
-/** The longest time text that is parsed, in characters. */
+/** The maximum length of a time text, in characters. */
 const MAX_WRITTEN = 500;
-/** A year, and ten years for what is counted in months; anything longer is a slip. */
+/** A year, and ten years for intervals in months; anything longer is a mistake. */
 const MAX_MINUTES = DAY_MINUTES * 366;
 const MAX_MONTHS = 120;
 
 /**
- * Reads `30 min`, `1 h 30 min`, `day` or `daily at 3:00`; null for anything else. Tasks are only
- * looked at during heartbeats, so 24 elapsed hours would drift from day to day; here they mean a
- * day.
+ * Parses `30 min`, `1 h 30 min`, `day` or `daily at 3:00`; null for anything else. Tasks are only
+ * checked during heartbeats, so 24 elapsed hours would drift from day to day; here they mean a day.
  */
 export function readCadence(written: string): WrittenCadence | null {
   const read = readInterval(written);
@@ -145,7 +144,7 @@ export function readCadence(written: string): WrittenCadence | null {
 }
 
 /**
- * Reads an interval; null for anything else. Whole days, weeks and months are counted on the
+ * Parses an interval; null for anything else. Whole days, weeks and months are counted on the
  * calendar, while `24 hours` and `1 day 12 h` are elapsed time. With a time of day, as in `24 hours
  * at 9:00`, calendar days are meant.
  */
@@ -171,7 +170,7 @@ function readLength(written: string): WrittenInterval | null {
   for (const piece of pieces) {
     const [, count = '', name = ''] = /^([\d.]*)\s*([a-z]+)/.exec(piece) ?? [];
     const found = UNITS.find((unit) => unit.name.test(name));
-    // A unit alone means one, as in "every day"; a single letter would be a slip.
+    // A unit alone means one, as in "every day"; a single letter would be a mistake.
     if (found === undefined || (count === '' && (pieces.length > 1 || name.length === 1)))
       return null;
     sums[found.unit] += (count === '' ? 1 : Number(count)) * found.count;
@@ -197,7 +196,7 @@ function inOneUnit({ minutes, days, months }: Record<WrittenInterval['unit'], nu
 }
 
 /**
- * Reads `9:00-21:00`, `9–21`, `22:00 to 2:00` or `9 am - 5 pm`; null for anything else, and for
+ * Parses `9:00-21:00`, `9–21`, `22:00 to 2:00` or `9 am - 5 pm`; null for anything else, and for
  * empty hours.
  */
 export function readWindow(written: string): DayWindow | null {

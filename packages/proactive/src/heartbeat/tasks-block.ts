@@ -26,8 +26,8 @@ const TIME_KEY =
   /^(?:interval|every|cadence|schedule|frequency|cron|at|time|when|on|days?|window|hours|active_?hours|time_?zone|tz)$/;
 
 /**
- * The tasks of the block, and the other lines of the file; null if there is no block. It is parsed
- * line by line, as OpenClaw does, because many such blocks are not valid YAML, for example `prompt:
+ * The tasks in the block, and the other lines in the file; null if there is no block. It is parsed
+ * line by line, as in OpenClaw, because many such blocks are not valid YAML, for example `prompt:
  * Look at this: the mail`.
  */
 export function tasksBlock(written: readonly FileLine[]) {
@@ -36,7 +36,7 @@ export function tasksBlock(written: readonly FileLine[]) {
   if (start === -1) return null;
   const entries: Entry[] = [];
   let key = '';
-  /** Lines indented deeper than this are text of the last key. */
+  /** Lines with a deeper indent than this belong to the value of the last key. */
   let textIndent = Number.POSITIVE_INFINITY;
   let end = start + 1;
   for (const line of lines.slice(end)) {

@@ -1,15 +1,13 @@
 import { PROFILE_FILE, TASKS_FILE } from './task.ts';
 
-/**
- * The time zone in which the hours of tasks count, and where it comes from if there was a choice.
- */
+/** The time zone that applies to the hours of tasks, and its source if there was a choice. */
 export interface OwnersZone {
   readonly timeZone: string;
   readonly why?: string;
   readonly problem?: string;
 }
 
-/** The zone of the settings, or that of this machine if they name none. */
+/** The zone from the settings, or the zone of this machine if they name none. */
 export interface SettingsZone {
   readonly timeZone: string;
   readonly isMachinesTimeZone?: boolean | undefined;
@@ -20,7 +18,7 @@ const IN_PROFILE =
 const MAX_NAME_LENGTH = 60;
 
 /**
- * Returns the zone of the settings, otherwise that of HEARTBEAT.md or USER.md, otherwise that of
+ * Returns the zone from the settings, otherwise from HEARTBEAT.md or USER.md, otherwise the zone of
  * this machine.
  */
 export function ownersZone(profile: string, settings: SettingsZone, tasks = ''): OwnersZone {

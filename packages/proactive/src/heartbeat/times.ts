@@ -6,15 +6,15 @@ import { type Cadence, DEFAULT_CADENCE, readCadence, readTime, readWindow } from
 /** The times that a line contains. */
 export interface Times {
   readonly cadence?: Cadence;
-  /** The time of day from which on it applies, in minutes since midnight, as in `at 9:00`. */
+  /** The time of day from which it applies, in minutes since midnight, as in `at 9:00`. */
   readonly at?: number;
   readonly hours?: DayWindow;
   readonly on?: DayRule;
-  /** Words about times that are not understood. */
+  /** Unrecognized words about times. */
   readonly unclear?: string;
 }
 
-/** The times of a line, the text before the first of them, and the line without them. */
+/** The times in a line, the text before the first of them, and the line without them. */
 export interface ReadTimes {
   readonly times: Times;
   readonly lead: string;
@@ -27,7 +27,7 @@ const EVERY = new RegExp(
   `\\b(?:every|each)\\s+(\\d+(?:\\.\\d+)?)(${RANGE})?\\s*(${UNIT}(?:\\s*(?:and\\s+)?\\d+\\s*${UNIT})?)\\b|>\\s*(\\d+)()\\s*(${UNIT})\\s+(?:since\\s+(?:the\\s+)?last|ago)\\b`,
   'i',
 );
-/** Matches a cadence in heartbeats. OpenClaw's default is one every half hour. */
+/** Matches a cadence in heartbeats. In OpenClaw the default is one every half hour. */
 const BEATS = /\b(?:every|each)\s+(?:(\d+)(\s*[-–]\s*\d+)?\s+)?(?:heart)?beats?\b/i;
 const BEAT_MINUTES = 30;
 const PER_DAY =
@@ -64,7 +64,7 @@ const MONTH_DAY = new RegExp(
 );
 
 const CLOCK = '\\d{1,2}(?:[:.]\\d{2})?\\s*(?:[ap]m\\b)?';
-/** Matches a time of day that needs no word such as `at` before it. */
+/** Matches a time of day that does not need a word such as `at` before it. */
 const MARKED = '\\d{1,2}:\\d{2}(?:\\s*[ap]m\\b)?|\\d{1,2}(?:\\.\\d{2})?\\s*[ap]m\\b';
 /** Matches the zone of a time, which may differ from the owner's. */
 const ZONE =
@@ -74,7 +74,7 @@ const HOURS = new RegExp(
   `(?:(?:between|from)\\s+(${CLOCK})(?:${TO}|\\s+and\\s+)(${CLOCK})|(?<![\\d:.-])(?:(${MARKED})${TO}(${CLOCK})|(${CLOCK})${TO}(${MARKED})))(?![\\d-])${ZONE}`,
   'iu',
 );
-/** Matches two numbers beside days, which are hours, as in `Mon-Fri 9-17`. */
+/** Matches two numbers next to days, which are hours, as in `Mon-Fri 9-17`. */
 const BARE_HOURS = /(?<![\p{L}\d.:-])\d{1,2}\s*[-–]\s*\d{1,2}(?=\s*(?:$|[,;:)|]|\uE000))/iu;
 const MORE = `((?:\\s*(?:,|and|&|/|\\+)\\s*(?:at\\s+)?(?:${MARKED}))*)`;
 const ABOUT = '\\b(?:around|about|by|before|after)\\s+';
@@ -82,10 +82,10 @@ const hourBehind = (lead: string, clock: string) =>
   new RegExp(`(?:${lead})(${clock})(?![\\d%-]|:\\d)${ZONE}${MORE}`, 'iu');
 const LEAD = `\\bat\\s+|@\\s*|(${ABOUT})`;
 const AT = hourBehind(`${LEAD}|^[[(]?|(?<!\\d)[(,:;|]\\s*|[–—-]\\s+`, MARKED);
-/** Beside days, a bare number after `at` is an hour, and so is `9:00` anywhere. */
+/** Next to days, a bare number after `at` is an hour, and so is `9:00` anywhere. */
 const AT_NUMBER = hourBehind(LEAD, '\\d{1,2}(?:\\.\\d{2})?');
 const ANY_HOUR = hourBehind(`(?<![\\d:])()`, MARKED);
-/** A placeholder where a time was taken out of a line. */
+/** A placeholder for a time that was removed from a line. */
 const TAKEN = '\uE000';
 /** Matches words that modify a time in a way that cannot be represented. */
 const UNCLEAR = new RegExp(
@@ -93,7 +93,7 @@ const UNCLEAR = new RegExp(
   'iu',
 );
 /**
- * Matches a part of the day after a time, as in `Every 2 hours (daytime)`, which does not give the
+ * Matches a part of the day after a time, as in `Every 2 hours (daytime)`, which does not state the
  * hours.
  */
 const PART_BEHIND = new RegExp(
@@ -111,9 +111,9 @@ const DATE =
 const CLOCK_FACE = /(?<![\d:])\d{1,2}:\d{2}(?![\d:])/;
 const MAX_LINE = 500;
 
-/** Reads the times of a heading or list item; null if it has none. */
+/** Parses the times in a heading or list item; null if it has none. */
 export function readTimes(written: string): ReadTimes | null {
-  // A hostile file may consist of empty lines, and each would be tried with every pattern.
+  // A malicious file may consist of empty lines, and each would be tried against every pattern.
   if (written.trim() === '' || DATE.test(written)) return null;
   const text = inEnglish(written.slice(0, MAX_LINE));
   let rest = text;

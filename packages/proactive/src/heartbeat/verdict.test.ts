@@ -127,7 +127,7 @@ const UNCLEAR: readonly string[] = [
 // biome-ignore-end format: the table ends
 
 describe('the answer of a standing task', () => {
-  it('[H03] is quiet with a text beside the token up to the length in the settings, and an alert beyond that', async () => {
+  it('[H03] is quiet with text next to the token up to the length in the settings, and an alert beyond that', async () => {
     const kindOf = (rest: number, length: number) =>
       heartbeatVerdict(`HEARTBEAT_OK ${'x'.repeat(length)}`, rest).kind;
     expect([kindOf(10, 10), kindOf(10, 11)]).toEqual(['quiet', 'alert']);
@@ -238,7 +238,7 @@ it.each([
     expect('heldUntil' in verdict ? verdict.heldUntil : undefined).toBe(
       until === undefined ? undefined : Date.parse(until),
     );
-    // As of an event that is answered in a group (H09).
+    // As for an event that is answered in a group (H09).
     expect(await judge('The disk is full.', { ...run, isUrgent: true })).not.toHaveProperty(
       'heldUntil',
     );

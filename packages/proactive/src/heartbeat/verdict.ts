@@ -1,16 +1,14 @@
 import { QUIET_TOKEN } from '@parley/core';
 
-/** The verdict on the answer of a run (H03). Only an `alert` is sent. */
+/** The verdict on the answer from a run (H03). Only an `alert` is sent. */
 type AnswerVerdict =
   | { readonly kind: 'quiet'; readonly reason: string }
   /** The text contains no spelling of the token. */
   | { readonly kind: 'alert'; readonly text: string }
-  /** Neither of the two; the answer is logged with its text. */
+  /** Neither quiet nor an alert; the answer is logged with its text. */
   | { readonly kind: 'unclear'; readonly reason: string; readonly text: string };
 
-/**
- * Matches the beginning of a sentence about the token: "I would answer HEARTBEAT_OK, because …".
- */
+/** Matches the start of a sentence about the token: "I would answer HEARTBEAT_OK, because …". */
 const SPEAKS_OF_IT =
   /\b(?:answer|answering|reply|replying|respond|responding|say|saying|return|returning|send|sending|output|with|is|be)[:\s*_`"'“„«(]*$/iu;
 /** Matches a whole answer that is only a nod. */
@@ -78,7 +76,7 @@ const SPELLINGS = new RegExp(
 const IN_CAPITALS = new RegExp(asWords(`${FIRST} {1,3}${SECOND}(?:AY)?`), 'gu');
 /** Matches invisible characters and marks, which may be part of a token. */
 const PASSED_OVER = /^[\p{Cf}\p{Mn}\p{Default_Ignorable_Code_Point}*~`\\]$/u;
-/** Matches one character, literally or as an HTML entity. */
+/** Matches one character, either literally or as an HTML entity. */
 const CHARACTER =
   /&(?:#(?<decimal>\d{1,7})|#x(?<hex>[\da-f]{1,6})|(?<name>lowbar|nbsp|zwnj|zwj|shy|hyphen));?|./gisu;
 const NAMED: Readonly<Record<string, string>> = { lowbar: '_', nbsp: ' ', hyphen: '-' };
@@ -87,11 +85,11 @@ function asWords(pattern: string): string {
   return `(?<![\\p{L}\\p{N}])${pattern}(?![\\p{L}\\p{N}])`;
 }
 
-/** All spellings of the token in a text, ascending and without overlaps. */
+/** All spellings of the token in a text, in ascending order and without overlaps. */
 export function quietSpellings(written: string): readonly SpellingLocation[] {
   if (written.length < (FIRST + SECOND).length) return [];
   let text = '';
-  /** The position in the original of each unit of `text`. */
+  /** The position of each unit of `text` in the original. */
   const origins: SpellingLocation[] = [];
   for (const { 0: raw, index: start, groups = {} } of written.matchAll(CHARACTER)) {
     const plain = plainCharacter(groups, raw);
@@ -108,8 +106,8 @@ export function quietSpellings(written: string): readonly SpellingLocation[] {
 }
 
 /**
- * Normalizes a text to what people read: compatible forms, one kind of dash and of underscore,
- * nothing invisible.
+ * Normalizes a text to what people read: compatibility forms are unified, dashes and underscores
+ * are reduced to one kind each, and invisible characters are removed.
  */
 function plainCharacter({ decimal, hex, name }: MatchGroups, raw: string): string {
   const code = Number.parseInt(decimal ?? hex ?? '', decimal === undefined ? 16 : 10);

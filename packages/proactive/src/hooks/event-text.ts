@@ -1,6 +1,6 @@
 import { capUntrusted, frameUntrusted } from '@parley/prompt';
 
-/** The event that a program sent. */
+/** The event sent by a program. */
 export interface SentEvent {
   readonly contentType: string;
   readonly body: string;
@@ -14,7 +14,7 @@ interface ShownParts {
 
 /**
  * Formats an event for the model (P18): JSON and forms as JSON, anything else unchanged, framed as
- * data from outsiders and cut at a limit that is stated (P10).
+ * data from outsiders and truncated at a limit that is stated (P10).
  */
 export function eventText(sent: SentEvent, { fields, maxCharacters }: ShownParts): string {
   const value = bodyValue(sent);
@@ -23,8 +23,8 @@ export function eventText(sent: SentEvent, { fields, maxCharacters }: ShownParts
 }
 
 /**
- * The body as a value; text if it is neither JSON nor a form. A sender that labels its JSON wrongly
- * is understood, too.
+ * The body as a value; text if it is neither JSON nor a form. JSON with a wrong content type is
+ * parsed as well.
  */
 function bodyValue({ contentType, body }: SentEvent): unknown {
   if (/^application\/x-www-form-urlencoded\b/i.test(contentType)) return readForm(body);
@@ -54,8 +54,8 @@ function prettyJson(value: unknown): string {
 }
 
 /**
- * Selects parts of an event by their paths. If none exists, the whole event is used, so that it is
- * never empty.
+ * Selects parts of an event by their paths. If none exists, the whole event is used, so that the
+ * result is never empty.
  */
 function chosen(value: unknown, fields: readonly string[] | undefined): unknown {
   if (fields === undefined) return value;
@@ -70,7 +70,7 @@ function stepsOf(path: string): readonly string[] {
   return path.match(/[^.[\]]+/g) ?? [];
 }
 
-/** The value at a path. `*` stands for each item of a list; items without the path are left out. */
+/** The value at a path. `*` matches each item in a list; items without the path are omitted. */
 function valueAtPath(value: unknown, [step, ...rest]: readonly string[]): unknown {
   if (step === undefined) return value;
   if (step === '*') {

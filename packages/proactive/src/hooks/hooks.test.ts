@@ -21,7 +21,7 @@ const PLACE = { channel: 'test', account: 'default' } as const;
 const TARGET = { dialect: 'plain', maxLength: 99, unit: 'utf16' } as const;
 
 let scene: HeartbeatScene;
-/** The requests for a chat: its agent, and the name in the hook. */
+/** The chat lookups: the agent, and the name given in the hook. */
 let asked: string[];
 let made: number;
 beforeEach(async () => {

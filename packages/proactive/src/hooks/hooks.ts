@@ -13,7 +13,7 @@ import type { Heartbeat } from '../heartbeat/heartbeat.ts';
 import { orderIn } from '../heartbeat/run.ts';
 import { eventText, type SentEvent } from './event-text.ts';
 
-/** A hook of the settings (H09). */
+/** A hook from the settings (H09). */
 export interface HookRules {
   readonly token: string;
   readonly action: 'job' | 'heartbeat';
@@ -28,21 +28,21 @@ export interface HookRules {
   readonly fields?: readonly string[] | undefined;
 }
 
-/** An event whose sender has proved to know the token. */
+/** An event whose sender has proved knowledge of the token. */
 export interface HookEvent extends SentEvent {
-  /** Events with the same key are the same event; without a key each is new. */
+  /** Events with the same key are the same event; an event without a key is always new. */
   readonly key?: string | undefined;
 }
 
 /**
  * The outcome of an event. `taken` means that it is stored durably; `full` and `nowhere` may be
- * tried again later.
+ * retried later.
  */
 export type HookAnswer =
   | { readonly kind: 'taken'; readonly id: string; readonly isNew: boolean }
   | { readonly kind: 'full' | 'nowhere'; readonly reason: string };
 
-/** A hook as lists show it, with its last events, newest first. It never contains the token. */
+/** A hook as shown in lists, with its latest events, newest first. It never contains the token. */
 export interface HookView extends Pick<HookRules, 'action' | 'instruction' | 'task' | 'target'> {
   readonly name: string;
   /** The agent's part of its conversation ids; absent for the default agent (F14). */
@@ -55,7 +55,7 @@ export interface HookEventView {
   /** When the event arrived, in ms. */
   readonly at: number;
   readonly outcome: string;
-  /** The text that was sent, or would have been. */
+  /** The text that was sent or would have been sent. */
   readonly said: string | null;
 }
 
@@ -72,19 +72,19 @@ export interface HookServices extends Pick<Runtime, 'clock' | 'log'> {
 /** The services of a hook's agent (F14). */
 interface HookAgent {
   readonly owners: readonly string[];
-  /** Finds the chat of a hook (H04). `choice` is like `heartbeat.notify`. */
+  /** Finds the chat for a hook (H04). `choice` has the same form as `heartbeat.notify`. */
   readonly findTarget: (choice: string) => FindTarget;
   readonly heartbeat: Pick<Heartbeat, 'wake' | 'languageOf'>;
 }
 
-/** The largest number of events that wait in the lane of one hook. */
+/** The largest number of events that wait in a hook's lane. */
 const MAX_WAITING = 100;
 const EVENTS_SHOWN = 10;
 
 export type Hooks = ReturnType<typeof createHooks>;
 
 /**
- * Takes events from outside (H09). Each is stored as a run in the hook's lane, or wakes the
+ * Accepts events from outside (H09). Each is stored as a run in the hook's lane, or wakes the
  * heartbeat.
  */
 export function createHooks(deps: HookServices) {
@@ -94,8 +94,8 @@ export function createHooks(deps: HookServices) {
     count: (outcome: string, hook = ''): void =>
       meter.count('parley_hook_events_total', { hook, outcome }),
     /**
-     * Takes an event. Once this resolves with `taken`, the event is durable. A key is taken only
-     * once, even after a restart.
+     * Accepts an event. Once this resolves with `taken`, the event is durable. A key is accepted
+     * only once, even across restarts.
      */
     async take(name: string, event: HookEvent): Promise<HookAnswer> {
       const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
@@ -143,7 +143,7 @@ const laneOf = (name: string, { agent }: Pick<HookRules, 'agent'>) =>
 
 /**
  * Derives the id of an event from its key, so that no table of keys is needed. Different hooks and
- * keys have different ids.
+ * different keys give different ids.
  */
 export function eventId(name: string, key: string | undefined, newId: NewId): string {
   if (key === undefined) return newId(`hook_${name}`);
@@ -189,7 +189,7 @@ async function wakeHeartbeat(
   if (outcome === null) return { kind: 'full', reason: 'too many runs are already waiting' };
   const reason =
     outcome.kind === 'started' ? `the standing task ${outcome.task} started` : outcome.reason;
-  // Stored last: if the process dies before, the sender repeats the event, and its id finds the
+  // Stored last: if the process dies earlier, the sender repeats the event, and its id finds the
   // run.
   const note = { id, agent: hookAgentName(name), task: name, lane: laneOf(name, rule), reason };
   const isNew = await store.heartbeats.note(note, now);
@@ -197,12 +197,12 @@ async function wakeHeartbeat(
   return { kind: 'taken', id, isNew };
 }
 
-/** In a group no member has caused the event, so it belongs to nobody there. */
+/** No member of a group has caused the event, so there it belongs to nobody. */
 const OPERATOR: Sender = { id: 'operator', name: 'the operator', isBot: false };
 
 /**
- * The message that starts the turn of an event. The event is data in it; the instruction is not
- * (P18).
+ * The message that starts the turn for an event. The event is passed as data; the instruction is
+ * not (P18).
  */
 function eventOrder(
   { id, name, rule, event, now }: Taking,

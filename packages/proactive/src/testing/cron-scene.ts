@@ -101,7 +101,7 @@ export async function openCronScene(who: CronServices['settings']['who'] = 'owne
       if (job === null) throw new Error(`no job ${id}`);
       return job;
     },
-    /** Runs the turn that waits in the chat; null when none does. */
+    /** Runs the turn that waits in the chat; null if there is none. */
     run: (outcome: 'answered' | 'failed' = 'answered', chat = 'c') => {
       made += 0.001;
       return runNext(store, { lane: `test:default:${chat}`, turn: `t${made}`, now, outcome });
@@ -117,7 +117,7 @@ const writerNow = ({ sender, chat }: InboundMessage): SenderNow => ({
   refusal: null,
 });
 
-/** The agent's time zone, which tests change, and the questions that its owner got. */
+/** The agent's time zone, which tests change, and the questions that its owner received. */
 function openOwner() {
   const asked: OwnerQuestion[] = [];
   const zone = { agent: 'Europe/Berlin', hasOwner: true };

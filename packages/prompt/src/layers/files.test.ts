@@ -16,7 +16,7 @@ async function render(context: PromptContext, options = entry ?? {}): Promise<La
   return output;
 }
 
-/** Counts how many characters of each file are shown, by letters that occur nowhere else. */
+/** Counts how many characters of each file are shown, using letters that occur nowhere else. */
 const shownOf = (text: string): number[] =>
   ['ä', 'ö', 'ü'].map((letter) => text.split(letter).length - 1);
 
@@ -31,7 +31,7 @@ describe('the files in layout mushroom', () => {
       expect(text).toMatch(new RegExp(`^## ${name}\\nPurpose: .+\\.$`, 'm'));
   });
 
-  it('[P04] [P10] are cut at 4,000 characters each, and say so', async () => {
+  it('[P04] [P10] are truncated at 4,000 characters each, with a notice', async () => {
     const view = cuttingView(OWNER, filesOf([5_000, 4_000, 9_000]));
     const { text, cut } = await render(contextOf({ view }));
     expect(shownOf(text)).toEqual([4_000, 4_000, 4_000]);

@@ -75,8 +75,8 @@ function modesOf(file: string): readonly PromptMode[] {
 }
 
 /**
- * A workspace file as this turn sees it, cut at `limit` characters (by default the workspace's own
- * limit), or why it is absent.
+ * A workspace file as seen in this turn, truncated at `limit` characters (by default the
+ * workspace's own limit), or the reason why it is absent.
  */
 export async function readContextFile(
   context: PromptContext,
@@ -98,8 +98,8 @@ export async function readContextFile(
 }
 
 /**
- * The note in place of a file that cannot be read (W10). Without it the model would act as if the
- * owner had written nothing.
+ * The note that replaces an unreadable file (W10). Without it the model would act as if the owner
+ * had written nothing.
  */
 function unreadableFile(
   { reader }: PromptContext,
@@ -136,7 +136,7 @@ export function workspaceFileLayer({ id, file, volatility }: WorkspaceFileLayer)
   };
 }
 
-/** The text of a file under its purpose. Parley has no purpose for unknown files. */
+/** The text of a file below its purpose. Parley states no purpose for unknown files. */
 export function withPurpose(
   file: string,
   { text, warning }: WorkspaceFile,
@@ -147,7 +147,10 @@ export function withPurpose(
   return `${heading}${pointToTools(text)}${doubt}`;
 }
 
-/** Several workspace files in one section, with a limit for each and one for all (P04, P07). */
+/**
+ * Several workspace files in one section, each with its own limit, and a limit for all of them
+ * (P04, P07).
+ */
 const workspaceContextLayer: Layer = {
   id: 'workspace-context',
   volatility: 'session',
@@ -167,7 +170,7 @@ const workspaceContextLayer: Layer = {
 };
 
 /**
- * Reads all files at once and cuts them afterwards, when it is known how much room the others
+ * Reads all files first and truncates them afterwards, when it is known how much space the others
  * leave.
  */
 async function readWithin(
@@ -189,7 +192,7 @@ async function readWithin(
   return { found, missing: read.flatMap((file) => ('absent' in file ? [file.absent] : [])) };
 }
 
-/** The characters of the file itself, without the line that says it was cut. */
+/** The number of characters from the file itself, without the line that states the truncation. */
 function shownOf({ text, cut }: WorkspaceFile): number {
   return cut?.shown ?? text.length;
 }
@@ -204,7 +207,7 @@ function cutOf(files: readonly WorkspaceFile[]): Cut | null {
 const RANKED_FILES = ['AGENTS.md', 'USER.md', 'SOUL.md', 'IDENTITY.md'];
 const ORDER = ['Safety', ...RANKED_FILES].join(' > ');
 
-/** Which file takes precedence when two disagree (P08). */
+/** Which file takes precedence if two disagree (P08). */
 const conflictOrderLayer: Layer = {
   id: 'conflict-order',
   volatility: 'static',
@@ -237,24 +240,24 @@ const personaLayer: Layer = {
   },
 };
 
-/** The placeholder for the generated list in a TOOLS.md (P06). */
+/** The placeholder for the generated list in TOOLS.md (P06). */
 const PLACEHOLDER = '{tools_description}';
 
-/** Puts the list at its placeholder in the notes, or before the notes if they have none. */
+/** Inserts the list at its placeholder in the notes, or before the notes if they have none. */
 export function fillTools(notes: string, list: string): string {
   if (!notes.includes(PLACEHOLDER)) return `${list}\n\n${notes}`;
   // Uses a function, because a tool's text may contain patterns that `replace` would interpret.
   return notes.replaceAll(PLACEHOLDER, () => list);
 }
 
-/** The same notes if the list is in a section of its own. */
+/** The same notes if the list is in a separate section. */
 function pointToTools(notes: string): string {
   return notes.replaceAll(PLACEHOLDER, '(The list of your tools stands above.)');
 }
 
 /**
- * How the prompt writes the workspace: with `~` for the operator's home folder, and for guests only
- * its name.
+ * How the workspace path appears in the prompt: with `~` for the operator's home folder, and only
+ * as its name for guests.
  */
 export function shownWorkspace({
   facts: { workspace },

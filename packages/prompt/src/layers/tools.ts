@@ -13,7 +13,8 @@ import { fillTools, readContextFile } from './files.ts';
 
 /**
  * The agent's tools in this chat, generated from the registered tools (P11). If the layout names a
- * file, the list replaces its `{tools_description}`, or precedes the file's own text (P06, P08).
+ * file, the list replaces its `{tools_description}` placeholder, or precedes the file's own text
+ * (P06, P08).
  */
 export function toolsLayer(): Layer {
   const [describe, describeInDetail] = [toolDescriber(false), toolDescriber(true)];
@@ -57,7 +58,7 @@ const TIERS: readonly (readonly [ToolTier, string])[] = [
   ['knowledge-base', 'Knowledge base'],
 ];
 
-/** Without this, a model promises to look things up, to remember, to remind. */
+/** Without this, a model promises lookups, memories and reminders that it cannot deliver. */
 const NO_TOOLS =
   'You have no tools in this chat: you can read messages, and what people attach to them as far as it is shown to you, and answer.';
 
@@ -76,7 +77,7 @@ function toolDescriber(isDetailed: boolean): (tools: readonly ToolNote[]) => str
   };
 }
 
-/** Describes the registered tools by tier, in the words of their authors (P11). */
+/** Describes the registered tools by tier, with the descriptions by their authors (P11). */
 function describeTools(tools: readonly ToolNote[], isDetailed: boolean): string {
   if (tools.length === 0) return NO_TOOLS;
   const groups = TIERS.flatMap(([tier, heading]) => {
@@ -114,7 +115,7 @@ function toolChoiceRules(tools: readonly ToolNote[]): readonly string[] {
 
 const MAX_PARAMETERS = 20;
 
-/** The parts of a parameter that are shown; MCP servers may add anything. */
+/** The fields of a parameter that are shown; MCP servers may add arbitrary others. */
 const Parameter = z.looseObject({
   type: z.unknown().optional(),
   enum: z.unknown().optional(),
@@ -125,7 +126,7 @@ const Parameters = z.object({
   required: z.array(z.string()).catch([]),
 });
 
-/** The parameters of a tool in one line: name, type, and whether each is required. */
+/** A tool's parameters in one line: name, type, and whether each is required. */
 function parametersText(input: NonNullable<ToolNote['input']>): string {
   const { properties, required } = Parameters.parse(input);
   const named = Object.entries(properties).filter(([name]) => /^[\w.-]{1,64}$/.test(name));
@@ -193,7 +194,7 @@ export const abilitiesLayer: Layer = {
   },
 };
 
-/** The limits of a turn. Runs without a person and sub-agents have their own. */
+/** The limits of a turn. Runs without a person and sub-agents have separate limits. */
 function boundsOf({ mode = 'full', facts, turnLimits }: PromptContext): readonly string[] {
   if (mode !== 'full' || facts.heartbeat || turnLimits === undefined) return [];
   const { steps, minutes } = turnLimits;

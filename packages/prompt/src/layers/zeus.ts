@@ -45,7 +45,7 @@ const REPORTS =
   'Write a report, in Markdown, when somebody asks for one or a complex analysis is done; never by yourself after a plain question or a change of code.';
 
 /**
- * Instructions for work: a few plain steps, followed by the owner's own file if the layout names
+ * Instructions for working: a few plain steps, followed by the owner's own file if the layout names
  * one that exists.
  */
 const workflowLayer: Layer = {
@@ -70,5 +70,5 @@ function canUse(tools: readonly ToolNote[] = [], wanted: string): boolean {
   return tools.some(({ name, placeholder }) => name === wanted && placeholder !== true);
 }
 
-/** The layers of the house Zeus about the agent and its work. */
+/** The layers about the agent and its work that only the layout `zeus` uses. */
 export const zeusLayers: readonly Layer[] = [coreLayer, workflowLayer];

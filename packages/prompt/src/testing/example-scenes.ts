@@ -16,7 +16,7 @@ import {
   SKILLS,
 } from './example-turn.ts';
 
-/** One turn in one chat, with all that such a turn may know. */
+/** One turn in one chat, with everything that such a turn may know. */
 export interface Scene {
   /** The title of its page. */
   readonly title: string;
@@ -255,7 +255,7 @@ function groupMessage(
   return { ...MESSAGE, channel, chat: { id, type: 'group', title }, sender, ...change };
 }
 
-/** Marks in the printed prompt where a provider's cache ends (P09). */
+/** Marks where a provider's cache ends in the printed prompt (P09). */
 const BOUNDARY = '┄┄┄ cache boundary: above this line nothing changes from turn to turn ┄┄┄';
 
 const READERS: Readonly<Record<Audience['kind'], string>> = {
@@ -265,8 +265,8 @@ const READERS: Readonly<Record<Audience['kind'], string>> = {
 };
 
 /**
- * Prints a prompt as a page for people (P17): what became of each layer, then every word that the
- * model gets.
+ * Prints a prompt as a page for people (P17): the outcome of each layer, followed by the full text
+ * sent to the model.
  */
 export function inspectPrompt(prompt: AssembledPrompt, title: string): string {
   const texts = {

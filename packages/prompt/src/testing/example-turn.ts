@@ -42,7 +42,7 @@ export function viewOf(
   };
 }
 
-/** The context of one turn; `overrides` replaces whole fields. */
+/** The context for one turn; `overrides` replaces whole fields. */
 export function contextOf(overrides: Partial<PromptContext> = {}): PromptContext {
   const reader = overrides.reader ?? OWNER;
   return {
@@ -57,7 +57,7 @@ export function contextOf(overrides: Partial<PromptContext> = {}): PromptContext
   };
 }
 
-/** A view like `viewOf` that cuts long files as the real one does. */
+/** A view like `viewOf` that truncates long files as the real one does. */
 export function cuttingView(
   reader: Reader,
   files: Readonly<Record<string, string>>,
@@ -134,7 +134,7 @@ export const GUEST_TOOLS: readonly ToolNote[] = TOOLS.filter(({ name }) =>
 );
 
 const OWNERS: Audience = { kind: 'owner' };
-/** One of them is a telephone number. */
+/** One of the accounts is a phone number. */
 const ACCOUNTS = ['telegram:42', 'whatsapp:4915550123456'];
 const EVERYONE: Audience = { kind: 'everyone' };
 
@@ -231,7 +231,7 @@ const {
 } = present;
 
 /**
- * The features of a heartbeat run: without the conversation, the memory and the tools that it does
+ * The features for a heartbeat run: without the conversation, the memory and the tools that it does
  * not need.
  */
 export const HEARTBEAT_FEATURES: PromptFeatures = {
@@ -263,7 +263,9 @@ export function guestFeatures(conversationId: string): PromptFeatures {
   };
 }
 
-/** A workspace that has been in use: it has every file that Parley knows, some of them private. */
+/**
+ * A workspace that has been in use: it contains every file that Parley knows, some of them private.
+ */
 const LIVED_IN: Readonly<Record<string, string>> = {
   'AGENTS.md': `# How you work here
 
@@ -302,14 +304,14 @@ This folder is your home. Your owner may rewrite any of it.`,
   'BOOT.md': `Say hello to nobody; just check that your files can be read.`,
 };
 
-/** The memory of a group in the workspace that has been in use. */
+/** The group memory in the workspace that has been in use. */
 const OF_THE_GROUP = `- The reading circle meets on the last Friday of the month.
 - Cy reads only on paper.`;
 
 /** Which workspace a scene has. `none`: a folder without a single file. */
 export type ExampleWorkspace = 'lived-in' | 'new' | 'none';
 
-/** Creates one in `base`, with a memory for the conversation of each of `groups`. */
+/** Creates one in `base`, with a memory for the conversation of each group in `groups`. */
 export async function exampleWorkspace(
   kind: ExampleWorkspace,
   base: string,

@@ -31,7 +31,7 @@ const modelSchema = z
 
 type Model = z.infer<typeof modelSchema>;
 
-/** The models in `choices` of the provider `named`. */
+/** The models in `choices` that the provider `named` offers. */
 function modelChoices(main: Model): ReadonlyMap<string, Model> {
   if (typeof main === 'string' || main.provider !== 'named') return new Map();
   return new Map(main.choices?.map((model) => [model, { ...main, model }]));

@@ -27,7 +27,7 @@ const SELECTS: readonly number[] = [3, 5, 6, 7, 8];
 const IN_CONTAINER: readonly number[] = [1, 9, 10, 12, 13, 14];
 const AT_TOP: readonly number[] = [...IN_CONTAINER, KIND.container];
 
-/** The most that the servers accept. */
+/** The maximum values that the servers accept. */
 const LIMIT = {
   rows: 5,
   inRow: 5,

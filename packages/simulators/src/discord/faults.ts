@@ -56,9 +56,9 @@ const GatewayFault = z.discriminatedUnion('kind', [
   z.strictObject(kind('freeze')),
   /** Delays the frames of current connections, in order. */
   z.strictObject({ ...kind('lag'), ms }),
-  /** Op 7. */
+  /** Sends op 7, which asks the client to reconnect. */
   z.strictObject(kind('reconnect')),
-  /** Op 9; the session is lost unless `resumable` is true. */
+  /** Sends op 9; the session is lost unless `resumable` is true. */
   z.strictObject({ ...kind('invalid-session'), resumable: z.boolean() }),
   /** The servers close the connection with a code, for example 4009. */
   z.strictObject({ ...kind('close'), code: z.number() }),
@@ -76,7 +76,7 @@ const GatewayFault = z.discriminatedUnion('kind', [
   z.strictObject({ ...kind('kicked'), guild }),
   /** Delivers the next events twice. */
   z.strictObject({ ...kind('duplicate'), events: z.number() }),
-  /** Swaps the events of the next pairs. */
+  /** Swaps the two events of each of the next pairs. */
   z.strictObject({ ...kind('swap'), pairs: z.number() }),
 ]);
 export type GatewayFault = z.infer<typeof GatewayFault>;

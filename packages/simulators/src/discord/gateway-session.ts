@@ -34,7 +34,7 @@ export interface Frame {
 /** What a bot asked for when it identified. */
 export interface Identity {
   readonly intents: number;
-  /** The number of this shard and the total. */
+  /** The index of this shard and the total number of shards. */
   readonly shard: readonly [number, number];
 }
 
@@ -55,7 +55,7 @@ const ENDING = {
   tooMany: [4008, 'Rate limited.'],
 } as const satisfies Record<string, Ending>;
 
-/** 120 events a minute. */
+/** Discord allows 120 events per minute. */
 const EVENT_LIMIT = { count: 120, windowMs: 60_000 };
 
 /** One WebSocket connection of the bot, from HELLO to its close. */
@@ -151,7 +151,8 @@ export class GatewayConnection {
       this.signal(11);
       return undefined;
     }
-    // Of 3 presence, 4 voice state, 8 members and 31 sounds, only members get an answer.
+    // Of the ops 3 (presence), 4 (voice state), 8 (members) and 31 (sounds), only 8 gets a
+    // response.
     if (![3, 4, 8, 31].includes(op)) return [4001, 'Unknown opcode.'];
     if (this.session === undefined) return [4003, 'Not authenticated.'];
     if (op === 8) this.#host.members(d, this);

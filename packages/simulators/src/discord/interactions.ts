@@ -48,7 +48,7 @@ export class Interactions {
     return this.#known.get(id);
   }
 
-  /** The ephemeral answers among which this message is, if any. */
+  /** The ephemeral answers that include this message, if any. */
   ephemeralsWith(messageId: string): Map<string, WireMessage> | undefined {
     for (const { ephemeral } of this.#known.values())
       if (ephemeral.has(messageId)) return ephemeral;

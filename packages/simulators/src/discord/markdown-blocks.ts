@@ -71,7 +71,7 @@ export const readSubtext: Rule = (source, at, state, read) => {
 
 const LANGUAGE = /[a-z0-9_+\-.#]+\n/iy;
 
-/** A fence of three backticks that closes at the very next three, wherever either stands. */
+/** A fence of three backticks, closed by the next three, wherever in a line either occurs. */
 export const readCodeBlock: Rule = (source, at) => {
   if (!source.startsWith('```', at)) return undefined;
   LANGUAGE.lastIndex = at + 3;

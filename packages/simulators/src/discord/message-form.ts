@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { COMPONENTS_V2, checkComponents } from './components.ts';
 import { invalidForm, Refusal, type RestCall } from './request.ts';
 
-/** The most that the servers accept. */
+/** The maximum values that the servers accept. */
 const LIMIT = {
   content: 2000,
   embeds: 10,

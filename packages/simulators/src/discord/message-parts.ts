@@ -52,7 +52,7 @@ export type MessageParts = z.input<typeof MessageParts>;
 const IS_VOICE = 1 << 13;
 const HAS_SNAPSHOT = 1 << 14;
 const IS_COMPONENTS_V2 = 1 << 15;
-/** Component types that stand in rows before components v2. */
+/** Component types that appear in rows before components v2. */
 const OLD_COMPONENTS: ReadonlySet<unknown> = new Set([1, 2, 3, 5, 6, 7, 8]);
 
 /** The wire fields for these parts. */

@@ -156,7 +156,7 @@ function replyFields(channel: Channel, replyTo: WireMessage): Partial<WireMessag
 
 type Emoji = WireReaction['emoji'];
 
-/** An emoji as paths spell it, `👍` or `name:id`; undefined for anything else. */
+/** An emoji in the form used in paths, `👍` or `name:id`; undefined for anything else. */
 export function readEmoji(text: string): Emoji | undefined {
   const [, name, id] = /^(\w+):(\d+)$/.exec(text) ?? [];
   if (name !== undefined && id !== undefined) return { id, name };
@@ -165,7 +165,7 @@ export function readEmoji(text: string): Emoji | undefined {
     : undefined;
 }
 
-/** Adds or removes a reaction; does nothing when the state is already so. */
+/** Adds or removes a reaction; does nothing if it is already present or absent. */
 export function react(
   world: World,
   channel: Channel,

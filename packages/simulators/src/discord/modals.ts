@@ -2,7 +2,7 @@ import { checkLength, childrenOf, everyComponent, KIND } from './components.ts';
 import { invalidForm } from './request.ts';
 import { isObject, type Json } from './wire.ts';
 
-/** The most that the servers accept. */
+/** The maximum values that the servers accept. */
 const LIMIT = {
   title: 45,
   customId: 100,

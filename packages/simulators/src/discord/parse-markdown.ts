@@ -47,7 +47,7 @@ interface DiscordMessage {
   readonly violations: readonly Violation[];
 }
 
-/** Text with one set of formats. Line ends stand where people see a new line. */
+/** Text with one set of formats. Line ends appear where people see a new line. */
 interface FormatRun {
   /** `• ` or `1. `, indented by its level, if this run starts a list item; otherwise empty. */
   readonly marker: string;

@@ -21,7 +21,7 @@ export type ViolationKind =
   /** Two lines of a list item that the client joins. */
   | 'joined-lines';
 
-/** A problem and where it is, in words. */
+/** A problem, with a description of where it is. */
 export interface Violation {
   readonly kind: ViolationKind;
   readonly where: string;

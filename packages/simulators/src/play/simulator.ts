@@ -1,3 +1,4 @@
+import { freeKey, slug } from './keys.ts';
 import type { FileOnPlatform, MessageOnPlatform, PlatformSide } from './side.ts';
 import { Act, type ActOf, type SimulatedMessage, type SimulatedWorld } from './world.ts';
 
@@ -380,21 +381,6 @@ class Play implements Simulator {
       for (const watcher of this.#watchers) watcher.change?.();
     });
   }
-}
-
-function slug(name: string): string {
-  const words = name
-    .normalize('NFKD')
-    .toLowerCase()
-    .match(/[\p{L}\p{N}]+/gu);
-  return words?.join('-') ?? 'x';
-}
-
-function freeKey(name: string, taken: ReadonlyMap<string, unknown>): string {
-  const wish = name.includes('/') ? name : slug(name);
-  let key = wish;
-  for (let nth = 2; taken.has(key) || key === 'bot'; nth += 1) key = `${wish}-${nth}`;
-  return key;
 }
 
 function notHere(platform: string, what: string): Error {

@@ -10,7 +10,7 @@ export interface SimulatorOptions {
   readonly clock?: PlayClock;
 }
 
-/** A running simulator, with what is needed to link a WhatsApp client. */
+/** A running simulator, including what a WhatsApp client needs to be linked. */
 export interface StartedSimulator extends Simulator {
   /** Scans a code shown by a client, as the account's phone. Present only for WhatsApp. */
   scan?(code: string): void;

@@ -20,7 +20,7 @@ const FIRST_NUMBER = 491_700_000_001;
 const TYPING_MS = 10_000;
 
 /**
- * WhatsApp for a player, with what is needed to link a client: a phone that scans, and the
+ * WhatsApp for a player, including what a client needs to be linked: a phone that scans, and the
  * certificate of the file host.
  */
 export interface WhatsAppSide extends PlatformSide {

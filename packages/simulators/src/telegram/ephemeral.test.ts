@@ -23,7 +23,7 @@ async function whispered() {
 }
 
 describe('ephemeral messages of the double', () => {
-  it('[F18] have message id 0 and a number of their own, and are seen by one person', async () => {
+  it('[F18] have message id 0 and a separate number, and are visible to one person', async () => {
     const { double, asked, send } = await whispered();
     expect(asked).toMatchObject({ message_id: 0, ephemeral_message_id: 1 });
     const sent = await send({ ...only(ANN), ...answering });
@@ -67,7 +67,7 @@ describe('ephemeral messages of the double', () => {
     await send(only(ANN));
   });
 
-  it('[F18] are edited and deleted by their own number and their person', async () => {
+  it('[F18] are edited and deleted by that number and the id of their person', async () => {
     const { double, telegram, send } = await whispered();
     await send({ ...only(ANN), ...answering });
     const which = { chat_id: GROUP, receiver_user_id: ANN, ephemeral_message_id: 2 };

@@ -52,7 +52,7 @@ function checkPress({ queries, clock }: BotAccount, id: string, receiver: number
   if (isLate || query.from !== receiver) throw badRequest('QUERY_ID_INVALID');
 }
 
-/** Stores a message under a number of its own; only one person and the bot see it. */
+/** Stores a message under a separate number, visible only to one person and the bot. */
 export function placeEphemeral(
   account: BotAccount,
   chat: ChatRecord,

@@ -40,7 +40,7 @@ function matches(fault: Fault, method: string, chat: number | undefined): boolea
   return fault.method.toLowerCase() === method;
 }
 
-/** Allows `burst` sends at once, refilled at `perSecond`. */
+/** Allows bursts of `burst` sends, refilled at `perSecond`. */
 interface Rate {
   readonly burst: number;
   readonly perSecond: number;

@@ -60,7 +60,7 @@ function check(nodes: readonly RichNode[]): void {
   }
 }
 
-/** A block in the Bot API's format, as far as it is supported here. */
+/** A block in the Bot API's format, limited to what is supported here. */
 type Block = Readonly<Record<string, unknown>>;
 
 function blocksOf(nodes: readonly RichNode[]): Block[] {

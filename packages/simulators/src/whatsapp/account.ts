@@ -28,7 +28,7 @@ export interface Account {
 
 /** How long the messages of a chat are kept. */
 export interface Timer {
-  /** 0 keeps them until somebody deletes them. */
+  /** In seconds; 0 keeps them until somebody deletes them. */
   readonly seconds: number;
   /** In seconds since 1970. */
   readonly setAt: number;

@@ -63,7 +63,7 @@ describe('texts in a direct chat', () => {
     expect(double.sends().map(({ to }) => to)).toEqual([ann.lid, bob.lid]);
   });
 
-  it('preserve the order of forty concurrent messages each way', async () => {
+  it('preserve the order of forty concurrent messages in each direction', async () => {
     const { double, client } = await startOpenScene();
     const ann = double.addPerson();
     await double.say({ chat: ann.id, text: 'start' });

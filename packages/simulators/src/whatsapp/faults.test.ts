@@ -37,7 +37,7 @@ describe('a connection that ends', () => {
     await client.waitFor(() => client.closedWith === 408);
   });
 
-  it('resumes when the silence ends in time', async () => {
+  it('resumes if the silence ends in time', async () => {
     const { double, client, connect } = await startOpenScene({ defaultQueryTimeoutMs: 1_000 });
     const ann = double.addPerson();
     double.silence(true);

@@ -168,7 +168,7 @@ async function attempt(open: () => Promise<proto.IMessage>): Promise<proto.IMess
   }
 }
 
-/** Whether this is the client itself, because Baileys encrypts its group keys for itself too. */
+/** Whether this is the client itself: Baileys encrypts its group keys for its own device, too. */
 function isClient({ companion }: Account, jid: string): boolean {
   return companion !== undefined && (jid === companion.pn || jid === companion.lid);
 }

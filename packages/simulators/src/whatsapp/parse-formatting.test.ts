@@ -72,7 +72,7 @@ describe('the parser of WhatsApp’s formatting', () => {
     },
   );
 
-  it('[M01] accepts marker characters that are meant literally', () => {
+  it('[M01] accepts marker characters that are intended literally', () => {
     expect(parseWhatsApp('use **b**', 'use **b**').violations).not.toContainEqual(
       expect.objectContaining({ kind: 'marker' }),
     );

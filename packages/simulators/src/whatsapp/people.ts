@@ -35,8 +35,8 @@ export type PersonOptions = z.infer<typeof PersonOptions>;
 const FIRST_NUMBER = 491_500_000_001;
 const FIRST_LID = 10_000_000_000_001;
 /**
- * The number of people with keys of their own. Signing keys takes 8 ms, so further phones reuse
- * them, each with its own sessions.
+ * The number of people with separate keys. Signing keys takes 8 ms, so further phones reuse them,
+ * each with separate sessions.
  */
 const WITH_OWN_KEYS = 20;
 

@@ -5,7 +5,7 @@ import type { Attachment, Content, Shown } from './read-content.ts';
 
 /**
  * The number of UTF-16 units that phones show of a text, according to users of real clients; the
- * rest is cut off.
+ * rest is truncated.
  */
 const MAX_TEXT = 65_536;
 

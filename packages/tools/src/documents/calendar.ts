@@ -1,6 +1,6 @@
 import { type ContentLine, contentLines, plainValue } from './content-lines.ts';
 
-/** A component of a calendar, such as an event, with its nested components. */
+/** A calendar component, such as an event, with its nested components. */
 interface Component {
   readonly kind: string;
   readonly lines: ContentLine[];
@@ -19,7 +19,7 @@ export function isCalendar(text: string): boolean {
   return /^\s*BEGIN:VCALENDAR\s*$/im.test(text.slice(0, 1_024));
 }
 
-/** The entries of a calendar in readable form, with times and zones as written. */
+/** Renders the entries of a calendar as readable text, with times and time zones as written. */
 export function calendarText(text: string): string {
   const entries = componentsOf(contentLines(text)).flatMap((calendar) => [
     ...headOf(calendar),
@@ -56,7 +56,7 @@ function headOf({ lines }: Component): readonly string[] {
   return facts.length === 0 ? [] : [facts.join('\n')];
 }
 
-/** The properties of an entry that are shown, in this order; all others are for programs. */
+/** The properties of an entry that are shown, in this order; all others are meant for programs. */
 const SHOWN: readonly (readonly [name: string, label: string])[] = [
   ['DTSTART', 'Start'],
   ['DTEND', 'End'],
@@ -109,8 +109,8 @@ function calendarValueText(line: ContentLine): string {
 const TIME = /^(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)?(Z?))?$/;
 
 /**
- * `2026-11-27 10:00 (Europe/Berlin)`; a bare date is an all-day entry, and `floating` has no zone
- * at all.
+ * `2026-11-27 10:00 (Europe/Berlin)`; a bare date is an all-day entry, and `floating` has no time
+ * zone at all.
  */
 function timeText({ value, parameters }: ContentLine): string {
   return value
@@ -134,7 +134,7 @@ function momentText(value: string, zone: string | undefined): string {
   return `${date} ${time} (${zone === undefined ? 'local time' : zone.replace(/^\/+/, '')})`;
 }
 
-/** `Ann <ann@example.org>, accepted`. */
+/** For example, `Ann <ann@example.org>, accepted`. */
 function personText({ value, parameters }: ContentLine): string {
   const address = value.replace(/^mailto:/i, '').trim();
   const name = parameters.CN;

@@ -1,11 +1,11 @@
 import { type ContentLine, contentLines, plainValue } from './content-lines.ts';
 
-/** Whether a text is one contact or several (`.vcf`). */
+/** Whether a text consists of one or more contacts (`.vcf`). */
 export function isContacts(text: string): boolean {
   return /^\s*BEGIN:VCARD\s*$/im.test(text.slice(0, 1_024));
 }
 
-/** The contacts in readable form; pictures and keys are only mentioned. */
+/** Renders the contacts as readable text; pictures and keys are only mentioned. */
 export function contactsText(text: string): string {
   const cards: ContentLine[][] = [];
   for (const line of contentLines(text)) {
@@ -30,7 +30,7 @@ const SHOWN: readonly (readonly [name: string, label: string])[] = [
   ['CATEGORIES', 'Categories'],
   ['NOTE', 'Note'],
 ];
-/** Their values have parts: street, town and so on. */
+/** The values of these properties consist of several parts, such as street and town. */
 const STRUCTURED: ReadonlySet<string> = new Set(['ADR', 'N', 'ORG']);
 
 function cardText(lines: readonly ContentLine[]): string {
@@ -58,7 +58,7 @@ function contactValueText({ name, value }: ContentLine): string {
     .join(name === 'N' ? ' ' : ', ');
 }
 
-/** ` (work, cell)`: vCard 2.1 writes the kinds without `TYPE=`. */
+/** For example, ` (work, cell)`; vCard 2.1 lists the kinds without `TYPE=`. */
 function contactKinds({ parameters }: ContentLine): string {
   const bare = Object.entries(parameters).flatMap(([key, value]) =>
     value === '' && !KEYS.has(key) ? [key] : [],

@@ -1,26 +1,26 @@
 import { decodeBytes } from '@parley/core/encoding';
 
-/** One line of a calendar or a contact: `DTSTART;TZID=Europe/Berlin:20261127T100000`. */
+/** One line of a calendar or contact: `DTSTART;TZID=Europe/Berlin:20261127T100000`. */
 export interface ContentLine {
-  /** In capitals, without the group that contacts may put before it (`item1.TEL`). */
+  /** In upper case, without the group prefix that contacts may have (`item1.TEL`). */
   readonly name: string;
-  /** By names in capitals. */
+  /** Keyed by names in upper case. */
   readonly parameters: Readonly<Record<string, string>>;
   /** As written, except that quoted-printable is decoded. */
   readonly value: string;
 }
 
 /**
- * Parses the lines of iCalendar and vCard (RFC 5545, RFC 6350, and vCard 2.1 of phones). Other
- * lines are skipped.
+ * Parses the lines of iCalendar and vCard (RFC 5545, RFC 6350, and vCard 2.1 as exported by
+ * phones). Other lines are skipped.
  */
 export function contentLines(text: string): readonly ContentLine[] {
   return unfold(text).flatMap((line) => parseContentLine(line) ?? []);
 }
 
 /**
- * Unfolds lines: a continuation begins with a blank; in quoted-printable, the line before it ends
- * with `=`.
+ * Unfolds lines: a continuation line begins with whitespace; in quoted-printable, the preceding
+ * line ends with `=`.
  */
 function unfold(text: string): readonly string[] {
   const lines: string[] = [];
@@ -60,7 +60,7 @@ function parametersOf(tail: string): Readonly<Record<string, string>> {
   return parameters;
 }
 
-/** vCard 2.1 may write the encoding without its parameter name. */
+/** In vCard 2.1, the encoding may appear without its parameter name. */
 function isQuotedPrintable(parameters: Readonly<Record<string, string>>): boolean {
   return /^q/i.test(parameters.ENCODING ?? '') || 'QUOTED-PRINTABLE' in parameters;
 }
@@ -69,12 +69,12 @@ function decodeQuotedPrintable(value: string, charset: string | undefined): stri
   const text = value.replace(/=([0-9A-F]{2})/gi, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
   );
-  // The text has a character beyond a byte, so it was not quoted at all.
+  // The text contains a character beyond one byte, so it was not quoted-printable.
   if (/[^\0-\xff]/.test(text)) return text;
   return decodeBytes(Buffer.from(text, 'latin1'), { declared: charset }).text;
 }
 
-/** The text of a value, whose line breaks and separators are escaped. */
+/** Unescapes the text of a value, in which line breaks and separators are escaped. */
 export function plainValue(value: string): string {
   return value
     .replace(/\\([nN,;:\\])/g, (_, sign: string) => (/n/i.test(sign) ? '\n' : sign))

@@ -1,19 +1,19 @@
 import { decodeBytes } from '@parley/core/encoding';
 import { hasMark, latin1 } from './sound-format.ts';
 
-/** The format of a file by its first bytes; a declared name or type proves nothing. */
+/** The format of a file, determined by its first bytes; a declared name or type proves nothing. */
 type FileFormat = 'pdf' | 'zip' | 'old-office' | 'rtf' | 'text' | 'binary';
 
-/** How much of a file is examined to tell whether it is text, in bytes. */
+/** How many bytes of a file are examined to determine whether it is text. */
 const LOOKED_AT = 64 * 1_024;
 /** PDF readers accept the signature up to this offset, in bytes. */
 const PDF_MARK_WITHIN = 1_024;
-/** The compound files of Office before 2007, and of encrypted documents since. */
+/** The signature of Office files before 2007, and of encrypted documents since then. */
 const COMPOUND = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
 
 /**
- * The signatures of programs, archives and databases, some of which contain hardly a byte that text
- * does not.
+ * The signatures of programs, archives and databases, some of which contain hardly any bytes that
+ * do not occur in text.
  */
 const PROGRAMS = [
   '\u007fELF',
@@ -36,8 +36,8 @@ export function detectFormat(bytes: Uint8Array): FileFormat {
 }
 
 /**
- * Whether a file is text in some encoding. NULs alone do not make it binary: a log that was open
- * during a power cut has a block of them.
+ * Whether a file is text in some encoding. NUL bytes alone do not make it binary: a log that was
+ * open during a power failure contains a block of them.
  */
 function looksLikeText(bytes: Uint8Array): boolean {
   const isCut = bytes.length > LOOKED_AT;

@@ -3,7 +3,7 @@ import { answerOnce } from './in-process.ts';
 
 /**
  * The entry point of the process that reads one document. `readInProcess` starts it with the size
- * of the file and the range of characters: the first one, and how many.
+ * of the file and the range of characters: the offset and the count.
  */
 const [size, from = 0, characters] = process.argv.slice(2).map(Number);
 if (size === undefined || characters === undefined) throw new Error('Started without its order.');

@@ -14,12 +14,12 @@ const WORD =
 const BOOK = { 'META-INF/container.xml': '<container/>', 'book.opf': '<package/>' };
 
 /**
- * Generous limits, because on a busy machine the usual ones would restart or refuse a document that
- * is fine.
+ * Generous limits, because on a busy machine the default limits would restart or refuse a valid
+ * document.
  */
 const PATIENT = { quickMs: 100_000, slowMs: 100_000 };
 
-/** A reader, and how its processes ended. */
+/** A reader, and how each of its processes ended. */
 function openReader(options: DocumentReaderOptions = {}) {
   const processes: ProcessOutcome<DocumentText>[] = [];
   const onProcess = (one: ProcessOutcome<DocumentText>) => processes.push(one);
@@ -31,7 +31,7 @@ function openReader(options: DocumentReaderOptions = {}) {
   };
 }
 
-describe('the reader of documents', () => {
+describe('the document reader', () => {
   it('[F10] reads each document in a separate process', async () => {
     const { read, processes } = openReader();
     expect(await read('ada', aPdf(['hello']))).toMatchObject({ kind: 'text', text: 'hello' });
@@ -89,7 +89,7 @@ describe('the reader of documents', () => {
     ],
     ['an archive of very many parts', () => crowdedZip(10_001), 'it has more than 10000 parts'],
   ];
-  // A change runs a third of them, each of which takes a second of processor time.
+  // A run for a change executes a third of them, each of which takes a second of CPU time.
   it.each(bombs.filter((_, nth) => isOfDay(nth, 3)))(
     '[G19] refuses %s, using less than 200 MB in all processes together',
     async (_what, make, reason) => {
@@ -107,7 +107,7 @@ describe('the reader of documents', () => {
     },
   );
 
-  it("[G19] reads a person's file before the second bombs of several others", async () => {
+  it("[G19] reads one person's file before the second bombs of several other people", async () => {
     const read = createDocumentReader(PATIENT);
     const order: string[] = [];
     const send = async (sender: string, what: string, bytes: Uint8Array) => {
@@ -136,7 +136,7 @@ describe('the reader of documents', () => {
     expect(results[1]).toMatchObject({ reason: expect.stringContaining('send it again then') });
   });
 
-  it('[G19] pauses the sender of a bomb, longer each time, and nobody else', async () => {
+  it('[G19] pauses the sender of a bomb, longer each time, and no other sender', async () => {
     let now = 0;
     const { read, processes } = openReader({ memoryBytes: 50_000_000, monotonic: () => now });
     const tries = async () => (await read('eve', aPdf(['hello']))).kind === 'refused';
@@ -159,7 +159,7 @@ describe('the reader of documents', () => {
     expect(processes).toHaveLength(4);
   });
 
-  it('[G19] restarts a document that takes longer than a short first attempt', async () => {
+  it('[G19] restarts a document that exceeds the short first attempt', async () => {
     const { read, processes } = openReader({ quickMs: 1 });
     expect(await read('ada', strToU8('long'))).toMatchObject({ kind: 'text', text: 'long' });
     expect(processes).toMatchObject([{ kind: 'failed', why: 'time' }, { kind: 'read' }]);
@@ -182,7 +182,7 @@ describe('the reader of documents', () => {
     expect(await read('ada', strToU8('x'))).toMatchObject({ kind: 'text', text: 'x' });
   });
 
-  it('[G19] fetches no document before its turn', async () => {
+  it('[G19] does not fetch a document before its turn', async () => {
     const read = createDocumentReader({ ...PATIENT, atOnce: 1 });
     const order: string[] = [];
     const send = async (name: string) => {

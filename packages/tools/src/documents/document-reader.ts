@@ -5,41 +5,41 @@ import type { ProcessLimits, ProcessOutcome } from './read-in-process.ts';
 
 /** One received document. */
 export interface DocumentRequest {
-  /** Its sender, in any form: documents are read fairly among senders. */
+  /** Any string that identifies its sender; documents are scheduled fairly among senders. */
   readonly sender: string;
   /**
-   * The wanted part of its text, in characters (UTF-16 units): the first one (0 when absent), and
-   * how many.
+   * The requested part of its text, in characters (UTF-16 units): the offset (0 when absent) and
+   * the count.
    */
   readonly from?: number;
   readonly characters: number;
   /**
-   * Fetches it when its turn comes, so that a waiting document takes no memory; null when it is
-   * gone.
+   * Fetches the document when its turn comes, so that a waiting document takes no memory; null when
+   * it is gone.
    */
   load(): Promise<Uint8Array | null>;
 }
 
-/** Reads one document. Rejects only when `load` does: what cannot be read is refused. */
+/** Reads one document. Rejects only when `load` does: a document that cannot be read is refused. */
 export type ReadDocument = (request: DocumentRequest, signal: AbortSignal) => Promise<DocumentText>;
 
-/** The options of reading documents. */
+/** The options of the document reader. */
 export interface DocumentReaderOptions {
-  /** The number of documents read concurrently; the others wait. */
+  /** The number of documents read concurrently; further ones wait. */
   readonly atOnce?: number;
-  /** Shared with other readers that use processes; a separate one when absent. */
+  /** Shared with other readers that start processes; a separate one when absent. */
   readonly queue?: FairQueue;
-  /** The most resident memory of the process that reads one, in bytes. */
+  /** The maximum resident memory of the process that reads a document, in bytes. */
   readonly memoryBytes?: number;
   /**
-   * The longest time of the first attempt, and of the second one for documents that need longer, in
+   * The time limits of the first attempt, and of the second one for documents that need longer, in
    * ms.
    */
   readonly quickMs?: number;
   readonly slowMs?: number;
-  /** In ms, for pauses. */
+  /** Measures pauses, in ms. */
   readonly monotonic?: Monotonic;
-  /** Called for each process when it has ended. */
+  /** Called when each process has ended. */
   readonly onProcess?: (outcome: ProcessOutcome<DocumentText>) => void;
 }
 
@@ -47,15 +47,15 @@ const AT_ONCE = 2;
 const DEFAULTS = { memoryBytes: 150_000_000, quickMs: 3_000, slowMs: 15_000 };
 const WAITING = { mostWaiting: 100, waitMs: 60_000 };
 
-/** The slots for processes that read files of senders (G19). */
+/** The slots for processes that read received files (G19). */
 export function openPlaces(atOnce = AT_ONCE): FairQueue {
   return createFairQueue({ atOnce, ...WAITING });
 }
 
 /**
- * Creates a reader that gives each document a process of its own, with limits on memory and time,
- * and each sender their turn (G19). A document that takes longer than the first attempt is
- * restarted among the slow ones. The sender of one that breaks a limit is paused for a while.
+ * Creates a reader that reads each document in a separate process with limits on memory and time,
+ * and lets senders take turns (G19). A document that exceeds the first attempt is restarted among
+ * the slow ones. A sender whose document exceeds a limit is paused for a while.
  */
 export function createDocumentReader(options: DocumentReaderOptions = {}): ReadDocument {
   const { monotonic = systemTime.monotonic, onProcess, atOnce, ...bounds } = options;
@@ -71,12 +71,12 @@ export function createDocumentReader(options: DocumentReaderOptions = {}): ReadD
     const entry = await queue.enter(sender, lane, signal);
     if (entry.kind === 'refused') return refuseDocument(entry.reason);
     try {
-      // Another document of theirs may have broken a limit while this one waited.
+      // Another document from the same sender may have exceeded a limit while this one waited.
       if (rests.left(sender) > 0) return refuseDocument(restText(rests.left(sender)));
       const bytes = await request.load();
       if (bytes === null) return refuseDocument('it is no longer kept');
       const { from = 0, characters } = request;
-      // Loaded here, because most installations run for days without a document.
+      // Loaded here, because most installations run for days without receiving a document.
       const { DOCUMENTS, maxOutputBytes, readInProcess } = await import('./read-in-process.ts');
       const order = { bytes, numbers: [from, characters], mostBytes: maxOutputBytes(characters) };
       const outcome = await readInProcess(DOCUMENTS, { ...order, limits: limits[lane], signal });

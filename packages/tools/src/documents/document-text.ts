@@ -1,25 +1,25 @@
 /**
- * The result of reading a file: a part of its text, or why not, as a text for people that follows
- * "because".
+ * The result of reading a file: a part of its text, or the reason why there is none, worded to
+ * follow "because" in a sentence for people.
  */
 export type DocumentText =
   | {
       readonly kind: 'text';
       readonly text: string;
-      /** The beginning of the next part, in characters; null when this was the last one. */
+      /** The offset of the next part, in characters; null after the last part. */
       readonly next: number | null;
       /** The length of the text up to the last page that was read, in characters. */
       readonly length: number;
-      /** The number of pages, chapters or messages that follow; 0 when the end was reached. */
+      /** The number of remaining pages, chapters or messages; 0 when the end was reached. */
       readonly pagesLeft: number;
-      /** A doubt about its decoding, as a sentence (W10); null when there is none. */
+      /** A sentence about a doubtful decoding (W10); null when there is no doubt. */
       readonly warning: string | null;
     }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** The wanted part of a document, in characters (UTF-16 units). */
+/** The requested part of a document, in characters (UTF-16 units). */
 export interface DocumentLimits {
-  /** Its beginning, in characters; 0 when absent. */
+  /** The offset, in characters; 0 when absent. */
   readonly from?: number;
   readonly characters: number;
 }
@@ -32,10 +32,10 @@ export function refuseDocument(reason: string): DocumentText {
 /** The reason for a file that cannot be parsed. */
 export const DAMAGED = 'it is damaged or not what it seems to be';
 
-/** The reason for a file whose text is locked. */
+/** The reason for a password-protected file. */
 export const ENCRYPTED = 'it is protected with a password';
 
-/** The wanted part of a document's text; refused when there is no text at all. */
+/** The requested part of a document's text; refused when there is no text at all. */
 export function documentText(
   whole: string,
   { from = 0, characters }: DocumentLimits,
@@ -49,7 +49,7 @@ export function documentText(
   return { kind: 'text', text: part, next, length: text.length, pagesLeft, warning };
 }
 
-/** The same offset, or the one before it if it would split a character. */
+/** The same offset, or the one before it if it would split a surrogate pair. */
 export function wholeCharacter(text: string, end: number): number {
   return end < text.length && (text.codePointAt(end - 1) ?? 0) > 0xffff ? end - 1 : end;
 }

@@ -12,15 +12,15 @@ import { markupText } from './markup-text.ts';
 
 const CONTAINER = 'META-INF/container.xml';
 
-/** Whether an archive is a book (EPUB), judged by the names of its members. */
+/** Whether an archive is an EPUB book, judging by its entry names. */
 export function isEpub(names: readonly string[]): boolean {
   return names.includes(CONTAINER) && names.some((name) => /\.opf$/i.test(name));
 }
 
-/** The members with text: the container, the package, and the chapters. */
+/** The entries that contain text: the container, the package, and the chapters. */
 export const EPUB_PARTS = /^META-INF\/container\.xml$|\.(?:opf|xhtml|html?|xml)$/i;
 
-/** The text of a book in the order of its spine, no further than requested. */
+/** The text of a book in spine order, read no further than requested. */
 export function readEpub(
   members: ReadonlyMap<string, Uint8Array>,
   limits: DocumentLimits,
@@ -61,7 +61,7 @@ function rootFileOf(container: string): string | undefined {
 interface Package {
   readonly title: string;
   readonly authors: readonly string[];
-  /** Paths relative to the folder of the package, in reading order. */
+  /** Paths relative to the package's folder, in reading order. */
   readonly chapters: readonly string[];
 }
 
@@ -92,7 +92,7 @@ function packageOf(opf: string): Package {
   };
 }
 
-/** Calls back for each element, without its prefix, and for text. */
+/** Calls back for each element (named without its prefix) and for text. */
 function eachTag(
   xml: string,
   onTag: (tag: string, attributes: Readonly<Record<string, string>>) => void,
@@ -110,7 +110,7 @@ function eachTag(
   parser.end(xml);
 }
 
-/** Resolves a path of the package from the root of the archive. */
+/** Resolves a path in the package to a path from the root of the archive. */
 function resolvePath(opf: string, href: string): string {
   const steps = opf.split('/').slice(0, -1);
   for (const step of decodePercent(href.split('#')[0] ?? '').split('/')) {

@@ -105,8 +105,8 @@ describe('the text of a document', () => {
     }
   });
 
-  it('[F10] of a PDF is read no further than requested, and says how many pages are left', async () => {
-    // The library detaches the bytes.
+  it('[F10] of a PDF is read no further than requested, and the number of remaining pages is reported', async () => {
+    // The library detaches the byte array.
     const file = () => aPdf(['one', 'two', 'three', 'four']);
     const parts = [0, 5, 10, 15].map((from) => extractText(file(), { from, characters: 5 }));
     expect(await Promise.all(parts)).toMatchObject([
@@ -117,7 +117,7 @@ describe('the text of a document', () => {
     ]);
   });
 
-  it('[F10] of a Word document omits deleted text, tab stops and the twins of text boxes', async () => {
+  it('[F10] of a Word document omits deleted text, tab stops and the duplicates of text boxes', async () => {
     const word = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main';
     const body = `<x:p><x:pPr><x:tabs><x:tab/></x:tabs></x:pPr><x:r><x:t xml:space="preserve">a </x:t><x:tab/><x:t>b</x:t></x:r><x:moveFrom><x:t>no</x:t></x:moveFrom><mc:Choice><x:t>box</x:t></mc:Choice><mc:Fallback><x:t>box</x:t></mc:Fallback></x:p><x:p><x:t><![CDATA[<c>]]></x:t></x:p>`;
     const main = `<?xml version="1.0"?><x:document xmlns:x="${word}"><x:body>${body}</x:body></x:document>`;

@@ -13,9 +13,9 @@ const ONES_I_CAN_READ =
   'PDF, docx, xlsx, pptx, OpenDocument, EPUB, RTF, mail, calendars, contacts, HTML and plain text';
 
 /**
- * The text of a document, according to its bytes. It may take any amount of time and runs in this
- * very thread, so use `createDocumentReader` for untrusted files. Each library is loaded with the
- * first file that needs it.
+ * Extracts the text of a document, whose format is determined by its bytes. This may take any
+ * amount of time and runs in the current thread, so use `createDocumentReader` for untrusted files.
+ * Each library is loaded for the first file that needs it.
  */
 export async function extractText(
   bytes: Uint8Array,
@@ -37,30 +37,36 @@ export async function extractText(
         return refuseDocument(`it is none of those that I can read: ${ONES_I_CAN_READ}`);
     }
   } catch {
-    // The libraries throw hundreds of different errors, which tell people no more than this.
+    // The libraries throw hundreds of different errors, none of which would tell people more than
+    // this.
     return refuseDocument(DAMAGED);
   }
 }
 
 const OLD_OFFICE = `it is in an old Office format; I can read ${ONES_I_CAN_READ}`;
 
-/** The bytes are ASCII and declare the encoding of the others. */
+/** The beginning is ASCII and declares the encoding of the rest. */
 async function rtfOf(bytes: Uint8Array): Promise<string> {
   const { rtfText } = await import('./rtf.ts');
   return rtfText(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1'));
 }
 
-/** Office writes an encrypted document as a compound file with a stream of this name, in UTF-16. */
+/**
+ * Office writes an encrypted document as a compound file that contains a stream with this name, in
+ * UTF-16.
+ */
 function isEncryptedPackage(bytes: Uint8Array): boolean {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(
     Buffer.from('EncryptedPackage', 'utf16le'),
   );
 }
 
-/** The most pages that are read of one document; for most documents, time is up before that. */
+/**
+ * The maximum number of pages read from one document; most documents reach the time limit first.
+ */
 const MAX_PAGES = 1_000;
 
-/** The text of a PDF page by page, no further than requested. Throws for a damaged one. */
+/** The text of a PDF page by page, no further than requested. Throws for a damaged PDF. */
 async function readPdf(bytes: Uint8Array, limits: DocumentLimits): Promise<DocumentText> {
   const { getDocumentProxy } = await import('unpdf');
   let pdf: Awaited<ReturnType<typeof getDocumentProxy>>;

@@ -3,7 +3,7 @@ import { createFairQueue, createRests, type Lane, type QueueLimits } from './fai
 
 const never = new AbortController().signal;
 
-/** A queue, and the order in which senders got a slot. */
+/** A queue, and the order in which senders were given a slot. */
 function openQueue(limits: Partial<QueueLimits> = {}) {
   const queue = createFairQueue({ atOnce: 2, mostWaiting: 100, waitMs: 60_000, ...limits });
   const admitted: string[] = [];
@@ -28,8 +28,8 @@ function openQueue(limits: Partial<QueueLimits> = {}) {
   };
 }
 
-describe('the queue of documents', () => {
-  it('[G19] lets senders take turns, one document of each at a time', async () => {
+describe('the document queue', () => {
+  it('[G19] lets senders take turns, with one document from each at a time', async () => {
     const { enter, leave, admitted } = openQueue();
     for (const name of ['eve 1', 'eve 2', 'eve 3']) await enter('eve', name);
     expect(admitted).toEqual(['eve 1']);
@@ -46,7 +46,7 @@ describe('the queue of documents', () => {
     expect(admitted.slice(5)).toEqual(['eve 3']);
   });
 
-  it('[G19] reserves a slot for short documents while others wait with slow ones', async () => {
+  it('[G19] reserves a slot for short documents while slow ones are waiting', async () => {
     const { enter, leave, admitted } = openQueue();
     for (const sender of ['eve', 'mallory', 'trudy']) await enter(sender, sender, 'slow');
     await enter('ada');
@@ -57,7 +57,7 @@ describe('the queue of documents', () => {
     expect(admitted).toEqual(['eve', 'ada', 'mallory']);
   });
 
-  it('[D07] refuses what would wait too long or with too many others, and forgets what is stopped', async () => {
+  it('[D07] refuses a document that would wait too long or behind too many others, and drops one that is stopped', async () => {
     const { enter, leave, admitted } = openQueue({ atOnce: 1, mostWaiting: 2, waitMs: 30 });
     const stop = new AbortController();
     await enter('eve');
@@ -75,8 +75,8 @@ describe('the queue of documents', () => {
   });
 });
 
-describe('the pause after a document that broke a limit', () => {
-  it('[G19] doubles up to ten minutes, and is forgotten after an hour', () => {
+describe('the pause after a document that exceeded a limit', () => {
+  it('[G19] doubles up to ten minutes, and is reset after an hour', () => {
     let now = 0;
     const rests = createRests(() => now);
     expect(rests.isSuspect('eve')).toBe(false);

@@ -1,26 +1,32 @@
 import type { Monotonic } from '@parley/core';
 
-/** The queue of a document; `slow` is for those that need more than the short first attempt. */
+/**
+ * The kind of queue for a document; `slow` is for documents that exceed the short first attempt.
+ */
 export type Lane = 'quick' | 'slow';
 
-/** A slot for reading a document, to be released afterwards; or why there is none. */
+/**
+ * A slot for reading a document, which must be released afterwards, or the reason why there is
+ * none.
+ */
 type Entry =
   | { readonly kind: 'go'; leave(): void }
   | { readonly kind: 'refused'; readonly reason: string };
 
 /** The limits of a queue. */
 export interface QueueLimits {
-  /** The number of concurrent documents; all but one of these slots may be slow ones. */
+  /**
+   * The number of concurrent documents; at most all but one of these slots are used for slow
+   * documents.
+   */
   readonly atOnce: number;
-  /** The number of waiting documents, of all senders together. */
+  /** The maximum number of waiting documents from all senders together. */
   readonly mostWaiting: number;
-  /** The longest time that a document waits, in ms. */
+  /** The longest time a document may wait, in ms. */
   readonly waitMs: number;
 }
 
-/**
- * A queue of documents in which no sender waits for more than one document of each other sender.
- */
+/** A queue in which no sender waits for more than one document from each other sender. */
 export interface FairQueue {
   enter(sender: string, lane: Lane, signal: AbortSignal): Promise<Entry>;
 }
@@ -34,13 +40,14 @@ const BUSY = 'too many documents are being read at the moment; send it again in 
 export const STOPPED = 'reading it was stopped';
 
 /**
- * Senders take turns and have one document read at a time. Slow documents never take the last slot,
- * so that a short one waits only for short ones (G19).
+ * Senders take turns, with one document each being read at a time. Slow documents never take the
+ * last slot, so that a short one waits only for other short ones (G19).
  */
 export function createFairQueue({ atOnce, mostWaiting, waitMs }: QueueLimits): FairQueue {
   const waiting = new Map<string, Waiting[]>();
   const running = new Map<string, Lane>();
-  // When those who wait or have a document being read had their last turn; others count as never.
+  // When each sender that is waiting or being served had its last turn; all other senders count as
+  // never served.
   const served = new Map<string, number>();
   let turns = 0;
   let size = 0;
@@ -104,25 +111,25 @@ export function createFairQueue({ atOnce, mostWaiting, waitMs }: QueueLimits): F
   };
 }
 
-/** Senders whose documents broke a limit, and how long they are paused. */
+/** The senders whose documents exceeded limits, and how long they are paused. */
 export interface Rests {
-  /** How long a sender is still paused, in ms; 0 when their documents are read. */
+  /** The remaining pause of a sender, in ms; 0 when there is none. */
   left(sender: string): number;
-  /** Whether a document of theirs broke a limit recently. */
+  /** Whether a document from this sender exceeded a limit recently. */
   isSuspect(sender: string): boolean;
-  /** Counts a document that broke a limit: the pause doubles with each. */
+  /** Records a document that exceeded a limit; the pause doubles each time. */
   begin(sender: string): void;
 }
 
 /** The first and the longest pause, in ms. */
 const FIRST_REST_MS = 10_000;
 const MAX_REST_MS = 10 * 60_000;
-/** After this time without another such document, a sender starts over, in ms. */
+/** After this time without another such document, a sender's count is reset, in ms. */
 const FORGET_MS = 60 * 60_000;
-/** The number of senders that are remembered at a time; the oldest are forgotten first. */
+/** The maximum number of senders that are remembered; the oldest are forgotten first. */
 const MAX_SENDERS = 1_000;
 
-/** Keeps the pauses of senders. */
+/** Keeps track of the pauses of senders. */
 export function createRests(monotonic: Monotonic): Rests {
   const senders = new Map<string, { readonly strikes: number; readonly since: number }>();
   const of = (sender: string) => {

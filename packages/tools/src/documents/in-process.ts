@@ -2,8 +2,8 @@ import { openSync } from 'node:fs';
 import { readProcNumber } from '../processes.ts';
 
 /**
- * The work of a process that reads one file: it writes a line when it is ready, reads the file from
- * its input, writes the result to its output and exits.
+ * The main function of a process that reads one file: it writes a line when it is ready, reads the
+ * file from standard input, writes the result to standard output and exits.
  */
 export async function answerOnce(
   size: number,
@@ -19,14 +19,14 @@ export async function answerOnce(
   }
   const result = await read(bytes);
   const report = JSON.stringify({ result, peakBytes: peakBytes() });
-  // A library may have left a timer or a promise behind, which is not awaited.
+  // A library may have left a pending timer or promise, which is not awaited.
   process.stdout.write(report, () => process.exit(0));
 }
 
 /**
- * The peak resident memory of this process. `maxRSS` includes what its parent had before `exec`, so
- * that under a large Parley every file would seem too large; it is used where there is no `/proc`.
- * Opened before the kernel forbids this process to open anything.
+ * The peak resident memory of this process. `maxRSS` includes the memory its parent used before
+ * `exec`, so that under a large Parley process every file would seem too large; it is used only
+ * where there is no `/proc`. Opened before the kernel forbids this process to open anything.
  */
 function openPeak(): () => number {
   const maxRss = (): number => process.resourceUsage().maxRSS * 1_024;
@@ -34,6 +34,6 @@ function openPeak(): () => number {
     const status = openSync('/proc/self/status', 'r');
     return () => readProcNumber(status, /^VmHWM:\s+(\d+) kB$/m) * 1_024 || maxRss();
   } catch {
-    return maxRss; // There is no `/proc`.
+    return maxRss; // This machine has no `/proc`.
   }
 }

@@ -1,9 +1,10 @@
 import { decodeBytes } from '@parley/core/encoding';
 
 /**
- * Converts the source of a message to a form that the parser can read, which accepts only standard
- * messages: header texts written as raw bytes, or as words in any charset, become words in UTF-8,
- * and a multipart message whose boundary is missing gets the one that its parts have.
+ * Converts the source of a message to a form accepted by the parser, which handles only standard
+ * messages: header text written as raw bytes, or as encoded words in any charset, becomes encoded
+ * words in UTF-8, and a multipart message with a missing boundary gets the boundary used by its
+ * parts.
  */
 export function readableSource(bytes: Uint8Array): Uint8Array {
   const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -14,7 +15,7 @@ export function readableSource(bytes: Uint8Array): Uint8Array {
 }
 
 /**
- * Consecutive encoded words (RFC 2047): the spaces between them do not count, and a character may
+ * Consecutive encoded words (RFC 2047): the whitespace between them is ignored, and a character may
  * be split between two.
  */
 const ENCODED_WORDS = /=\?[^?\s]+\?[BQ]\?[^?\r\n]*\?=(?:\s+=\?[^?\s]+\?[BQ]\?[^?\r\n]*\?=)*/gi;
@@ -24,7 +25,7 @@ function inUtf8(words: string): string {
   for (const [, stated = '', kind = '', content = ''] of words.matchAll(
     /=\?([^?\s]+)\?([BQ])\?([^?\r\n]*)\?=/gi,
   )) {
-    // A language may follow the charset (RFC 2231).
+    // A language tag may follow the charset (RFC 2231).
     const charset = stated.replace(/\*.*/, '').toLowerCase();
     const bytes = /b/i.test(kind) ? Buffer.from(content, 'base64') : quotedBytes(content);
     const last = runs.at(-1);
@@ -45,7 +46,7 @@ function quotedBytes(content: string): Uint8Array {
 const TYPE = /^content-type:[^\n]*(?:\n[ \t][^\n]*)*/im;
 const BOUNDARY = /;\s*boundary\s*=\s*(?:"([^"]*)"|([^\s;]+))/i;
 
-/** The header with the boundary that the body has; a body without any is one text. */
+/** The header with the boundary found in the body; a body without a boundary is a single text. */
 function withBoundary(head: string, body: Uint8Array): string {
   const type = TYPE.exec(head)?.[0];
   if (type === undefined || !/:\s*multipart\//i.test(type)) return head;

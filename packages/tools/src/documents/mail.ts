@@ -3,13 +3,13 @@ import type { Address, Attachment, Email } from 'postal-mime';
 import { type DocumentLimits, type DocumentText, documentText } from './document-text.ts';
 import { readableSource } from './mail-source.ts';
 
-/** Headers with which a stored message begins; two of them are no coincidence. */
+/** Headers with which a stored message begins; two of them cannot be a coincidence. */
 const HEADERS =
   /^(?:from|to|cc|subject|date|received|return-path|delivered-to|message-id|mime-version|content-type|reply-to|x-[\w-]+|dkim-signature|authentication-results|arc-[\w-]+|list-[\w-]+|references|in-reply-to|sender|user-agent|thread-\w+|status|importance)$/i;
-/** The line before each message of a mailbox. */
+/** The separator line before each message in a mailbox. */
 const BETWEEN = /^From \S.*\d{4}\s*$/;
 
-/** Whether a text begins with the header of a message (`.eml`, `.mbox`). */
+/** Whether a text begins with a message header (`.eml`, `.mbox`). */
 export function isMail(text: string): boolean {
   const [head = ''] = text.trimStart().split(/\r?\n\r?\n/, 1);
   const lines = head.slice(0, 16_384).split(/\r?\n/);
@@ -29,8 +29,8 @@ export function isMail(text: string): boolean {
 }
 
 /**
- * Reads a message, or the messages of a mailbox until there is enough text. Throws errors of the
- * library.
+ * Reads a message, or the messages of a mailbox until there is enough text. Errors from the library
+ * are passed on.
  */
 export async function readMail(bytes: Uint8Array, limits: DocumentLimits): Promise<DocumentText> {
   const messages = messagesOf(bytes);
@@ -49,7 +49,7 @@ export async function readMail(bytes: Uint8Array, limits: DocumentLimits): Promi
 /** Splits a mailbox at its `From ` lines. */
 function messagesOf(bytes: Uint8Array): readonly Uint8Array[] {
   const { text, encoding } = decodeBytes(bytes);
-  // A message is ASCII with parts in encodings of their own, but a program may have saved it in
+  // A message is ASCII, and its parts have their own encodings, but a program may have saved it in
   // UTF-16.
   const all = encoding.startsWith('utf-16') ? Buffer.from(text) : Buffer.from(bytes);
   const raw = all.toString('latin1');
@@ -85,7 +85,10 @@ async function readMailBody(mail: Email, raw: Uint8Array): Promise<string> {
   return isText ? body : htmlText(body);
 }
 
-/** The charset of all text parts; undefined when none is declared, null when there are several. */
+/**
+ * The common charset of all text parts; undefined when none is declared, null when there are
+ * several.
+ */
 function charsetOf(raw: Uint8Array): string | undefined | null {
   const text = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString('latin1');
   const headers = text.match(/^content-type:\s*text\/[^\n]*(?:\n[ \t][^\n]*)*/gim) ?? [];
@@ -94,7 +97,7 @@ function charsetOf(raw: Uint8Array): string | undefined | null {
   return all.size > 1 ? null : [...all][0];
 }
 
-/** Decodes a text without a declared charset, or with a wrong one, from its bytes. */
+/** Decodes from its bytes a text whose charset is missing or wrong. */
 async function bodyByItsBytes(
   shown: string,
   raw: Uint8Array,
@@ -111,7 +114,7 @@ function countReplaced(text: string): number {
   return text.split('\uFFFD').length - 1;
 }
 
-/** The message with each part declared in an encoding in which every byte is a character. */
+/** The message, with each part declared in an encoding in which every byte is a character. */
 function withByteCharsets(bytes: Uint8Array): Uint8Array {
   const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
   const declared = raw
@@ -131,7 +134,7 @@ function withByteCharsets(bytes: Uint8Array): Uint8Array {
  */
 const BYTE_CHARSET = 'macintosh';
 
-/** The bytes of a text that was decoded as `BYTE_CHARSET`. */
+/** The original bytes of a text that was decoded as `BYTE_CHARSET`. */
 function encodeByteCharset(text: string): Uint8Array {
   const all = new TextDecoder(BYTE_CHARSET).decode(Uint8Array.from({ length: 256 }, (_, at) => at));
   const codes = new Map([...all].map((character, code) => [character, code]));
@@ -144,7 +147,7 @@ async function htmlText(html: string): Promise<string> {
   return webPageText(html);
 }
 
-/** The headers that people read, with the date in the sender's zone. */
+/** The headers of interest to people, with the date in the sender's time zone. */
 function headOf(mail: Email): string {
   const date = mail.headers.find(({ key }) => key === 'date')?.value ?? mail.date ?? '';
   const lines: readonly (readonly [label: string, value: string])[] = [
@@ -168,7 +171,7 @@ function addressText(address: Address): string {
   return name === '' ? mailbox : `${name} <${mailbox}>`;
 }
 
-/** An invitation is a part of the message rather than an attached file. */
+/** An invitation is part of the message and not an attached file. */
 async function calendarsIn({ attachments }: Email): Promise<readonly string[]> {
   const calendars = attachments.filter(isInvitation);
   if (calendars.length === 0) return [];

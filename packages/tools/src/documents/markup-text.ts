@@ -1,8 +1,8 @@
 import { Parser } from 'htmlparser2';
 
 /**
- * The text of HTML or XHTML as lines with a little Markdown, in one pass and without a tree: for
- * chapters of a book, and for pages that are too large to be parsed. Scripts, styles and hidden
+ * Converts HTML or XHTML to lines with a little Markdown, in one pass and without building a tree:
+ * for chapters of a book, and for pages that are too large to be parsed. Scripts, styles and hidden
  * elements are omitted.
  */
 export function markupText(markup: string): string {
@@ -53,7 +53,7 @@ const UNSEEN: ReadonlySet<string> = new Set([
   'head',
 ]);
 
-/** Elements that begin and end a line. */
+/** Block elements, which begin and end a line. */
 const BLOCKS: ReadonlySet<string> = new Set(
   'address article aside blockquote body dd div dl dt figcaption figure footer form header hr li main nav ol p pre section table tr ul'.split(
     ' ',

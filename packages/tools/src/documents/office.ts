@@ -13,7 +13,7 @@ import { EPUB_PARTS, isEpub, readEpub } from './epub.ts';
 
 const NOT_A_DOCUMENT = 'it is an archive, and I cannot look into those';
 
-/** The kinds of archives by the names of their members, and the members with the text. */
+/** The kinds of archives, recognized by their entry names, and the entries that contain text. */
 const KINDS: readonly {
   readonly is: (names: readonly string[]) => boolean;
   readonly parts: RegExp;
@@ -49,7 +49,7 @@ type Members = ReadonlyMap<string, Uint8Array>;
 
 /**
  * The text of a docx, xlsx, pptx, OpenDocument or EPUB file, recognized by content. Only the XML
- * with the text is unpacked, never pictures. Throws for a damaged one.
+ * that contains text is unpacked, never pictures. Throws for a damaged file.
  */
 export async function readOffice(bytes: Uint8Array, limits: DocumentLimits): Promise<DocumentText> {
   const names = zipNames(bytes);
@@ -64,8 +64,8 @@ export async function readOffice(bytes: Uint8Array, limits: DocumentLimits): Pro
 }
 
 /**
- * The library unpacks without a limit, so the members that were unpacked within it are packed again
- * for it, uncompressed.
+ * The library unpacks without a limit, so it is given a new, uncompressed archive of the entries
+ * that were unpacked within the limit.
  */
 function repack(members: Members): Buffer {
   return Buffer.from(zipSync(Object.fromEntries(members), { level: 0 }));
@@ -87,13 +87,13 @@ function cellText(cell: unknown): string {
 }
 
 /**
- * The most that is unpacked from one archive. A thick book is 5 MB of XML; zip bombs are gigabytes.
+ * The maximum size unpacked from one archive. A long book is 5 MB of XML; zip bombs are gigabytes.
  */
 const LARGEST_UNPACKED_MB = 32;
-/** A workbook or a slide show has a few hundred members. */
+/** A workbook or a slide show has a few hundred entries. */
 const MAX_MEMBERS = 10_000;
 
-/** The names of an archive's members, as far as they are examined; nothing is unpacked. */
+/** The names of the entries examined in an archive; nothing is unpacked. */
 function zipNames(bytes: Uint8Array): readonly string[] {
   const names: string[] = [];
   unzipSync(bytes, {
@@ -106,9 +106,9 @@ function zipNames(bytes: Uint8Array): readonly string[] {
 }
 
 /**
- * Unpacks the requested members; null when that would be too much. A member gets no more room than
- * the archive says it needs, and all of them together no more than the limit, so that a small file
- * cannot fill the memory, whatever it declares. Throws fflate's error for a damaged archive.
+ * Unpacks the requested entries; null when they exceed the limit. An entry gets no more space than
+ * the archive declares for it, and all entries together no more than the limit, so that a small
+ * file cannot fill the memory, whatever it declares. Throws fflate's error for a damaged archive.
  */
 function unzip(bytes: Uint8Array, wanted: RegExp): Members | null {
   let unpacked = 0;
@@ -123,19 +123,19 @@ function unzip(bytes: Uint8Array, wanted: RegExp): Members | null {
   return unpacked > limit ? null : new Map(Object.entries(files));
 }
 
-/** The text that a tag adds; `closing` for `</a:p>`, and for an empty element as well. */
+/** The text added by a tag; `closing` is for `</a:p>`, and also for an empty element. */
 type Mark = (tag: string, closing: boolean) => string;
 
-/** The wanted text of a document, by the names of elements. */
+/** Which text of a document is extracted, by element names. */
 interface WantedText {
   readonly inside: ReadonlySet<string>;
-  /** Content within these is omitted, both text and marks. */
+  /** Content within these elements is omitted, both text and marks. */
   readonly except?: ReadonlySet<string>;
 }
 
 /**
- * The text inside some elements of an XML document, in order. Entities that a document defines
- * itself stay as written.
+ * The text inside the given elements of an XML document, in order. Entities defined by the document
+ * itself are left as written.
  */
 function xmlText(xml: string, { inside, except }: WantedText, mark: Mark): string {
   const pieces: string[] = [];
@@ -161,12 +161,12 @@ function xmlText(xml: string, { inside, except }: WantedText, mark: Mark): strin
   return pieces.join('');
 }
 
-/** Its main part; Word itself sometimes numbers it. */
+/** The main part of the document; Word itself sometimes numbers it. */
 const MAIN = /^word\/document\d*\.xml$/;
 /** Word's namespace, in its usual form and in the strict form of the standard. */
 const NAMESPACE =
   /xmlns:([\w.-]+)="http:\/\/(?:schemas\.openxmlformats\.org\/wordprocessingml\/2006|purl\.oclc\.org\/ooxml\/wordprocessingml)\/main"/;
-/** The namespaces are declared in the first element. */
+/** The namespaces are declared in the root element. */
 const DECLARED_WITHIN = 16_384;
 
 /** Whether an archive is a Word document. */
@@ -175,8 +175,8 @@ function isWordArchive(names: readonly string[]): boolean {
 }
 
 /**
- * The text of a Word document, one paragraph per line; null when it is not one. Without notes and
- * deleted text.
+ * The text of a Word document, one paragraph per line; null when it is not one. Notes and deleted
+ * text are omitted.
  */
 function wordText(members: Members): string | null {
   const [, bytes] = [...members].find(([name]) => MAIN.test(name)) ?? [];
@@ -189,7 +189,8 @@ function wordText(members: Members): string | null {
     ...named('tab').map((tag) => [tag, '\t'] as const),
     ...named('noBreakHyphen').map((tag) => [tag, '-'] as const),
   ]);
-  // A text box is there twice, and the properties of a paragraph name its tab stops like tabs.
+  // A text box occurs twice, and paragraph properties use the same element name for tab stops as
+  // for tabs.
   const except = new Set(['mc:Fallback', ...named('pPr', 'rPr', 'del', 'moveFrom')]);
   const wanted = { inside: new Set(named('t')), except };
   return xmlText(xml, wanted, (tag, closing) => (closing && marks.get(tag)) || '');

@@ -3,11 +3,11 @@ import { hasMark, latin1 } from './sound-format.ts';
 /** Picture formats that language models accept. */
 export type ImageType = 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp';
 
-/** A picture as its bytes describe it, without decoding it; null for what they do not say. */
+/** What the bytes of a picture reveal without decoding it; null for unknown values. */
 export interface PictureFormat {
   readonly type: ImageType | 'image/avif' | 'image/heic';
   readonly size: PictureSize | null;
-  /** Whether it has camera metadata: its orientation, and where it was taken. */
+  /** Whether it has camera metadata, such as its orientation and the location. */
   readonly hasExif: boolean;
 }
 
@@ -16,7 +16,7 @@ interface PictureSize {
   readonly height: number;
 }
 
-/** The format of a picture; null for anything else, such as an SVG drawing. */
+/** The format of a picture; null for any other file, such as an SVG drawing. */
 export function pictureFormat(bytes: Uint8Array): PictureFormat | null {
   const type = imageTypeOf(bytes) ?? heifTypeOf(bytes);
   if (type === null) return null;
@@ -24,7 +24,7 @@ export function pictureFormat(bytes: Uint8Array): PictureFormat | null {
   try {
     return { type, ...described(type, bytes, view) };
   } catch {
-    return { type, size: null, hasExif: false }; // The file ends before it says so.
+    return { type, size: null, hasExif: false }; // The file ends before this information.
   }
 }
 
@@ -42,10 +42,10 @@ function imageTypeOf(bytes: Uint8Array): ImageType | null {
   return null;
 }
 
-/** The brands that the first box of such a file can name are within this many bytes. */
+/** The brands named in the first box of such a file are within this many bytes. */
 const BRANDS_WITHIN = 64;
 
-/** Pictures in an MPEG container: AVIF, and HEIC, the format of Apple's phones. */
+/** Pictures in an MPEG container: AVIF, and HEIC, the format used by Apple's phones. */
 function heifTypeOf(bytes: Uint8Array): 'image/avif' | 'image/heic' | null {
   if (!hasMark(bytes, 4, 'ftyp')) return null;
   const [, , , length = 0] = bytes;
@@ -93,7 +93,7 @@ function webpSize(bytes: Uint8Array, view: DataView): PictureSize {
   return { width: low14(view.getUint16(26, true)), height: low14(view.getUint16(28, true)) };
 }
 
-/** Walks from segment to segment up to the one that starts a frame. */
+/** Walks through the segments up to the one that starts a frame. */
 function jpegFormat(bytes: Uint8Array, view: DataView): Omit<PictureFormat, 'type'> {
   let hasExif = false;
   for (let at = 2; ; ) {

@@ -3,9 +3,9 @@ import { answerOnce } from './in-process.ts';
 
 /** A picture that declares more pixels than this is not decoded. */
 const MAX_PIXELS = 50_000_000;
-/** Letters in it stay legible. */
+/** At this quality, letters stay legible. */
 const QUALITY = { quality: 90, chromaSubsampling: '4:4:4' } as const;
-/** The only formats in which a checked picture may be read: no SVG, no PDF. */
+/** The only formats in which a received picture may be decoded: no SVG, no PDF. */
 const FORMATS = ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Heif'];
 
 /**
@@ -20,7 +20,7 @@ sharp.concurrency(1);
 sharp.cache(false);
 sharp.block({ operation: ['VipsForeignLoad'] });
 sharp.unblock({ operation: FORMATS.map((name) => `VipsForeignLoad${name}Buffer`) });
-// The library opens what it needs before the kernel forbids it to open anything.
+// The library opens the files it needs before the kernel forbids it to open any.
 const white = { width: 1, height: 1, channels: 3, background: '#fff' } as const;
 await sharp({ create: white }).jpeg(QUALITY).toBuffer();
 
@@ -35,7 +35,8 @@ await answerOnce(size, async (bytes) => {
       .toBuffer();
     return jpeg.toString('base64');
   } catch {
-    // It is damaged, or of a kind that the library cannot decode, which has the same result.
+    // The picture is damaged, or of a kind that the library cannot decode; both have the same
+    // result.
     return null;
   }
 });

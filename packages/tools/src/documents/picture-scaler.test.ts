@@ -15,7 +15,7 @@ const photo = (width: number, height: number) =>
 function scale(bytes: Uint8Array | null, { scaler = openScaler(), sender = 'ada' } = {}) {
   return scaler({ sender, side: 1_568, load: async () => bytes }, never);
 }
-/** As in production, but patient enough for a busy machine. */
+/** The production limits, but with more time for a busy machine. */
 const LIMITS = { memoryBytes: 190_000_000, timeoutMs: 100_000 };
 
 function openScaler(more: Partial<Parameters<typeof createPictureScaler>[0]> = {}) {
@@ -23,8 +23,8 @@ function openScaler(more: Partial<Parameters<typeof createPictureScaler>[0]> = {
 }
 const madeOf = (picture: ScaledPicture) => sharp(picture.kind === 'scaled' ? picture.bytes : []);
 
-describe('a picture that is made smaller', () => {
-  it('[F10] of 12 million pixels is upright, small and without camera metadata', async () => {
+describe('a picture that is scaled down', () => {
+  it('[F10] of 12 million pixels is upright, small and without camera metadata afterwards', async () => {
     const original = await photo(4_032, 3_024).jpeg().toBuffer();
     const made = await scale(original);
     const { width, height, exif, orientation, format } = await madeOf(made).metadata();
@@ -36,13 +36,13 @@ describe('a picture that is made smaller', () => {
 
   const formats = ['png', 'gif', 'webp', 'avif'] as const;
   it.each(formats.filter((_, nth) => isOfDay(nth, 2)))('[F10] may be a %s', async (format) => {
-    // The effort makes a file smaller, and is most of the work for AVIF.
+    // The effort setting makes the file smaller, and accounts for most of the work for AVIF.
     const picture = await plain(2_000, 500).toFormat(format, { effort: 1 }).toBuffer();
     const pixels = await madeOf(await scale(picture))
       .raw()
       .toBuffer({ resolveWithObject: true });
     expect(pixels.info).toMatchObject({ width: 1_568, height: 392 });
-    // Transparent pixels are white.
+    // Transparent pixels become white.
     expect(pixels.data[0]).toBeGreaterThan(250);
   });
 
@@ -61,7 +61,7 @@ describe('a picture that is made smaller', () => {
     expect(await scale(bytes)).toEqual({ kind: 'failed', why: 'it is damaged' });
   });
 
-  it('[G19] takes no more memory than allowed, and its sender’s next ones stay unscaled for a while', async () => {
+  it('[G19] takes no more memory than allowed, and its sender’s next pictures stay unscaled for a while', async () => {
     let now = 0;
     const scaler = openScaler({ monotonic: () => now });
     const crowded = { width: 6_900, height: 6_900, channels: 3, background: '#123' } as const;
@@ -88,7 +88,7 @@ describe('a picture that is made smaller', () => {
     expect(await scale(small, { scaler })).toMatchObject({ kind: 'not-tried' });
   });
 
-  it('[F10] stays unscaled when the library is not installed, or its file is gone', async () => {
+  it('[F10] stays unscaled when the library is not installed or the file is gone', async () => {
     const scaler = openScaler({ kind: { ...PICTURES, libraries: ['@parley/no-such-library'] } });
     expect(await scale(Buffer.of(1), { scaler })).toEqual({
       kind: 'not-tried',
@@ -98,7 +98,7 @@ describe('a picture that is made smaller', () => {
   });
 });
 
-describe('which pictures are worth it', () => {
+describe('pictures that should be scaled down', () => {
   it.each([
     ['as large as models take', photoless(1_568, 900), 200_000, false],
     ['larger', photoless(1_569, 900), 200_000, true],

@@ -5,56 +5,56 @@ import type { ProcessKind, ProcessLimits } from './read-in-process.ts';
 
 /** One received picture. */
 export interface PictureRequest {
-  /** Its sender, in any form: files are read fairly among senders. */
+  /** Any string that identifies its sender; files are scheduled fairly among senders. */
   readonly sender: string;
-  /** Its longest side afterwards, in pixels. */
+  /** The length of its longest side after scaling, in pixels. */
   readonly side: number;
-  /** Fetches it when its turn comes; null when it is gone. */
+  /** Fetches the picture when its turn comes; null when it is gone. */
   load(): Promise<Uint8Array | null>;
 }
 
 /**
- * A JPEG, or why there is none: nothing was tried, or the picture could not be decoded within the
- * limits.
+ * A JPEG, or the reason why there is none: nothing was attempted, or the picture could not be
+ * decoded within the limits.
  */
 export type ScaledPicture =
   | { readonly kind: 'scaled'; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly kind: 'not-tried' | 'failed'; readonly why: string };
 
 /**
- * Makes a picture smaller and upright, and removes its camera metadata. Rejects only when `load`
- * does.
+ * Scales a picture down, rotates it upright and removes its camera metadata. Rejects only when
+ * `load` does.
  */
 export type ScalePicture = (request: PictureRequest, signal: AbortSignal) => Promise<ScaledPicture>;
 
 interface PictureScalerOptions {
-  /** Shared with documents, so that all files together take no more processes. */
+  /** Shared with documents, so that all files together do not use more processes. */
   readonly queue: FairQueue;
   readonly limits?: ProcessLimits;
-  /** In ms, for pauses. */
+  /** Measures pauses, in ms. */
   readonly monotonic?: Monotonic;
   /** Replaced in tests. */
   readonly kind?: ProcessKind<string | null>;
 }
 
 /**
- * Enough for a photo of 12 million pixels in any format but AVIF, and of 48 million as cameras
- * store it.
+ * Enough for a photo of 12 million pixels in any format except AVIF, and of 48 million in the
+ * formats that cameras use.
  */
 const LIMITS: ProcessLimits = { memoryBytes: 190_000_000, timeoutMs: 8_000 };
-/** No JPEG in Base64 is longer, in bytes per pixel of a square. */
+/** No JPEG in Base64 is longer than this, in bytes per pixel of a square. */
 const MAX_BYTES_A_PIXEL = 4;
 
 /**
- * Creates a scaler that gives each picture a process of its own, like documents (G19). The pictures
- * of a sender whose last one broke a limit stay unscaled for a while.
+ * Creates a scaler that processes each picture in a separate process, like documents (G19). If a
+ * sender's last picture exceeded a limit, the sender's next ones stay unscaled for a while.
  */
 export function createPictureScaler(options: PictureScalerOptions): ScalePicture {
   const { queue, limits = LIMITS, monotonic = systemTime.monotonic } = options;
   const rests = createRests(monotonic);
   return async ({ sender, side, load }, signal) => {
     if (rests.left(sender) > 0) return notScaled('the one before it broke a limit');
-    // Loaded here, because most installations run for days without a picture.
+    // Loaded here, because most installations run for days without receiving a picture.
     const { isInstalled, PICTURES, readInProcess } = await import('./read-in-process.ts');
     const { kind = PICTURES } = options;
     if (!isInstalled(kind))
@@ -84,10 +84,10 @@ function notScaled(why: string): ScaledPicture {
   return { kind: 'not-tried', why };
 }
 
-/** Beyond this size, the transfer of a file costs more than its details are worth, in bytes. */
+/** Above this size, transferring a file costs more than its details are worth, in bytes. */
 const WORTH_SCALING = 1_500_000;
 
-/** Whether a picture should be shrunk or rotated before a model gets it. */
+/** Whether a picture should be scaled down or rotated before it is given to a model. */
 export function isWorthScaling(
   { type, size, hasExif }: PictureFormat,
   bytes: number,

@@ -10,14 +10,14 @@ import {
 import { isMail, readMail } from './mail.ts';
 
 /**
- * Only the requested part of a longer file is kept, whatever it contains, because a text takes
- * several times its bytes.
+ * Only the requested part of a longer file is kept, because decoded text takes several times as
+ * much memory as its bytes.
  */
 const LONG_BYTES = 3_000_000;
 
 /**
- * A text file according to its content: a message, a calendar, contacts, a page, or lines such as
- * Markdown, CSV, subtitles and source code, which are shown as they are.
+ * Reads a text file according to its content: a message, a calendar, contacts, a web page, or plain
+ * lines such as Markdown, CSV, subtitles and source code, which are returned as they are.
  */
 export async function readTextDocument(
   bytes: Uint8Array,
@@ -33,7 +33,7 @@ export async function readTextDocument(
 }
 
 const NO_ENCODING = 'its encoding is not known; send it as UTF-8';
-/** Enough for the header of a message. */
+/** Enough bytes for a message header. */
 const START_BYTES = 65_536;
 
 function readLong(bytes: Uint8Array, limits: DocumentLimits): DocumentText {
@@ -47,9 +47,9 @@ function readLong(bytes: Uint8Array, limits: DocumentLimits): DocumentText {
   for (const piece of decodeInPieces(encoding, content)) {
     nuls += countNuls(piece);
     replaced += piece.split('\uFFFD').length - 1;
-    // A line break that is split between two pieces stays as it is.
+    // A line break that is split between two chunks is left as it is.
     const text = piece.replace(/\r\n|\0+/g, (found) => (found === '\r\n' ? '\n' : ''));
-    // One more character than requested, to tell whether a character would be split.
+    // Requests one more character, to detect whether a character would be split.
     const end = from + characters + 1 - length;
     if (end > 0) kept.push(text.slice(Math.max(0, from - length), end));
     length += text.length;
@@ -63,8 +63,8 @@ function readLong(bytes: Uint8Array, limits: DocumentLimits): DocumentText {
 }
 
 /**
- * Unfolds the long lines of calendars and contacts: these are folded after a number of bytes, even
- * within a character, which then is not a character in any encoding.
+ * Unfolds long lines in calendars and contacts: these are folded after a number of bytes, even in
+ * the middle of a character, which then is invalid in every encoding.
  */
 function unfolded(bytes: Uint8Array): Uint8Array {
   const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

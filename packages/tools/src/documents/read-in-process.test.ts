@@ -16,7 +16,7 @@ const order = (deed: string, timeoutMs = 20_000, signal = new AbortController().
   signal,
 });
 
-/** The processes that read documents for another one. */
+/** The child processes that read documents for a process. */
 function readersOf(parent: number | undefined): number[] {
   return readdirSync('/proc')
     .filter((id) => /^\d+$/.test(id))
@@ -28,13 +28,13 @@ function readersOf(parent: number | undefined): number[] {
           readFileSync(`/proc/${id}/cmdline`, 'utf8').includes('-process.ts')
         );
       } catch {
-        return false; // It ended in the meantime.
+        return false; // The process ended in the meantime.
       }
     })
     .map(Number);
 }
 
-/** The processor time of a process, in hundredths of a second. */
+/** The CPU time of a process, in hundredths of a second. */
 function ticksOf(id: number): number {
   return Number(readFileSync(`/proc/${id}/stat`, 'utf8').split(') ')[1]?.split(' ')[11]);
 }
@@ -74,19 +74,19 @@ describe.runIf(inject('procPath'))('the process that reads a document', () => {
     expect(readersOf(process.pid)).toEqual([]);
   });
 
-  it('[G19] that cannot be started is not an error of the caller', async () => {
+  it('[G19] that cannot be started does not cause an error in the caller', async () => {
     const entry = new URL('../../../media/src/testing/missing-process.ts', import.meta.url);
     const outcome = await readInProcess({ ...DOCUMENTS, entry }, order('x'));
     expect(outcome).toMatchObject({ kind: 'failed', why: 'crash' });
   });
 
-  it('[G19] reaches no file, program or environment', async () => {
+  it('[G19] has no access to files, programs or the environment', async () => {
     const outcome = await readInProcess(BROKEN, order('nosy'));
     expect(outcome).toMatchObject({ kind: 'read', result: { text: 'reached: ' } });
   });
 
-  // The kernel keeps it from opening anything, because Node's permissions do not apply to native
-  // code.
+  // The kernel prevents the process from opening anything, because Node's permissions do not apply
+  // to native code.
   it.runIf(inject('prlimitPath')).each([
     [false, 'its own source, a socket'],
     [true, ''],
@@ -96,7 +96,7 @@ describe.runIf(inject('procPath'))('the process that reads a document', () => {
   });
 
   it.runIf(inject('prlimitPath'))(
-    '[G19] is limited by the kernel as well, in case the watch comes late or Parley is killed',
+    '[G19] is limited by the kernel as well, in case the memory check comes late or Parley is killed',
     async () => {
       const stop = new AbortController();
       const running = readInProcess(BROKEN, order('busy', 20_000, stop.signal));
@@ -122,8 +122,8 @@ describe.runIf(inject('procPath'))('the process that reads a document', () => {
         limits: { memoryBytes: 100_000_000, timeoutMs: 20_000 },
       });`;
     const parley = spawn(process.execPath, ['--input-type=module', '-e', program]);
-    // In its endless loop and no longer starting: by then it has used half a second of the
-    // processor.
+    // The process is in its endless loop and no longer starting: by then it has used half a second
+    // of CPU time.
     const reader = await until(() => readersOf(parley.pid).find((id) => ticksOf(id) > 50));
     parley.kill('SIGTERM');
     await once(parley, 'exit');

@@ -11,61 +11,62 @@ import type { DocumentText } from './document-text.ts';
 /** A kind of process that reads one file. */
 export interface ProcessKind<Result> {
   readonly entry: URL;
-  /** Its imports besides Node and this package. */
+  /** Its imports, apart from Node and this package. */
   readonly libraries: readonly string[];
   /**
    * Whether a library is native code, to which Node's own permissions do not apply. Once it is
-   * loaded, the kernel lets the process open no further file or connection.
+   * loaded, the kernel prevents the process from opening further files or connections.
    */
   readonly isNative?: boolean;
   readonly result: z.ZodType<Result>;
 }
 
-/** The limits of one process that reads a file. */
+/** The limits of a process that reads one file. */
 export interface ProcessLimits {
-  /** Its resident memory, in bytes; about 90 MB of it are Node and a library. */
+  /** The resident memory, in bytes; about 90 MB of it are used by Node and a library. */
   readonly memoryBytes: number;
-  /** From its start to its result, in ms. */
+  /** The time from start to result, in ms. */
   readonly timeoutMs: number;
 }
 
-/** How a process ended; `failed` says only that the file could not be read within the limits. */
+/** How a process ended; `failed` means only that the file could not be read within the limits. */
 export type ProcessOutcome<Result> =
   | { readonly kind: 'read'; readonly result: Result; readonly peakBytes: number }
   | {
       readonly kind: 'failed';
       readonly why: 'memory' | 'time' | 'crash' | 'stopped';
-      /** The highest resident memory that was seen, in bytes. */
+      /** The highest resident memory observed, in bytes. */
       readonly peakBytes: number;
     };
 
-/** One file and what its process may use. */
+/** One file, and the limits of its process. */
 interface ProcessOrder {
   readonly bytes: Uint8Array;
-  /** Its arguments besides the size of the file. */
+  /** The arguments that follow the size of the file. */
   readonly numbers: readonly number[];
-  /** The longest output. */
+  /** The maximum length of the output. */
   readonly mostBytes: number;
   readonly limits: ProcessLimits;
   readonly signal: AbortSignal;
 }
 
-/** How often the memory of a process is checked, in ms. */
+/** The interval between two memory checks of a process, in ms. */
 const WATCH_MS = 20;
 /**
- * A character takes at most this many bytes in JSON (`\u0000`); a reason or a note is added to
+ * A character takes at most this many bytes in JSON (`\u0000`); a reason or a note comes on top of
  * that.
  */
 const BYTES_A_CHARACTER = 6;
 const BYTES_ON_TOP = 4_096;
 
-/** The longest output of the process that reads this many characters of a document, in bytes. */
+/** The maximum output of a process that reads this many characters of a document, in bytes. */
 export function maxOutputBytes(characters: number): number {
   return characters * BYTES_A_CHARACTER + BYTES_ON_TOP;
 }
 
 /**
- * Documents whose text is extracted; started with the first character and the number of characters.
+ * The process that extracts the text of a document; started with an offset and a number of
+ * characters.
  */
 export const DOCUMENTS: ProcessKind<DocumentText> = {
   entry: moduleUrl('document-process', new URL('./document-process.ts', import.meta.url)),
@@ -95,8 +96,8 @@ export const DOCUMENTS: ProcessKind<DocumentText> = {
 };
 
 /**
- * Pictures to shrink; started with the longest side in pixels. The result is a JPEG, or null for a
- * broken picture.
+ * The process that scales a picture down; started with the longest side in pixels. The result is a
+ * JPEG, or null for a broken picture.
  */
 export const PICTURES: ProcessKind<string | null> = {
   entry: moduleUrl('picture-process', new URL('./picture-process.ts', import.meta.url)),
@@ -105,20 +106,23 @@ export const PICTURES: ProcessKind<string | null> = {
   result: z.base64().nullable(),
 };
 
-/** Small generations, so that garbage is collected before it counts as memory in use. */
+/** A small young generation, so that garbage is collected before it counts as used memory. */
 const HEAP = ['--max-old-space-size=96', '--max-semi-space-size=2'];
-/** How many bytes V8 reserves for each byte that it uses; the kernel refuses more. */
+/** How many bytes V8 reserves for each byte it uses; the kernel refuses to allocate more. */
 const RESERVED_SHARE = 1.5;
 /** V8 exits with one of these signals when its heap is full. */
 const HEAP_FULL: readonly (string | null)[] = ['SIGABRT', 'SIGTRAP'];
 
-/** `peakBytes` as the process saw it, because the watch may have come too late to kill it. */
+/**
+ * `peakBytes` as measured by the process itself, because the memory check may have come too late to
+ * kill it.
+ */
 const Report = z.strictObject({ result: z.unknown(), peakBytes: z.number() });
 
 /**
- * Reads a file in a process of its own (G19), which ends afterwards. The process has no
- * environment, may open no file but programs and libraries, and is killed from outside when it
- * exceeds its memory or time. Never rejects.
+ * Reads a file in a separate process (G19), which ends afterwards. The process has no environment,
+ * may open no files except programs and libraries, and is killed from outside when it exceeds its
+ * memory or time. Never rejects.
  */
 export async function readInProcess<Result>(
   kind: ProcessKind<Result>,
@@ -143,7 +147,7 @@ export async function readInProcess<Result>(
   const timer = setTimeout(() => fail('time'), limits.timeoutMs);
   signal.addEventListener('abort', stop, { once: true });
   process.once('exit', kill);
-  // A broken pipe means the end of the process, which is awaited anyway.
+  // A broken pipe means that the process has ended, which is awaited anyway.
   if (child.stdin !== null) finished(child.stdin, () => {});
   const output = collectOutput(child, order.mostBytes, {
     ready: () => void bound(child, kind, limits).then(() => child.stdin?.end(order.bytes)),
@@ -173,7 +177,7 @@ export function isInstalled<Result>({ libraries }: ProcessKind<Result>): boolean
   try {
     return libraries.every((name) => import.meta.resolve(name) !== '');
   } catch {
-    return false; // Node throws for a package that it does not find.
+    return false; // Node throws for a package that it cannot find.
   }
 }
 
@@ -185,8 +189,8 @@ function startReader<Result>(
   const access = [...folders, '/proc/self/status'].map((path) => `--allow-fs-read=${path}`);
   const addons = kind.isNative === true ? ['--allow-addons'] : [];
   const bans = ['--permission', '--disallow-code-generation-from-strings', ...addons];
-  // Output of the libraries is dropped. The process gets its own session, because Ctrl-C is meant
-  // for Parley.
+  // The output of the libraries is discarded. The process gets its own session, because Ctrl-C is
+  // meant for Parley.
   const order = [bytes.length, ...numbers].map(String);
   const flags = [...HEAP, ...bans, ...access];
   const child = spawn(process.execPath, [...flags, fileURLToPath(kind.entry), ...order], {
@@ -199,20 +203,20 @@ function startReader<Result>(
     try {
       setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
     } catch {
-      // It has ended already, or the machine does not allow it; a lower priority is only a
-      // courtesy.
+      // The process has already ended, or the machine does not allow this; a lower priority is only
+      // a courtesy.
     }
   }
   return child;
 }
 
-/** This package, and the folders in which its libraries and their dependencies are installed. */
+/** The folders of this package, and of its libraries and their dependencies. */
 function readableFolders<Result>({
   entry,
   libraries,
   isNative = false,
 }: ProcessKind<Result>): string[] {
-  // The others are part of the bundle.
+  // All other libraries are part of the bundle.
   const installed = (isBundle && !isNative ? [] : libraries).map((name) => {
     const path = fileURLToPath(import.meta.resolve(name));
     return path.slice(0, path.lastIndexOf(`${sep}node_modules${sep}`) + 13);
@@ -226,10 +230,10 @@ function readableFolders<Result>({
 }
 
 /**
- * The kernel's own limits, because the watch may come late when this process is busy: on writable
- * memory, and on processor time, which also ends a process whose parent was killed. Set once Node
- * is running, because memory that Node reserves and never uses counts as well. Without `prlimit`
- * (util-linux) the watch has to suffice.
+ * The kernel's own limits on writable memory and on CPU time, because the memory check may come
+ * late when this process is busy; the CPU limit also ends a process whose parent was killed. They
+ * are set once Node is running, because memory that Node reserves but never uses counts as well.
+ * Without `prlimit` (util-linux), the memory check has to suffice.
  */
 function bound<Result>(
   { pid }: ChildProcess,
@@ -256,7 +260,7 @@ function memoryOf(pid: number | undefined, line: 'VmHWM' | 'VmData' | 'VmRSS'): 
   return readProcNumber(`/proc/${pid}/status`, new RegExp(`^${line}:\\s+(\\d+) kB$`, 'm')) * 1_024;
 }
 
-/** Reports the first byte, and keeps what follows up to a limit. */
+/** Reports the first byte, and collects the rest up to a limit. */
 function collectOutput(
   { stdout }: ChildProcess,
   limit: number,
@@ -278,6 +282,6 @@ function parseReport<Result>(output: string, schema: z.ZodType<Result>) {
     const { result, peakBytes } = Report.parse(JSON.parse(output));
     return { result: schema.parse(result), peakBytes };
   } catch {
-    return null; // Not the expected JSON: the process was interrupted, or something else wrote there.
+    return null; // This is not the expected JSON: the process was interrupted, or something else wrote to its output.
   }
 }

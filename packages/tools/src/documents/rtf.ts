@@ -1,8 +1,8 @@
 import { decodeBytes } from '@parley/core/encoding';
 
 /**
- * Groups whose text does not belong to the document: tables of fonts and styles, pictures, notes of
- * programs.
+ * Groups whose text is not part of the document: font and style tables, pictures, program
+ * annotations.
  */
 const NO_TEXT: ReadonlySet<string> = new Set(
   'fonttbl colortbl stylesheet listtable listoverridetable info pict object themedata colorschememapping datastore latentstyles rsidtbl generator xmlnstbl header headerl headerr headerf footer footerl footerr footerf ftnsep fldinst nonshppict bkmkstart bkmkend filetbl revtbl mmathPr'.split(
@@ -10,7 +10,7 @@ const NO_TEXT: ReadonlySet<string> = new Set(
   ),
 );
 
-/** The text that a control word adds. */
+/** The text that a control word stands for. */
 const SIGNS: Readonly<Record<string, string>> = {
   par: '\n',
   line: '\n',
@@ -30,7 +30,7 @@ const SIGNS: Readonly<Record<string, string>> = {
   enspace: ' ',
 };
 
-/** Code pages of the character sets that fonts name. */
+/** The code pages of the character sets declared by fonts. */
 const CHARSETS: Readonly<Record<string, string>> = {
   0: 'windows-1252',
   77: 'macintosh',
@@ -57,17 +57,17 @@ const PAGES: Readonly<Record<string, string>> = {
   10000: 'macintosh',
 };
 
-/** A group of the document; its settings end with it. */
+/** A group in the document; its settings end with the group. */
 interface Group {
   readonly isText: boolean;
   readonly font: string;
-  /** The number of characters after `\u` for programs that do not know it. */
+  /** The number of fallback characters after `\u`, for programs that do not support it. */
   readonly fallback: number;
 }
 
 const TOKEN = /\\(?:'([0-9a-f]{2})|([a-z]+)(-?\d+)? ?|([^a-z]))|([{}])|([^\\{}\r\n]+)|[\r\n]+/gi;
 
-/** The text of an RTF document. Damaged parts are omitted. */
+/** Extracts the text of an RTF document. Damaged parts are omitted. */
 export function rtfText(source: string): string {
   const page = /\\ansicpg(\d+)/.exec(source.slice(0, 1_024))?.[1] ?? '1252';
   const fonts = fontCharsets(source);
@@ -122,7 +122,7 @@ function applyControlWord(group: Group, word: string, number: string | undefined
   return group;
 }
 
-/** The character set of each font by its number. */
+/** The character set of each font, by font number. */
 function fontCharsets(source: string): ReadonlyMap<string, string> {
   const found = source.matchAll(/\\f(\d+)(?:\\[a-z]+-?\d*\s?)*?\\fcharset(\d+)/g);
   return new Map([...found].map(([, font = '', charset = '']) => [font, charset]));

@@ -1,12 +1,13 @@
 /**
- * Recordings that transcription services accept, with the extension by which they distinguish them.
+ * Recording formats accepted by transcription services, with the file extensions by which the
+ * services distinguish them.
  */
 interface AudioType {
   readonly mimeType: string;
   readonly extension: string;
 }
 
-/** The type of a recording that transcription services accept, otherwise null. */
+/** The type of a recording if transcription services accept it, otherwise null. */
 export function audioTypeOf(bytes: Uint8Array): AudioType | null {
   if (hasMark(bytes, 0, 'OggS')) return { mimeType: 'audio/ogg', extension: 'ogg' };
   if (hasMark(bytes, 0, 'ID3') || isMpegFrame(bytes)) {
@@ -22,20 +23,25 @@ export function audioTypeOf(bytes: Uint8Array): AudioType | null {
   return null;
 }
 
-/** Whether a file is a video, or sound in a video container that declares nothing else. */
+/**
+ * Whether a file is a video, or audio in a video container that does not declare itself as audio.
+ */
 export function isVideo(bytes: Uint8Array): boolean {
   const isMpeg4 =
     hasMark(bytes, 4, 'ftyp') && !hasMark(bytes, 8, 'M4A ') && !hasMark(bytes, 8, 'M4B ');
   return isMpeg4 || hasMark(bytes, 0, '\u001a\u0045\u00df\u00a3') || hasMark(bytes, 8, 'AVI ');
 }
 
-/** Eleven set bits, and a layer: layer 0 would be the AAC of broadcasts, which chats do not use. */
+/**
+ * Eleven sync bits, and a layer; layer 0 would be the AAC used in broadcasts, which does not occur
+ * in chats.
+ */
 function isMpegFrame(bytes: Uint8Array): boolean {
   const [first = 0, second = 0] = bytes;
   return first === 0xff && (second & 0xe0) === 0xe0 && (second & 0x06) !== 0;
 }
 
-/** Whether bytes have this signature, in Latin-1, at an offset. */
+/** Whether the bytes at an offset match this signature, in Latin-1. */
 export function hasMark(bytes: Uint8Array, at: number, mark: string): boolean {
   return latin1(bytes, at, at + mark.length) === mark;
 }

@@ -8,7 +8,8 @@ const SETTINGS: SpeechSettings = {
 };
 
 /**
- * Speaks a text with a service that gives these answers, one per attempt, and returns the requests.
+ * Calls `speak` with a service that returns these responses, one per attempt, and returns the
+ * requests.
  */
 async function say(...answers: readonly (Response | Error)[]) {
   const asked: { readonly url: string; readonly init: RequestInit | undefined }[] = [];
@@ -23,7 +24,7 @@ async function say(...answers: readonly (Response | Error)[]) {
 }
 
 describe('speaking a text', () => {
-  it('[F10] asks as OpenAI’s protocol requires, and names the recording by its format', async () => {
+  it('[F10] sends a request as OpenAI’s protocol requires, and names the recording by its format', async () => {
     const { asked, said } = await say(new Response(OGG));
     const sound = { kind: 'spoken', bytes: OGG, mimeType: 'audio/ogg', name: 'voice.ogg' };
     expect(said).toEqual(sound);
@@ -34,7 +35,7 @@ describe('speaking a text', () => {
     });
   });
 
-  it('[F10] asks an overloaded service once more', async () => {
+  it('[F10] retries an overloaded service once', async () => {
     const { asked, said } = await say(new Response('busy', { status: 503 }), new Response(OGG));
     expect([asked.length, said.kind]).toEqual([2, 'spoken']);
   });

@@ -6,14 +6,14 @@ import {
   type SpeechService,
 } from './speech-service.ts';
 
-/** The settings section `media.speech`, as far as the service is concerned. */
+/** The part of the settings section `media.speech` that concerns the service. */
 export interface SpeechSettings extends SpeechService {
   readonly voice: string;
-  /** The format that the service is asked for; its answer is checked. */
+  /** The format requested from the service; its response is validated. */
   readonly format: 'opus' | 'mp3' | 'flac' | 'wav';
 }
 
-/** A recording, or why there is none, for the owner and the log. */
+/** A recording, or the reason why there is none, for the owner and the log. */
 export type SpokenText =
   | {
       readonly kind: 'spoken';
@@ -23,12 +23,12 @@ export type SpokenText =
     }
   | { readonly kind: 'failed'; readonly detail: string };
 
-/** A person waits for the result; a longer time is the service's own fault. */
+/** The time limit, because a person is waiting for the result. */
 const TIMEOUT_MS = 30_000;
-/** An hour of speech in Opus. */
+/** The size of an hour of speech in Opus. */
 const MAX_BYTES = 20_000_000;
 
-/** Asks the configured service to speak a text. Never rejects. */
+/** Requests a spoken version of a text from the configured service. Never rejects. */
 export async function speak(
   text: string,
   settings: SpeechSettings,

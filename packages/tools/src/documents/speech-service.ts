@@ -8,24 +8,25 @@ export interface SpeechService {
   readonly model: string;
 }
 
-/** How a speech service is reached. */
+/** How to connect to a speech service. */
 export interface SpeechDeps {
   readonly fetch: typeof globalThis.fetch;
   readonly signal: AbortSignal;
-  /** The longest time for one attempt, in ms. */
+  /** The time limit of one attempt, in ms. */
   readonly timeoutMs: number;
 }
 
 /** One request to a service. */
 export interface SpeechRequest<Result> {
-  /** The path below the base URL. */
+  /** The path relative to the base URL. */
   readonly path: string;
-  /** The settings that name the service, for people. */
+  /** The name of the settings that configure the service, for people. */
   readonly setting: string;
   readonly body: ArrayBuffer | string;
   readonly contentType: string;
   /**
-   * Reads the result from a successful response; null when it does not contain what `wanted` names.
+   * Extracts the result from a successful response; null when it does not contain what `wanted`
+   * describes.
    */
   readonly read: (response: Response) => Promise<Result | null>;
   readonly wanted: string;
@@ -36,11 +37,11 @@ export type SpeechAnswer<Result> =
   | { readonly kind: 'done'; readonly result: Result }
   | { readonly kind: 'failed'; readonly detail: string };
 
-/** A lost connection or an overload is worth a second attempt; the first refusal is final. */
+/** A lost connection or an overload is retried once; a refusal is final. */
 const TRIES = 2;
 const MAX_DETAIL = 200;
 
-/** Asks a speech service. Never rejects. */
+/** Calls a speech service. Never rejects. */
 export async function askSpeechService<Result>(
   request: SpeechRequest<Result>,
   service: SpeechService,
@@ -54,7 +55,7 @@ export async function askSpeechService<Result>(
   return answer.kind === 'done' ? answer : { kind: 'failed', detail: answer.detail };
 }
 
-/** The outcome of one attempt: the result, or the fault and whether another attempt may help. */
+/** The outcome of one attempt: the result, or the fault and whether a retry may help. */
 type Try<Result> =
   | { readonly kind: 'done'; readonly result: Result }
   | { readonly kind: 'again' | 'failed'; readonly detail: string };
@@ -100,7 +101,7 @@ function explainStatus(where: string, setting: string, status: number, body: str
   return `${where} answered with status ${status}: ${body.slice(0, MAX_DETAIL).toWellFormed()}`;
 }
 
-/** An hour of speech as text takes a tenth of this; in bytes. */
+/** The transcript of an hour of speech takes a tenth of this, in bytes. */
 const MAX_TEXT_BYTES = 1_000_000;
 
 /** The body as text; null when it is longer than any transcript. */
@@ -109,7 +110,7 @@ export async function readResponseText(response: Response): Promise<string | nul
   return bytes === null ? null : new TextDecoder().decode(bytes);
 }
 
-/** The body, read only up to the limit; null beyond that. */
+/** Reads the body up to the limit; null if it is longer. */
 export async function readResponseBytes(
   { body }: Response,
   most: number,

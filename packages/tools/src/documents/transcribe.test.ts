@@ -43,7 +43,7 @@ function listen(bytes = OGG, signal = new AbortController().signal) {
 }
 
 describe('transcribing a voice message', () => {
-  it('[F10] sends the sound as OpenAI’s protocol requires, and nothing that its sender chose', async () => {
+  it('[F10] sends the recording as OpenAI’s protocol requires, and nothing chosen by its sender', async () => {
     expect(await listen()).toEqual({ kind: 'text', text: 'Hello.' });
     const { url, headers, form } = asked[0] ?? {};
     expect(url).toBe('/v1/audio/transcriptions');
@@ -72,7 +72,7 @@ describe('transcribing a voice message', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('[F10] asks once more when the service is overloaded, and not a third time', async () => {
+  it('[F10] retries once when the service is overloaded, and not a second time', async () => {
     answers.push({ status: 503, body: '' });
     expect(await listen()).toMatchObject({ kind: 'text' });
     answers.push({ status: 500, body: 'x' }, { status: 429, body: 'slow down' });
@@ -80,14 +80,14 @@ describe('transcribing a voice message', () => {
     expect(asked).toHaveLength(4);
   });
 
-  it('[F10] says where a service cannot be reached, without the key', async () => {
+  it('[F10] reports the address at which a service cannot be reached, without the key', async () => {
     baseUrl = 'http://127.0.0.1:1/v1';
     const said = await listen();
     expect(said).toMatchObject({ detail: expect.stringContaining('at 127.0.0.1:1 cannot be') });
     expect(JSON.stringify(said)).not.toContain('secret');
   });
 
-  it('[F10] does not ask when the turn is stopped, nor about a file that is not a recording', async () => {
+  it('[F10] sends no request when the turn is stopped, nor for a file that is not a recording', async () => {
     const stop = new AbortController();
     stop.abort();
     expect(await listen(OGG, stop.signal)).toMatchObject({ kind: 'refused' });

@@ -10,7 +10,8 @@ import {
 export type TranscriptionSettings = SpeechService;
 
 /**
- * The spoken text, or why it is unknown: `reason` for everyone, `detail` for the owner and the log.
+ * The transcript, or the reason why there is none: `reason` is for everyone, `detail` for the owner
+ * and the log.
  */
 export type Transcript =
   | { readonly kind: 'text'; readonly text: string }
@@ -19,8 +20,9 @@ export type Transcript =
 const TIMEOUT_MS = 120_000;
 
 /**
- * Asks the configured service what is said in a recording. Never rejects. The request contains
- * nothing that the sender chose but the sound itself: the file is named by its format.
+ * Requests the transcript of a recording from the configured service. Never rejects. The request
+ * contains nothing chosen by the sender except the sound itself: the file name is derived from its
+ * format.
  */
 export async function transcribe(
   bytes: Uint8Array<ArrayBuffer>,
@@ -36,8 +38,8 @@ export async function transcribe(
   form.set('model', settings.model);
   form.set('response_format', 'json');
   form.set('file', new Blob([bytes], { type: type.mimeType }), `speech.${type.extension}`);
-  // As bytes rather than a stream, because Node's fetch does not report when a streamed form fails
-  // at its end.
+  // Sent as bytes rather than as a stream, because Node's fetch does not report when a streamed
+  // form fails at its end.
   const encoded = new Response(form);
   const contentType = encoded.headers.get('content-type') ?? '';
   const request = {
@@ -57,6 +59,6 @@ async function textIn(response: Response): Promise<string | null> {
     if (typeof answer !== 'object' || answer === null || !('text' in answer)) return null;
     return typeof answer.text === 'string' ? answer.text.trim() : null;
   } catch {
-    return null; // Not JSON: reported to the owner as an answer without a transcript.
+    return null; // The body is not JSON: reported to the owner as a response without a transcript.
   }
 }

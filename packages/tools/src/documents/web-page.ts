@@ -1,15 +1,15 @@
 import { markupText } from './markup-text.ts';
 
-/** A text that begins like this is a page as a whole. */
+/** A text that begins like this is a complete page. */
 const WHOLE_PAGE =
   /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)?<(?:!doctype\s+html|html|head|body)\b/i;
 /**
- * A piece of a page, such as a saved message: it begins and ends with an element. Markdown may
- * begin with one, too.
+ * A fragment of a page, such as a saved message: it begins and ends with an element. Markdown may
+ * also begin with one.
  */
 const PIECE =
   /^\s*<(?:p|div|table|h[1-6]|ul|ol|article|section|main|center|font|meta|title|blockquote)\b[\s\S]*<\/[a-z][a-z0-9]*>\s*$/i;
-/** The tree of a larger page may take more memory than allowed. In characters. */
+/** Above this size, the tree of a page may take more memory than allowed. In characters. */
 const LARGEST_TREE = 600_000;
 
 /** Whether a text is HTML. */
@@ -18,8 +18,8 @@ export function isWebPage(text: string): boolean {
 }
 
 /**
- * The text of a page as the web tools read it: Markdown with its title, without what a person does
- * not see.
+ * Reads a page in the same way as the web tools: as Markdown with its title, without content that a
+ * person does not see.
  */
 export async function webPageText(html: string): Promise<string> {
   if (html.length > LARGEST_TREE) return markupText(html);

@@ -2,11 +2,11 @@ import { McpError } from './errors.ts';
 import { type Block, blockOf, ownValue } from './schema/json-block.ts';
 
 /**
- * What a server of July 2026 or later needs before it executes a call; it has not executed anything
- * yet.
+ * Additional input that a server of July 2026 or later needs before it executes a call; it has not
+ * executed anything yet.
  */
 export interface McpAsking {
-  /** Its requests as it sent them, each under the key for its answer. */
+  /** The server's requests as it sent them, keyed as their answers must be. */
   readonly asks: Readonly<Record<string, unknown>>;
   /** Only the server knows what it means; it is returned unchanged. */
   readonly state?: string;
@@ -22,14 +22,14 @@ export interface McpReply {
 export const CALL_CAPABILITIES = { elicitation: { form: {}, url: {} } } as const;
 
 /**
- * The size of everything that a server sends along with its requests, because it is stored in the
- * journal of the turn.
+ * The maximum size of everything that a server sends along with its requests, because it is stored
+ * in the turn's journal.
  */
 const MAX_CHARACTERS = 100_000;
 
 /**
- * The questions of a server instead of a result; null for a result. Throws McpError when they are
- * larger than what is stored.
+ * The questions that a server returns instead of a result; null for a result. Throws McpError when
+ * they are too large to be stored.
  */
 export function askingIn(said: unknown): McpAsking | null {
   const block = blockOf(said);
@@ -48,7 +48,7 @@ function readRequestState(block: Block): { readonly state?: string } {
   return typeof state === 'string' ? { state } : {};
 }
 
-/** The parameters that a repeated call has besides its own. */
+/** The parameters that a repeated call has in addition to its own. */
 export function replyParams(reply: McpReply | undefined): Block {
   if (reply === undefined) return {};
   const { responses, state } = reply;

@@ -9,7 +9,7 @@ export type McpState =
       readonly kind: 'waiting';
       readonly reason: string;
       readonly nextAttemptAt: number;
-      /** It is not tried again before a person has signed in. */
+      /** The server is not retried before a person has signed in. */
       readonly needsSignIn?: true;
     }
   | { readonly kind: 'closed' };
@@ -20,7 +20,7 @@ export interface McpServerView extends McpCatalogue {
   readonly state: McpState;
 }
 
-/** The most remarks that are logged, because a server must not fill the log. */
+/** The maximum number of remarks that are logged, because a server must not fill the log. */
 const MAX_LOGGED = 20;
 
 /** The state of one server, "connecting" at first; logs and reports changes, not attempts. */
@@ -43,7 +43,7 @@ export function createBoard(
     log.warn({ server: name, total: remarks.length, left }, message);
   };
   return {
-    /** The same object as long as nothing has changed. */
+    /** Returns the same object as long as nothing has changed. */
     view: () => view,
     connected(offer: McpCatalogue): void {
       if (!show({ kind: 'connected' }, offer)) return;

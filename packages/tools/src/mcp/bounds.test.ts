@@ -40,7 +40,7 @@ describe('[D07] an answer of an MCP server over HTTP', () => {
 });
 
 describe('[D07] the lines of an MCP server', () => {
-  it('are counted from the last answer on, so that a talkative server may run forever', () => {
+  it('are counted from the last response on, so that a talkative server may run forever', () => {
     const taken: string[] = [];
     const take = splitLines({ bytes: LARGEST, lines: 3 }, (line) => {
       taken.push(line);

@@ -1,13 +1,16 @@
-/** The largest message of a server; a screenshot fits. In bytes. */
+/** The maximum size of a message from a server; a screenshot fits. In bytes. */
 export const LARGEST_MESSAGE = 16 * 1_024 * 1_024;
 
 /**
- * The number of lines of a server without an answer among them; far more than a server reports of
- * its progress in one call.
+ * The maximum number of lines from a server without a response among them; far more than the
+ * progress reports of one call.
  */
 export const MAX_UNASKED_LINES = 10_000;
 
-/** The largest line, and how many lines may come in succession without an answer among them. */
+/**
+ * The maximum length of a line, and how many lines may arrive in succession without a response
+ * among them.
+ */
 interface LineBounds {
   readonly bytes: number;
   readonly lines: number;
@@ -52,8 +55,9 @@ export function splitLines(
 }
 
 /**
- * A `fetch` whose responses are limited: the whole of a document, and each event of a stream and
- * their number. What exceeds `largest` bytes is aborted with an error, before it fills the memory.
+ * A `fetch` that limits responses: the total size of a document, and the size of each event and
+ * their number in a stream. A response that exceeds `largest` bytes is aborted with an error before
+ * it fills the memory.
  */
 export function boundedFetch(fetch: typeof globalThis.fetch, largest: number): typeof fetch {
   return async (input, init) => {

@@ -4,7 +4,7 @@ import { cleanLine } from './clean.ts';
 import { type Block, blockOf, ownValue, toTexts } from './schema/json-block.ts';
 import { type ArgumentShape, type CleanSchema, offerSchema } from './schema/offer-schema.ts';
 
-/** A tool of a server, sanitized so that nothing in it can pass for Parley's own text. */
+/** A tool offered by a server, sanitized so that nothing in it can pass for Parley's own text. */
 export interface McpTool {
   /** The server's own name for it; sent back to the server and never shown. */
   readonly name: string;
@@ -12,7 +12,7 @@ export interface McpTool {
   readonly description: string;
   /** The schema of its arguments; always of an object. */
   readonly schema: CleanSchema;
-  /** Maps a model's arguments to those of the server; absent when no mapping is needed. */
+  /** Converts a model's arguments to those of the server; absent when no conversion is needed. */
   readonly shape?: ArgumentShape;
   /** Whether the server claims that the tool changes nothing. The claim may be false. */
   readonly readOnly: boolean;
@@ -24,7 +24,7 @@ export interface McpPromptArgument {
   readonly required: boolean;
 }
 
-/** A sanitized prompt of a server. */
+/** A sanitized prompt from an MCP server. */
 export interface McpPrompt {
   /** The server's own name for it. */
   readonly name: string;
@@ -32,7 +32,7 @@ export interface McpPrompt {
   readonly arguments: readonly McpPromptArgument[];
 }
 
-/** Something in a server's lists that was left out or changed, and the reason. */
+/** An entry in a server's lists that was omitted or changed, and the reason. */
 export interface McpRemark {
   readonly what: string;
   readonly reason: string;
@@ -42,15 +42,15 @@ export interface McpRemark {
 export interface McpCatalogue {
   readonly tools: readonly McpTool[];
   readonly prompts: readonly McpPrompt[];
-  /** Whether the server has resources, which are listed on demand. */
+  /** Whether the server offers resources, which are listed on demand. */
   readonly hasResources: boolean;
-  /** Entries that were left out. */
+  /** Entries that were omitted. */
   readonly refused: readonly McpRemark[];
   /** Entries that were accepted with changes. */
   readonly changed: readonly McpRemark[];
 }
 
-/** The catalogue of a server that is not connected. */
+/** The catalogue of a disconnected server. */
 export const NOTHING: McpCatalogue = {
   tools: [],
   prompts: [],
@@ -59,7 +59,7 @@ export const NOTHING: McpCatalogue = {
   changed: [],
 };
 
-/** What a server lists of one kind. */
+/** The entries of one kind that a server lists. */
 export interface Listed {
   readonly items: readonly unknown[];
   /** Why the list is incomplete; null when it is complete. */
@@ -67,16 +67,17 @@ export interface Listed {
 }
 
 /**
- * The most tools, and the most prompts, accepted from one server. A model cannot cope with more.
+ * The maximum number of tools, and of prompts, accepted from one server. A model cannot cope with
+ * more.
  */
 const MAX_ENTRIES = 128;
 const MAX_NAME = 200;
 /**
- * The total size of the tool schemas of a server, in characters; building their validators blocks
- * the event loop.
+ * The maximum total size of a server's tool schemas, in characters; building their validators
+ * blocks the event loop.
  */
 const MAX_SCHEMA_TEXT = 200_000;
-/** The longest description, in characters. */
+/** The maximum length of a description, in characters. */
 const MAX_DESCRIPTION = 1_000;
 const MAX_PROMPT_ARGUMENTS = 20;
 
@@ -87,8 +88,8 @@ interface Taken<Entry> {
 }
 
 /**
- * Reads the lists of a server entry by entry. An invalid entry is left out and named; the others
- * are unaffected.
+ * Reads a server's lists entry by entry. An invalid entry is omitted and reported; the other
+ * entries are unaffected.
  */
 export function readCatalogue(tools: Listed, prompts: Listed, hasResources = false): McpCatalogue {
   const refused: McpRemark[] = [];
@@ -114,8 +115,8 @@ export function readCatalogue(tools: Listed, prompts: Listed, hasResources = fal
     const more = items.length - MAX_ENTRIES;
     const reason = `at most ${MAX_ENTRIES} are taken`;
     if (more > 0) refused.push({ what: `${more} more ${kind}s`, reason });
-    // Sorted by name, so that a server that reorders its tools does not invalidate the prompt
-    // cache.
+    // Sorted by name, so that a server that lists its tools in a different order does not
+    // invalidate the prompt cache.
     return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   };
   const takeWithin = withinSize();
@@ -128,7 +129,7 @@ export function readCatalogue(tools: Listed, prompts: Listed, hasResources = fal
   };
 }
 
-/** Refuses a tool once the schemas of a server exceed their total size. */
+/** Refuses a tool once a server's schemas exceed their maximum total size. */
 function withinSize(): (taken: Taken<McpTool>) => Taken<McpTool> {
   let size = 0;
   return (taken) => {

@@ -4,7 +4,7 @@ const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}]/gu;
 const HIDDEN = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/gu;
 
 /**
- * Sanitizes text of a server for the prompt: one line of at most `limit` characters, without
+ * Sanitizes text from a server for the prompt: one line of at most `limit` characters, without
  * invisible characters and without anything that looks like a tag.
  */
 export function cleanLine(text: string, limit: number): string {
@@ -17,7 +17,7 @@ export function cleanLine(text: string, limit: number): string {
   return cutText(line, limit);
 }
 
-/** Sanitizes text of a result: keeps its lines and removes invisible characters. */
+/** Sanitizes the text of a result: keeps its lines and removes invisible characters. */
 export function cleanLines(text: string): string {
   return text
     .replace(/\r\n?|[\u0085\u2028\u2029]/gu, '\n')

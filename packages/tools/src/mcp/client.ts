@@ -19,7 +19,7 @@ import type { Arguments } from './schema/server-arguments.ts';
 export interface McpConnection {
   /** Asks the server for its lists of tools and prompts again. */
   list(signal: AbortSignal): Promise<McpCatalogue>;
-  /** Calls a tool; `reply` repeats a call for which the server asked something first. */
+  /** Calls a tool; `reply` repeats a call before which the server asked a question. */
   call(
     tool: string,
     input: Arguments,
@@ -36,8 +36,8 @@ export interface McpConnection {
   /** The content of one resource. */
   resource(uri: string, signal: AbortSignal): Promise<McpResult>;
   /**
-   * Resolves with the reason when the connection ends; never where only the next request shows it
-   * (HTTP).
+   * Resolves with the reason when the connection ends; over HTTP it never resolves if only the next
+   * request would reveal the end.
    */
   readonly ended: Promise<string>;
   close(): Promise<void>;
@@ -60,7 +60,9 @@ export interface ClientOptions {
 
 /** How long a server may ignore the version request before it counts as an older one, in ms. */
 const DISCOVER_MS = 2_000;
-/** Requests end by their signal, so the library's own timeout is set to the maximum, in ms. */
+/**
+ * Requests are canceled by their signal, so the library's own timeout is set to the maximum, in ms.
+ */
 const NO_LIMIT_MS = 2_147_483_647;
 
 /** Starts the protocol over a transport; rejects with the library's errors. */
@@ -113,7 +115,7 @@ async function withinSignal<Value>(work: Promise<Value>, signal: AbortSignal): P
   }
 }
 
-/** An initialized client with what belongs to its connection. */
+/** An initialized client and the state of its connection. */
 export interface ConnectionOf {
   readonly client: Client;
   readonly ended: Promise<string>;
@@ -144,7 +146,7 @@ export function connectionOf(of: ConnectionOf): McpConnection {
     const isModern = client.getProtocolEra() === 'modern';
     const params = {
       ...{ name, arguments: { ...input }, ...replyParams(reply) },
-      // Older servers ask while the call is open, and a call cannot wait for a person.
+      // Older servers ask while the call is open, and an open call cannot wait for a person.
       ...(isModern && { _meta: { [CAPABILITIES_KEY]: CALL_CAPABILITIES } }),
     };
     const said = await request('tools/call', params, signal, isModern);
@@ -155,7 +157,7 @@ export function connectionOf(of: ConnectionOf): McpConnection {
     close,
     list: async (signal) => {
       const { tools, prompts, resources } = client.getServerCapabilities() ?? {};
-      // Some servers have tools without declaring them; a declared capability is always asked for.
+      // Some servers have tools without declaring them; a declared capability is always queried.
       const [toolList, promptList] = await Promise.all([
         listAll(ask, 'tools', tools !== undefined, signal),
         prompts === undefined ? NONE : listAll(ask, 'prompts', true, signal),
@@ -186,8 +188,7 @@ function asSent({ _meta: meta }: z.infer<typeof Sent>): unknown {
 }
 
 /**
- * A signal that fires with the given one but hides its reason, which is none of the server's
- * business.
+ * A signal that fires with the given one but hides its reason, which does not concern the server.
  */
 function privateSignal(signal: AbortSignal): AbortSignal {
   const own = new AbortController();
@@ -197,7 +198,7 @@ function privateSignal(signal: AbortSignal): AbortSignal {
 }
 
 const NONE: Listed = { items: [], problem: null };
-/** The most pages requested; a server may report further pages forever. */
+/** The maximum number of pages requested; a server may report further pages forever. */
 const MAX_PAGES = 10;
 /** The deadline for listing what a server has not declared, in ms. */
 const UNSURE_MS = 5_000;
@@ -218,7 +219,7 @@ const METHODS = {
 type Kind = keyof typeof METHODS;
 
 /**
- * Lists everything of one kind. A server that refuses one kind may offer others, so the reason is
+ * Lists all entries of one kind. A server that refuses one kind may offer others, so the reason is
  * returned as a problem.
  */
 async function listAll(

@@ -13,7 +13,7 @@ interface ConnectOptions extends Omit<ClientOptions, 'opening'> {
   readonly clock: Clock;
   /** When absent, people cannot sign in. */
   readonly signIn?: SignInMeans | undefined;
-  /** Parley's environment, of which a server receives very little. */
+  /** Parley's environment variables, very few of which are passed to a server. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -61,7 +61,7 @@ async function startAndOpen(
     const client = await openClient(transport, { ...options, opening });
     const close = async (): Promise<void> => {
       await client.close();
-      // Once the connection has ended, the client's `close` no longer ends the process.
+      // After the connection has ended, the client's `close` no longer terminates the process.
       await server.end();
     };
     return connectionOf({ client, ended: transport.ended, close, isSessionLost: () => false });
@@ -73,11 +73,11 @@ async function startAndOpen(
         `it did not complete the handshake in time${said === '' ? '' : `; its last output: ${said}`}`,
       );
     }
-    // How the process ended says more than "Connection closed".
+    // How the process ended is more informative than "Connection closed".
     const how = await Promise.race([transport.ended, error]);
     if (typeof how !== 'string' || how === 'it was closed') throw error;
-    // Includes a server that was sent `initialize` in the meantime: when it starts slowly, it still
-    // reads the version request first.
+    // Also applies to a server that has meanwhile been sent `initialize`: if it starts slowly, it
+    // still reads the version request first.
     throw opening === 'discover' ? new EndedAtQuestionError(how) : new Error(how);
   }
 }

@@ -3,12 +3,12 @@ import { cleanLine } from './clean.ts';
 import { blockOf } from './schema/json-block.ts';
 
 /**
- * The errors of a server. `mcp-not-connected`: nothing was sent. `mcp-session`: the server no
- * longer knows the session and has therefore not executed the request. `mcp-disconnected`: the
- * connection ended after the request was sent and before the response. `mcp-refused`: the server
- * responded with an error. `mcp-invalid-response`: its response violates the protocol.
- * `mcp-unreachable`: it could not be reached. `mcp-sign-in`: a person has to sign in first; nothing
- * was executed.
+ * The errors that a server can cause. `mcp-not-connected`: nothing was sent. `mcp-session`: the
+ * server no longer knows the session and has therefore not executed the request.
+ * `mcp-disconnected`: the connection ended after the request was sent and before the response.
+ * `mcp-refused`: the server responded with an error. `mcp-invalid-response`: its response violates
+ * the protocol. `mcp-unreachable`: it could not be reached. `mcp-sign-in`: a person has to sign in
+ * first; nothing was executed.
  */
 export type McpErrorCode =
   | 'mcp-not-connected'
@@ -19,7 +19,7 @@ export type McpErrorCode =
   | 'mcp-unreachable'
   | 'mcp-sign-in';
 
-/** An error of a server, worded for people. */
+/** An error from a server, worded for people. */
 export class McpError extends ParleyError {
   constructor(init: ParleyErrorInit & { readonly code: McpErrorCode }) {
     super(init);
@@ -39,9 +39,9 @@ export class UnreadableAnswerError extends Error {}
 /** The reason reported for a connection whose session the server ended. */
 export const SESSION_ENDED = 'it has ended the session';
 
-/** The longest error message, in characters. */
+/** The maximum length of an error message, in characters. */
 const MAX_MESSAGE = 600;
-/** The most levels of `cause` that are inspected. */
+/** The maximum number of `cause` levels that are inspected. */
 const MAX_CAUSES = 6;
 
 /**
@@ -86,12 +86,12 @@ function lostReason(error: unknown): string {
   return networkReason(error) ?? httpReason(error) ?? fullReason(error);
 }
 
-/** Why a server over HTTP could not be reached, and how its operator can fix that. */
+/** Why a server over HTTP could not be reached, and how its operator can fix the problem. */
 export function startReason(error: unknown): string {
   return cleanLine(networkReason(error) ?? httpReason(error) ?? fullReason(error), MAX_MESSAGE);
 }
 
-/** The most specific reason of a failure; `fetch` hides it in its cause. */
+/** The most specific reason for a failure; `fetch` hides it in its cause. */
 function fullReason(error: unknown): string {
   const reasons = causesOf(error).map((cause) => reasonOf(cause.error));
   const last = reasons.at(-1) ?? reasonOf(error);
@@ -166,7 +166,7 @@ function httpReason(error: unknown): string | null {
   return `${statusAdvice(status)}${said === '' ? '' : `; it said: ${said}`}`;
 }
 
-/** The longest quotation of a server's refusal, in characters. */
+/** The maximum length of a quoted refusal, in characters. */
 const MAX_SAID = 300;
 
 /** The text of the server's response, unless it is an HTML page. */

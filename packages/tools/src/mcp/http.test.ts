@@ -26,7 +26,7 @@ afterEach(async () => {
   started = [];
 });
 
-/** Starts a handwritten server and Parley's client. */
+/** Starts a hand-coded server and Parley's client. */
 async function scene(respond: Respond) {
   const asked: string[] = [];
   const server = createServer(async (request, response) => {
@@ -85,7 +85,7 @@ const usual: Respond = ({ id, method, params }, response) => {
   return refuse(response, 400, 'unknown method');
 };
 
-describe('[G03] a server over HTTP with its own dialect', () => {
+describe('[G03] a server over HTTP with its own protocol variant', () => {
   it.each<readonly [string, Respond]>([
     ['has no stream to listen to', usual],
     [
@@ -174,7 +174,7 @@ describe('[G03] a server over HTTP with its own dialect', () => {
     });
   });
 
-  it('may not ask a person about a prompt: the request fails and the connection stays', async () => {
+  it('may not ask a person about a prompt: the request fails and the connection stays open', async () => {
     const { connected, view } = await scene(asksFirst);
     await connected();
     const signal = AbortSignal.timeout(20_000);
@@ -185,7 +185,7 @@ describe('[G03] a server over HTTP with its own dialect', () => {
     expect(view()?.state.kind).toBe('connected');
   });
 
-  it('asks for more than can be stored: the call fails', async () => {
+  it('asks for more than can be stored, so the call fails', async () => {
     const { connected, call } = await scene((asked, response, request) => {
       if (asked.method !== 'tools/call') return asksFirst(asked, response, request);
       json(response, asked.id, { ...asking, requestState: 'x'.repeat(100_001) });
@@ -194,7 +194,7 @@ describe('[G03] a server over HTTP with its own dialect', () => {
     await expect(call('echo')).rejects.toMatchObject({ code: 'mcp-invalid-response' });
   });
 
-  it('from before July 2026 receives no capability to ask, and its answer is a result', async () => {
+  it('from before July 2026 is not offered the capability to ask, and its response is a result', async () => {
     let hello: unknown;
     const { connected, call } = await scene((asked, response, request) => {
       if (asked.method === 'initialize') hello = asked.params?.capabilities;
@@ -207,7 +207,7 @@ describe('[G03] a server over HTTP with its own dialect', () => {
     expect(hello).toEqual({});
   });
 
-  it('ends its sessions: a call starts a new one and is executed once', async () => {
+  it('ends its sessions: a call starts a new session and is executed once', async () => {
     let sessions = 0;
     const made: string[] = [];
     const { connected, call, count } = await scene((asked, response, request) => {
@@ -287,7 +287,7 @@ describe('[G03] an operator whose server over HTTP fails learns', () => {
     await reason().toContain(words);
   });
 
-  it('that nothing listens at the address', async () => {
+  it('that no process listens at the address', async () => {
     const { url } = await scene(usual);
     const [server] = started;
     server?.closeAllConnections();

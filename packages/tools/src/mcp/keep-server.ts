@@ -20,7 +20,7 @@ export interface KeepDeps {
   readonly log: Logger;
   /** When absent, people cannot sign in. */
   readonly signInAt?: ((server: string) => SignInMeans) | undefined;
-  /** Called with the tools of a server, initially and after every change. */
+  /** Called with a server's tools, initially and after every change. */
   readonly onOffer?: ((server: string, tools: McpCatalogue['tools']) => void) | undefined;
 }
 
@@ -30,9 +30,9 @@ const CONNECT_MS = 30_000;
 const START_MS = 120_000;
 /** How long a call waits for a new session after the server has ended one, in ms. */
 const NEW_SESSION_MS = 10_000;
-/** How often a quiet server is polled for its tools and prompts, in ms. */
+/** The interval at which an idle server is polled for its tools and prompts, in ms. */
 const LOOK_MS = 30_000;
-/** The shortest interval between two polls of a server that keeps reporting changes, in ms. */
+/** The minimum interval between two polls of a server that keeps reporting changes, in ms. */
 const SETTLE_MS = 1_000;
 /** A connection that lasted this long resets the backoff, in ms. */
 const GOOD_MS = 60_000;
@@ -91,11 +91,11 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps) {
       }
     } catch (error) {
       if (isSignIn(error)) throw error;
-      // How the server ended says more than the failed request.
+      // How the server ended is more informative than the failed request.
       return await Promise.race([opened.ended, reasonOf(error)]);
     } finally {
       connection = null;
-      // A server that cannot be closed must not block the others.
+      // A server that cannot be closed must not block the other servers.
       await Promise.race([opened.close(), deps.pause(CLOSE_MS, NEVER)]);
     }
   };
@@ -104,8 +104,8 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps) {
     view: board.view,
     /**
      * Runs `ask` with the connection; throws McpError `mcp-not-connected` when there is none. A
-     * request that was not executed because the server had ended the session is repeated once in
-     * the next one.
+     * request that was not executed because the server had ended the session is repeated once in a
+     * new session.
      */
     async use<Answer>(
       ask: (connection: McpConnection) => Promise<Answer>,
@@ -143,7 +143,7 @@ interface Keeping {
   readonly closing: AbortSignal;
 }
 
-/** Connects again and again until it is closed. */
+/** Reconnects until it is closed. */
 async function keepOpen(
   hold: () => Promise<string>,
   deps: KeepDeps,
@@ -171,10 +171,10 @@ function isSignIn(error: unknown): boolean {
   return error instanceof McpError && error.code === 'mcp-sign-in';
 }
 
-/** How often the vault is polled for a sign-in that another process completed, in ms. */
+/** The interval at which the vault is polled for a sign-in completed by another process, in ms. */
 const SIGN_IN_LOOK_MS = 2_000;
 
-/** The server is not asked before a sign-in, because it would only refuse. */
+/** The server is not contacted before a sign-in, because it would only refuse. */
 async function untilSignedIn(
   { signInAt, pause, log }: KeepDeps,
   name: string,
@@ -191,7 +191,7 @@ async function untilSignedIn(
   }
 }
 
-/** Hands the next connection to the calls that wait for one. */
+/** Passes the next connection to the calls that are waiting for one. */
 function createHandover({ pause }: Pick<KeepDeps, 'pause'>, closing: AbortSignal) {
   const awaiting = new Set<(next: McpConnection) => void>();
   return {

@@ -30,7 +30,7 @@ export interface MessageReader {
   read(value: unknown): readonly ReadableMessage[];
 }
 
-/** The most pending requests remembered; some are never answered. */
+/** The maximum number of pending requests that are remembered; some are never answered. */
 const MAX_AWAITED = 1_000;
 /** JSON-RPC's code for an internal error, used for errors without a code. */
 const INTERNAL_ERROR = -32_603;

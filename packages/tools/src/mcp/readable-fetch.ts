@@ -44,7 +44,7 @@ function isRequest(asked: unknown): boolean {
   return ownValue(blockOf(asked) ?? {}, 'id') !== undefined;
 }
 
-/** Reads a JSON document, whatever content type the server declares. */
+/** Reads a JSON document, regardless of the content type that the server declares. */
 async function readJsonResponse(
   response: Response,
   type: string,

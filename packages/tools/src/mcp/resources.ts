@@ -2,12 +2,14 @@ import type { Listed } from './catalogue.ts';
 import { cleanLine } from './clean.ts';
 import { type Block, blockOf, toTexts } from './schema/json-block.ts';
 
-/** The most resources and templates listed; the rest is only counted. */
+/** The maximum number of resources and templates listed; further ones are only counted. */
 const MAX_NAMED = 200;
 const MAX_URI = 500;
 const MAX_WORDS = 200;
 
-/** The resources of a server as text: one line each, and a line about those that cannot be read. */
+/**
+ * The resources of a server as text: one line each, and one line about those that cannot be read.
+ */
 export function resourceList(resources: Listed, templates: Listed): string {
   return [
     ...listSection('Resources:', resources, 'uri'),

@@ -14,10 +14,13 @@ export interface Part {
   readonly file?: McpFile;
 }
 
-/** The longest URI, in characters. */
+/** The maximum length of a URI, in characters. */
 const MAX_URI = 500;
 
-/** Reads one part of a result. An unknown part is named, never dropped. `nth` counts from 0. */
+/**
+ * Reads one part of a result. A part of an unknown kind is mentioned, never dropped. `nth` counts
+ * from 0.
+ */
 export function readPart(said: unknown, nth: number): Part {
   if (typeof said === 'string') return { text: said };
   const part = Array.isArray(said) ? undefined : blockOf(said);
@@ -96,7 +99,7 @@ function linkText(part: Block): string {
   return cleanLine(words.flatMap((one) => toTexts(one)).join(' '), MAX_URI);
 }
 
-/** Names a part of an unknown kind, and includes its text, values and file. */
+/** Describes a part of an unknown kind, and includes its text, values and file. */
 function unknownPart(kind: string, part: Block, nth: number): Part {
   const named = `[A part of the kind “${cleanLine(kind, 80)}”: not shown]`;
   const [words = ''] = [part.text, part.description, part.title].flatMap((one) => toTexts(one));
@@ -110,7 +113,7 @@ function unknownPart(kind: string, part: Block, nth: number): Part {
   return { text, file: toMcpFile(cleanLine(name, 200) || fallback, mimeType, bytes) };
 }
 
-/** The parts inside a part, one level deep, or its values. */
+/** The nested parts of a part, one level deep, or its values. */
 function valuesIn({ content, json, value, output, data }: Block): string {
   if (Array.isArray(content)) {
     return content.map((one: unknown) => textIn(blockOf(one)?.text ?? one)).join('\n');

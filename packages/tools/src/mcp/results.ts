@@ -9,9 +9,9 @@ export interface McpResult {
   readonly files?: readonly McpFile[];
 }
 
-/** The most files accepted from one result. */
+/** The maximum number of files accepted from one result. */
 const MAX_FILES = 10;
-/** The most parts read from one result. */
+/** The maximum number of parts read from one result. */
 const MAX_PARTS = 1_000;
 
 /** Converts a result into text for the model; the caller limits its length. */
@@ -53,7 +53,7 @@ function readParts(result: Block): readonly unknown[] {
   return [];
 }
 
-/** Keys without meaning for a model. */
+/** Keys that are meaningless to a model. */
 const PROTOCOL_KEYS = new Set([
   '_meta',
   'content',
@@ -76,7 +76,7 @@ function structuredOf(result: Block): unknown {
   return others.length === 0 ? undefined : Object.fromEntries(others);
 }
 
-/** Servers report a failure as a boolean, a text, a number or the error itself. */
+/** Servers report a failure as a boolean, a string, a number or the error itself. */
 function isFailure({ is_error: otherwise, isError = otherwise, error }: Block): boolean {
   if (typeof isError === 'string') return /^(true|yes|1)$/i.test(isError.trim());
   if (typeof isError === 'boolean' || typeof isError === 'number') return Boolean(isError);

@@ -11,7 +11,7 @@ export interface ServerProcess {
   readonly input: Writable;
   readonly output: Readable;
   readonly errors: Readable;
-  /** Resolves with how it ended, as text. */
+  /** Resolves with a text that describes how it ended. */
   readonly ended: Promise<string>;
   /** Asks the server to exit and then kills it; resolves when all its processes are gone. */
   end(): Promise<void>;
@@ -57,7 +57,7 @@ export async function startServerProcess(
   const watch = HAS_GROUPS ? watchOver(pid) : null;
   const kill = (): void => {
     signalGroup(child, 'SIGKILL');
-    // Some helpers, such as browsers, run in their own process group.
+    // Some child processes, such as browsers, run in their own process group.
     killByEnvironment(SERVER_ID, id);
   };
   const gone = ended.then((how) => {

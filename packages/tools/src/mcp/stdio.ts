@@ -5,7 +5,7 @@ import { createMessageReader } from './read-message.ts';
 import { blockOf } from './schema/json-block.ts';
 import type { ServerProcess } from './server-process.ts';
 
-/** The longest quotation of a server's standard error, in characters. */
+/** The maximum length of a quotation from a server's standard error, in characters. */
 const MAX_ERROR_TEXT = 400;
 
 /** Color codes and the byte order mark, which some servers print before a message. */
@@ -29,9 +29,9 @@ interface StdioOptions {
 
 /**
  * A transport with one message per line over the streams of a child process. Other lines are
- * ignored, because servers print things. A line that is too long, or too many lines without an
- * answer among them, closes the connection and kills the server immediately, because a flooding
- * server does not respond either.
+ * ignored, because servers print all kinds of output. A line that is too long, or too many lines
+ * without a response among them, closes the connection and kills the server immediately, because a
+ * flooding server does not respond to requests either.
  */
 export function stdioTransport({
   server,

@@ -8,7 +8,7 @@ export interface SandboxLimits {
   readonly timeoutMs: number;
   /** How much output is kept, in characters: half from the start and half from the end. */
   readonly outputCharacters: number;
-  /** The most processes at a time. */
+  /** The maximum number of concurrent processes. */
   readonly processes: number;
   /** The memory limit of all processes together, and of each one, in bytes. */
   readonly memoryBytes: number;
@@ -16,7 +16,7 @@ export interface SandboxLimits {
   readonly diskBytes: number;
   /** The largest file a command can write, in bytes. */
   readonly fileBytes: number;
-  /** The size of the private /tmp and of /dev/shm, in bytes each; both are kept in memory. */
+  /** The size of the private /tmp, and also of /dev/shm, in bytes; both are held in memory. */
   readonly scratchBytes: number;
 }
 
@@ -64,7 +64,7 @@ export function sandboxForbiddenError(said: string): SandboxError {
 
 /** What a sandbox is built from. All paths are real paths. */
 interface SandboxPlan extends ClosedPaths {
-  /** The only writable folder; it has the same path inside the sandbox. */
+  /** The only writable folder; it has the same path inside and outside the sandbox. */
   readonly workspace: string;
   /** Additional read-only files, which may have disappeared by now. */
   readonly readOnly: readonly string[];

@@ -49,8 +49,8 @@ describe.runIf(inject('bubblewrapPath'))('the limits of a command', () => {
       // Resolves only when both pipes are closed, which every process of the sandbox holds open.
       expect(await running).toMatchObject({ ended: 'stopped' });
     };
-    // Several run concurrently, because a sandbox that waits for a core is stopped at moments it
-    // otherwise passes through quickly.
+    // Several run concurrently, because a sandbox that has to wait for a CPU core is also stopped
+    // at moments it otherwise passes through quickly.
     const inTurn = async (first: number): Promise<void> => {
       for (let at = first; at < moments.length; at += 6) await stopAt(moments[at] ?? 0);
     };
@@ -169,7 +169,7 @@ describe.runIf(inject('bubblewrapPath'))('the limits of a command', () => {
     expect(process.memoryUsage.rss() - before).toBeLessThan(300_000_000);
   });
 
-  it('[G06] make it die with Parley, however Parley ends', async () => {
+  it('[G06] kill it when Parley ends, however Parley ends', async () => {
     const program = `
       import { openSandbox } from ${JSON.stringify(import.meta.resolve('./sandbox.ts'))};
       const sandbox = openSandbox({ workspace: ${JSON.stringify(scene.workspace)}, forbidden: [] });

@@ -193,7 +193,7 @@ export type Ending = 'time' | 'stopped' | 'processes' | 'memory' | 'disk';
 
 /** The result of a command. */
 export interface CommandResult {
-  /** Standard output and error in the order of writing, with the middle cut out if too long. */
+  /** Standard output and error in the order of writing; if too long, the middle is left out. */
   readonly output: string;
   /** Null when Parley ended the command. */
   readonly exitCode: number | null;
@@ -202,7 +202,7 @@ export interface CommandResult {
    * number.
    */
   readonly signal: string | null;
-  /** Why Parley ended the command; null when it ended by itself. */
+  /** Why Parley ended the command; null when it ended on its own. */
   readonly ended: Ending | null;
   /** The duration, in ms. */
   readonly tookMs: number;
@@ -286,7 +286,7 @@ function parseStatusLine(line: string): z.infer<typeof Line> {
 /** The usage of a sandbox at one moment. */
 interface TreeUsage {
   readonly processes: number;
-  /** The anonymous memory of the processes, in bytes; files in /tmp have a limit of their own. */
+  /** The anonymous memory of the processes, in bytes; files in /tmp have a separate limit. */
   readonly memoryBytes: number;
   /**
    * The bytes written to disks so far; those of an ended process count once its parent has waited

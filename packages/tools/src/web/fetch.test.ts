@@ -89,7 +89,7 @@ describe('a fetch', () => {
     expect(scene.asked).toHaveLength(1);
   });
 
-  it('[G02] follows five redirects and not six', async () => {
+  it('[G02] follows five redirects but not six', async () => {
     const scene = await serve(({ url = '' }, response) => {
       const left = Number(url.slice(1));
       if (left === 0) response.end('there');

@@ -122,7 +122,7 @@ const HOSTILE = [
 ];
 
 describe('URLs that are never requested', () => {
-  it('are a long list', () => {
+  it('form a long list', () => {
     expect(new Set(HOSTILE).size).toBeGreaterThanOrEqual(100);
   });
 

@@ -6,7 +6,7 @@ import { FETCH_LIMITS, type FetchLimits, fetchResource, type Resource } from './
 import type { ReadablePage } from './html-to-markdown.ts';
 import type { PageOrder } from './page-thread.ts';
 
-/** A web page as text. All of it was written by strangers. */
+/** A web page as text. All of it was written by outsiders. */
 export interface WebPage {
   /** Its URL after redirects. */
   readonly url: string;

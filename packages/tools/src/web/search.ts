@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { WebError } from './addresses.ts';
 import { cleanOneLine } from './read-page.ts';
 
-/** One search result. All of it was written by strangers. */
+/** One search result. All of it was written by outsiders. */
 export interface SearchHit {
   readonly title: string;
   readonly url: string;
@@ -13,7 +13,7 @@ export interface SearchHit {
 /** A search query. */
 export interface SearchQuery {
   readonly query: string;
-  /** The most results to return. */
+  /** The maximum number of results to return. */
   readonly results: number;
 }
 
@@ -37,8 +37,8 @@ export interface SearchSettings {
 export type SearchWeb = (query: SearchQuery, signal: AbortSignal) => Promise<readonly SearchHit[]>;
 
 /**
- * The longest title, URL and snippet, in characters, so that one result does not crowd out the
- * others.
+ * The maximum length of a title, URL and snippet, in characters, so that one result does not crowd
+ * out the others.
  */
 const MAX_LENGTHS = { title: 200, url: 500, snippet: 400 };
 
@@ -256,7 +256,7 @@ const BRAVE: Engine = {
   settings: 'web.search.brave',
   meaning: { 422: 'it refused the key or the question; check web.search.brave.apiKey' },
 };
-/** The most results Brave returns per request. */
+/** The maximum number of results Brave returns per request. */
 const BRAVE_MOST = 20;
 
 /** Searches with Brave, which has its own index and requires a key. */

@@ -38,7 +38,7 @@ function callsSummary(calls: readonly ToolCallOfTurn[]): string {
   ].join(', ');
 }
 
-/** A call may never have ended: its turn was stopped or is waiting for a person. */
+/** A call may never have completed, because its turn was stopped or is waiting for a person. */
 function stateText(state: ToolCallOfTurn['state'], ms: number, isLive: boolean): string {
   if (state === 'running') return isLive ? 'running' : 'not finished';
   return state === 'failed' ? `failed, ${spanOf(ms)}` : spanOf(ms);

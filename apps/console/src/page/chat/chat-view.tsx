@@ -16,7 +16,7 @@ import { MessageLog } from './messages.tsx';
 /** The agent and its model. */
 export interface AgentInfo {
   readonly name: string;
-  /** Which model answers and why, in one sentence; empty until it is known. */
+  /** The model that answers and the reason, in one sentence; empty until it is known. */
   readonly model: string;
   /** Whether only the built-in model is available. */
   readonly offline: boolean;
@@ -47,7 +47,7 @@ export function ChatView({ client, agent, conversation: id }: ChatViewProps): VN
   }, []);
   const [edited, setEdited] = useEdited(chat);
   const send = (text: string): void => {
-    // A command takes no files, so they stay for the next message.
+    // A command takes no files, so they are kept for the next message.
     const files = text.trim().startsWith('/') ? [] : chosen.files;
     if (text.trim() === '' && files.length === 0) return;
     client.send(text, files, edited ?? undefined);
@@ -133,7 +133,7 @@ interface ModeAndModelProps extends Pick<ChatViewProps, 'client' | 'agent'> {
 
 /**
  * The mode and model of the chat, as far as they are known. A chat that already has messages will
- * soon be in the list.
+ * appear in the list soon.
  */
 function ModeAndModel({ id, isEmpty, agent, client }: ModeAndModelProps): VNode | null {
   const wasEmpty = useRef(false);
@@ -200,7 +200,7 @@ function actionsOf(client: ChatClient, write: (text: string) => void, focus: () 
       // A second click may arrive before the page is redrawn.
       if (chosenOf(answer, client.conversation.peek().entries) !== null) return;
       client.send(data);
-      // The clicked button disappears, so keyboard users would lose their focus.
+      // The clicked button disappears, so keyboard users would lose the focus.
       focus();
     },
   };
@@ -214,8 +214,8 @@ function readDraft(chat: string): string {
 }
 
 /**
- * The unsent text of a chat. It is stored immediately because the next moment may show another
- * chat.
+ * The unsent text of a chat. It is stored immediately because another chat may be shown the next
+ * moment.
  */
 function useDraft(chat: string): readonly [string, (text: string) => void] {
   const [draft, setDraft] = useState(() => readDraft(chat));
@@ -254,7 +254,7 @@ function keepDraft(key: string, text: string): void {
 
 const TO_TRY = ['What can you do?', 'Explain what a message queue is', '/help', '/status'];
 
-/** An empty chat: a welcome, and suggestions that `onTry` fills in or sends. */
+/** The view of an empty chat: a welcome, and suggestions that `onTry` fills in or sends. */
 function EmptyState(props: { agent: AgentInfo; onTry: (text: string) => void }): VNode {
   const { name, offline } = props.agent;
   return (

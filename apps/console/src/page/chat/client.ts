@@ -9,7 +9,7 @@ import type { FileStore } from './unsent-files.ts';
 
 const FIRST_CHAT = 'main';
 
-/** The chat as the views use it. */
+/** The interface to the chat that the views use. */
 export interface ChatClient {
   /** Connects, and sends messages left unsent by an earlier visit. */
   start(): void;
@@ -27,10 +27,10 @@ export interface ChatClient {
   send(text: string, files?: readonly File[], replaces?: string): void;
   /** Discards a refused message. */
   dismiss(id: string): void;
-  /** Shows the chat again without its cached state, after people deleted it. */
+  /** Shows the chat again without its cached state, after messages were deleted. */
   restart(): void;
   /**
-   * Counts changes in all conversations, for lists and badges; null when this person receives no
+   * Counts changes in all conversations, for lists and badges; null if this person receives no
    * events.
    */
   readonly changes: ReadonlySignal<number | null>;
@@ -57,7 +57,7 @@ const OVERTAKES = /^\s*\/(stop\s*$|(approve|deny)\b)/i;
 const TYPING_TIMEOUT_MS = 6_500;
 /**
  * How long to wait for the final text after a stream ends, in ms. If it does not arrive, the
- * history tells why.
+ * history explains why.
  */
 const LAST_PART_TIMEOUT_MS = 600;
 
@@ -97,7 +97,7 @@ export function createChatClient(deps: ChatClientDeps): ChatClient {
       for (const message of deps.unsent.all()) deliver(message);
       deps.connection.open({
         who(found) {
-          // Clears what an owner who used this tab earlier may have left in it.
+          // Clears any state left in this tab by an owner who used it earlier.
           if (found.role !== 'owner' && conversation.peek().entries.length > 0) deps.reload();
           me.value = found;
           live.follow(found.role === 'owner');
@@ -114,7 +114,7 @@ export function createChatClient(deps: ChatClientDeps): ChatClient {
             clearTimeout(typing);
             typing = window.setTimeout(() => apply({ type: 'typing-faded' }), TYPING_TIMEOUT_MS);
           }
-          // Reloads the history because the files of removed entries are gone too.
+          // Reloads the history because files of removed entries are gone as well.
           if (event.type === 'replaced') deps.connection.refresh();
           if (event.type === 'stream-end') {
             setTimeout(() => deps.connection.refresh(), LAST_PART_TIMEOUT_MS);
@@ -151,7 +151,7 @@ interface Composed extends Pick<Unsent, 'text' | 'chat' | 'replaces'> {
   readonly files: readonly File[];
 }
 
-/** Creates a new message in the form stored until the gateway has it. */
+/** Creates a new message in the form stored until the gateway has confirmed it. */
 function composeMessage(
   { newId, clock }: Pick<ChatClientDeps, 'newId' | 'clock'>,
   { files, ...composed }: Composed,

@@ -17,7 +17,7 @@ const press = (key: Partial<Key>, facts: Partial<ComposerFacts> = {}): KeyAction
     { matches: [], at: 0, draft: '', busy: false, isEdit: false, ...facts },
   );
 
-describe('the keys of the composer', () => {
+describe('the keyboard handling of the composer', () => {
   it.each<[string, Partial<Key>, Partial<ComposerFacts>, KeyAction]>([
     ['Enter sends', { key: 'Enter' }, { draft: 'hi' }, { kind: 'send', text: 'hi' }],
     ['Shift+Enter starts a new line', { key: 'Enter', shiftKey: true }, {}, { kind: 'type' }],
@@ -63,7 +63,7 @@ describe('the keys of the composer', () => {
     expect(press(key, { matches: COMMANDS, at: 1, draft: '/', busy: true })).toEqual(action);
   });
 
-  it('wraps around at both ends of the menu', () => {
+  it('wraps the selection around at both ends of the menu', () => {
     expect(press({ key: 'ArrowDown' }, { matches: COMMANDS, at: 3 })).toEqual({
       kind: 'choose',
       at: 0,

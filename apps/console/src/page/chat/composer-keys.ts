@@ -14,7 +14,7 @@ export type KeyAction =
   /** Stops editing and leaves the message as it was sent. */
   | { readonly kind: 'cancel-edit' };
 
-/** The parts of a keyboard event that matter here. */
+/** The relevant properties of a keyboard event. */
 export interface Key {
   readonly key: string;
   readonly shiftKey: boolean;
@@ -25,7 +25,7 @@ export interface Key {
 
 /** The state of the composer when the key is pressed. */
 export interface ComposerFacts {
-  /** The commands in the menu; empty when it is closed. */
+  /** The commands in the menu; empty if it is closed. */
   readonly matches: readonly CommandHint[];
   /** Index of the highlighted command. */
   readonly at: number;
@@ -40,7 +40,7 @@ export interface ComposerFacts {
  */
 const IN_COMPOSITION = 229;
 
-/** Decides what a key does. */
+/** Determines the action of a key. */
 export function afterKey(key: Key, { matches, at, draft, busy, isEdit }: ComposerFacts): KeyAction {
   if (key.isComposing || key.keyCode === IN_COMPOSITION) return { kind: 'type' };
   const command = matches[at];
@@ -58,7 +58,7 @@ export function afterKey(key: Key, { matches, at, draft, busy, isEdit }: Compose
   return { kind: 'type' };
 }
 
-/** The commands that a half-written line may become; none once a space or a second line follows. */
+/** The commands that a partly typed line may become; none after a space or a second line. */
 export function matchCommands(
   draft: string,
   commands: readonly CommandHint[],
@@ -69,8 +69,8 @@ export function matchCommands(
 }
 
 /**
- * The command, if the whole message is one; otherwise null. A command followed by more words is
- * shown as written.
+ * The command, if the message consists only of it; otherwise null. A command followed by more words
+ * is shown as written.
  */
 export function commandIn(text: string, commands: readonly CommandHint[]): string | null {
   const word = /^\s*\/([a-z0-9_]+)\s*$/i.exec(text)?.[1]?.toLowerCase();

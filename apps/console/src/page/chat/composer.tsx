@@ -5,8 +5,8 @@ import { Icon } from '../ui/icon.tsx';
 import { afterKey, type CommandHint, matchCommands } from './composer-keys.ts';
 
 /**
- * The length from which the style sheet gives the field a single text direction: detecting it per
- * line would take seconds.
+ * From this length, the style sheet gives the field a single text direction, because detecting it
+ * per line would take seconds.
  */
 const LONG = 20_000;
 
@@ -23,7 +23,7 @@ interface ComposerProps {
   readonly onDraft: (text: string) => void;
   readonly onSend: (text: string) => void;
   readonly onStop: () => void;
-  /** Stops editing and leaves the message as it was sent; null when no message is being edited. */
+  /** Stops editing and leaves the message as it was sent; null if no message is being edited. */
   readonly onCancelEdit: (() => void) | null;
   /** Controls beside the buttons below the field. */
   readonly children?: ComponentChildren;
@@ -182,7 +182,7 @@ function CommandMenu({ matches, at, onPick }: MenuProps): VNode | null {
           id={`command-${name}`}
           role="option"
           aria-selected={index === at}
-          // Runs before the field would lose its focus.
+          // Prevents the field from losing its focus.
           onMouseDown={(event) => event.preventDefault()}
           onClick={() => onPick(`/${name}`)}
         >

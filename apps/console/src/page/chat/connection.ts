@@ -4,8 +4,8 @@ import type { Me } from '../who.ts';
 import type { Link } from './conversation.ts';
 
 /**
- * The connection to the gateway: live events while it lasts, and the history each time it is
- * restored.
+ * The connection to the gateway. It delivers live events while it lasts, and the history each time
+ * it is restored.
  */
 export interface Connection {
   open(listener: ConnectionListener): void;
@@ -17,7 +17,7 @@ export interface Connection {
 
 /** Callbacks of the connection. */
 export interface ConnectionListener {
-  /** Called before the connection counts as online. */
+  /** Called before the connection is considered online. */
   who(me: Me): void;
   link(link: Link): void;
   event(event: WebEvent): void;
@@ -27,8 +27,8 @@ export interface ConnectionListener {
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 4_000;
 /**
- * The gateway sends a keep-alive every 20 s. Two missing ones mean that the connection is dead, for
- * example after a laptop slept.
+ * The gateway sends a keep-alive every 20 s. If two are missing, the connection is dead, for
+ * example after a laptop has slept.
  */
 const SILENCE_MS = 45_000;
 
@@ -36,9 +36,9 @@ const SILENCE_MS = 45_000;
 const STILL_GOOD_MS = 3_000;
 
 /**
- * Watches `base`/events and reconnects when it breaks. Events are opened before the history is
- * requested so that nothing is missed in between; both carry the same ids. The chat belongs to the
- * owner; other people get a connection without it.
+ * Watches `base`/events and reconnects when the connection breaks. Events are opened before the
+ * history is requested so that nothing is missed in between; both carry the same ids. The chat
+ * belongs to the owner; other people get a connection without it.
  */
 export function browserConnection(base: string): Connection {
   let listener: ConnectionListener | null = null;
@@ -48,7 +48,7 @@ export function browserConnection(base: string): Connection {
   let hasChat = false;
   let chat = 'main';
 
-  /** Returns whether the gateway answered and the chat is still shown. */
+  /** Loads the history. Returns whether the gateway answered and the chat is still shown. */
   async function loadHistory(): Promise<boolean> {
     const shown = chat;
     const history = hasChat ? await historyOf(base, shown) : null;
@@ -77,7 +77,7 @@ export function browserConnection(base: string): Connection {
       listener?.link('online');
       await readEvents(response.body, line, (event) => shown === chat && listener?.event(event));
     } catch {
-      // The next request for the history finds out why.
+      // The next request for the history reveals the reason.
     } finally {
       line?.abort();
     }
@@ -88,7 +88,7 @@ export function browserConnection(base: string): Connection {
       const shown = chat;
       await watch();
       if (shown !== chat) continue;
-      // Fetches what was missed, and finds out whether the session has ended.
+      // Fetches what was missed, and detects whether the session has ended.
       await loadHistory();
       const isOut = !isSignedIn();
       listener?.link(isOut ? 'signed-out' : 'reconnecting');
@@ -122,7 +122,7 @@ export function browserConnection(base: string): Connection {
   };
 }
 
-/** The history of a chat; null when the gateway did not answer. */
+/** The history of a chat; null if the gateway did not answer. */
 async function historyOf(base: string, chat: string): Promise<WebHistory | null> {
   try {
     const response = await request(`${base}/history?chat=${chat}`);
@@ -132,7 +132,7 @@ async function historyOf(base: string, chat: string): Promise<WebHistory | null>
   }
 }
 
-/** The signed-in person; null when there is none or the gateway could not say. */
+/** The signed-in person; null if there is none or the gateway could not answer. */
 async function askWho(signal: AbortSignal): Promise<Me | null> {
   const response = await request('/api/sessions/me', { signal });
   return response.ok ? await response.json() : null;

@@ -48,7 +48,7 @@ const deliveryOf = (conversation: Conversation, id: string) => {
   return entry?.kind === 'mine' ? entry.delivery : null;
 };
 
-describe('what the chat shows', () => {
+describe('the messages shown in the chat', () => {
   it('[D01] shows a message once, whether it is composed, sent, received as an event or loaded from the history', () => {
     const conversation = after(
       composed('m1', 10),
@@ -73,11 +73,11 @@ describe('what the chat shows', () => {
     expect(ids(applyChange(waiting, sent))).toEqual(['p1', 'm1']);
   });
 
-  it('puts the answer below its question, even when it comes first', () => {
+  it('puts the answer below its question, even if the answer arrives first', () => {
     expect(ids(after(event(part('p1', 12)), event(inbound('m1', 11))))).toEqual(['m1', 'p1']);
   });
 
-  it('does not move an answer when the history has an earlier time for it', () => {
+  it('keeps an answer in place when the history has an earlier time for it', () => {
     const live = after(event(inbound('m1', 1)), event(part('p1', 5)), event(inbound('m2', 4)));
     expect(
       ids(applyChange(live, history(inbound('m1', 1), part('p1', 3), inbound('m2', 4)))),
@@ -90,7 +90,7 @@ describe('what the chat shows', () => {
     const growing = after(event(inbound('m1', 1)), stream, composed('m3', 3), sent, stream);
     expect([ids(growing), growing.live?.place]).toEqual([['m1', 'm2', 'm3'], 'm1']);
     const ended = applyChange(growing, event({ type: 'stream-end', turnId: 't1' }));
-    // The history contains the later time of storage.
+    // In the history, the answer has the later time at which it was stored.
     for (const last of [event(part('p1', 9)), history(inbound('m1', 2), part('p1', 9))]) {
       const done = applyChange(ended, last);
       expect(ids(done)).toEqual(['m1', 'p1', 'm2', 'm3']);
@@ -98,12 +98,12 @@ describe('what the chat shows', () => {
     }
   });
 
-  it('does not show a message from an earlier visit twice when the gateway had received it after all', () => {
+  it('does not show a message from an earlier visit twice if the gateway had received it after all', () => {
     const conversation = after(history(inbound('m1', 5, 'answered')), composed('m1', 5));
     expect(deliveryOf(conversation, 'm1')).toEqual({ kind: 'sent', outcome: 'answered' });
   });
 
-  it('[U08] asks again with the last message that was sent and is not a command', () => {
+  it('[U08] asks again with the last sent message that is not a command', () => {
     const command = { kind: 'sent', outcome: 'command' } as const;
     const all = after(
       ...['m1', 'm2', 'm3'].map((id, at) => event(inbound(id, at))),
@@ -113,14 +113,14 @@ describe('what the chat shows', () => {
     expect(lastQuestion(all.entries)?.id).toBe('m2');
   });
 
-  it('[U08] removes what a later message replaced, whether told by an event or by the history', () => {
+  it('[U08] removes what a later message replaced, whether an event or the history reports it', () => {
     const all = after(event(inbound('m1', 1)), event(part('p1', 2)), event(inbound('m2', 3)));
     const gone = ['m1', 'p1'].map((id) => ({ type: 'replaced', id }) as const);
     expect(ids(gone.map(event).reduce(applyChange, all))).toEqual(['m2']);
     expect(ids(applyChange(all, history(...gone, inbound('m2', 3))))).toEqual(['m2']);
   });
 
-  it('skips unknown events and shows the rest', () => {
+  it('ignores unknown events and shows everything else', () => {
     const newer = JSON.parse('{ "type": "hologram", "messageId": "h", "at": 2 }');
     expect(ids(after(history(newer, inbound('m1', 5)), event(newer)))).toEqual(['m1']);
   });
@@ -142,7 +142,7 @@ describe('what the chat shows', () => {
     ['before', [0, 1, 2]],
     ['after', [1, 0, 2]],
   ])(
-    '[U08] remembers that a message replaced nothing, whether its event comes %s the receipt',
+    '[U08] remembers that a message replaced nothing, whether its event arrives %s the receipt',
     (_when, order) => {
       const changes: Change[] = [
         event(inbound('m1', 11)),
@@ -156,7 +156,7 @@ describe('what the chat shows', () => {
     },
   );
 
-  it('shows why a message was refused until it is dismissed', () => {
+  it('shows the reason for a refusal until the message is dismissed', () => {
     const refused: Change = {
       type: 'delivery',
       id: 'm1',
@@ -179,15 +179,15 @@ describe('an answer that is being written', () => {
     expect([final.live, ids(final)]).toEqual([null, ['p1']]);
   });
 
-  it('[F12] does not reappear when a late piece follows the final text', () => {
+  it('[F12] does not reappear when a late piece arrives after the final text', () => {
     expect(after(event(part('p1', 9)), stream('<p>a</p>')).live).toBeNull();
   });
 
-  it('[F12] disappears when it was stopped before its final text', () => {
+  it('[F12] disappears if it was stopped before its final text', () => {
     expect(after(online, stream('<p>a</p>'), end, history()).live).toBeNull();
   });
 
-  it('survives a history that is loaded in the middle of it', () => {
+  it('survives when the history is loaded while it is being written', () => {
     expect(after(online, stream('<p>a</p>'), history()).live?.html).toBe('<p>a</p>');
   });
 
@@ -245,12 +245,12 @@ describe('the pressed button', () => {
     expect(chosenOf(question, [question, entry])?.label ?? null).toBe(label);
   });
 
-  it('[G05] is the first of two', () => {
+  it('[G05] is the first one if two were pressed', () => {
     const both = [mine(deny.data, 101, sent), mine(approve.data, 102, sent)];
     expect(chosenOf(question, both)).toEqual(deny);
   });
 
-  it('is shown by its label, for that one press only', () => {
+  it('is shown by its label, for that button press only', () => {
     const again = { ...mine(deny.data, 200, sent), id: 'again' };
     const labels = labelsOf([question, mine(deny.data, 101, sent), again]);
     expect([...labels]).toEqual([['m', 'Deny']]);

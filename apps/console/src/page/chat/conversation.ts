@@ -3,21 +3,21 @@ import type { Button, ToolCallOfTurn } from '@parley/core';
 
 /** The delivery state of the person's own message. */
 export type Delivery =
-  /** `late` when the gateway could not be reached; sending is retried until it can. */
+  /** `late` if the gateway could not be reached; sending is retried until it can. */
   | {
       readonly kind: 'sending';
       readonly late: boolean;
       /** The share of its files already sent, from 0 to 1; absent without files. */
       readonly sent?: number;
     }
-  /** `outcome` tells how its turn ended; null while it is pending. */
+  /** `outcome` is the outcome of its turn; null while it is pending. */
   | {
       readonly kind: 'sent';
       readonly outcome: string | null;
-      /** It was meant to replace the last message, which was no longer the last. */
+      /** It was intended to replace the last message, which was no longer the last one. */
       readonly isNew?: true;
     }
-  /** The gateway will not accept it, however often it is sent. */
+  /** The gateway will never accept it, so it is not resent. */
   | { readonly kind: 'refused'; readonly reason: string };
 
 /** A message of the person. */
@@ -41,8 +41,8 @@ export interface Answer {
   readonly buttons: readonly Button[];
   readonly at: number;
   /**
-   * The id of the entry above it, so that messages sent while it was written stay below it. When
-   * absent, its time decides.
+   * The id of the entry above it, so that messages sent during the answer stay below it. Without
+   * it, its time decides.
    */
   readonly place?: string;
 }
@@ -59,7 +59,7 @@ export interface Live {
   readonly place: string | null;
 }
 
-/** The connection to the gateway as the person sees it. */
+/** The state of the connection to the gateway, as shown to the person. */
 export type Link = 'connecting' | 'online' | 'reconnecting' | 'signed-out';
 
 /** Everything the chat view shows. */
@@ -87,7 +87,7 @@ export type Change =
       readonly files?: readonly WebFile[] | undefined;
       readonly at: number;
     }
-  /** Another chat is shown. */
+  /** A different chat is shown. */
   | { readonly type: 'opened' }
   | {
       readonly type: 'delivery';
@@ -99,7 +99,7 @@ export type Change =
   | { readonly type: 'link'; readonly link: Link }
   | { readonly type: 'typing-faded' };
 
-/** A conversation about which nothing is known yet. */
+/** The initial state, in which nothing about the conversation is known yet. */
 export const UNKNOWN: Conversation = {
   entries: [],
   live: null,
@@ -138,15 +138,15 @@ export function applyChange(now: Conversation, change: Change): Conversation {
 
 /**
  * An answer that was being written when the connection broke either continues with the next event
- * or is over. A signed-out browser keeps its unsent messages and drops everything received from the
- * gateway.
+ * or has ended. A signed-out browser keeps its unsent messages and drops everything received from
+ * the gateway.
  */
 function cutOff(now: Conversation, link: Link): Conversation {
   if (link === 'signed-out') return { ...UNKNOWN, link, entries: now.entries.filter(isUnsent) };
   return { ...now, link, typing: false, live: now.live && { ...now.live, ended: true } };
 }
 
-/** Whether an answer is under way that `/stop` would end. */
+/** Whether an answer is in progress that `/stop` would end. */
 export function isAnswering({ live, typing, link }: Conversation): boolean {
   return link === 'online' && (typing || (live !== null && !live.ended));
 }
@@ -177,7 +177,7 @@ function afterEvent(now: Conversation, event: WebEvent): Conversation {
   }
 }
 
-/** The visible state of a running turn, below the entries that preceded it. */
+/** The live state of a running turn, positioned below the entries that preceded it. */
 function liveOf({ live, entries }: Conversation, turnId: string): Live {
   if (live?.turnId === turnId) return live;
   const place = entries.findLast((entry) => !isUnsent(entry))?.id ?? null;
@@ -283,7 +283,7 @@ function merged(old: Entry | undefined, entry: Entry): Entry {
     return { ...entry, at: old.at, ...(old.place !== undefined && { place: old.place }) };
   }
   if (old?.kind !== 'mine' || entry.kind !== 'mine' || old.delivery.kind !== 'sent') return entry;
-  // The message is already stored, so the state of another attempt does not matter.
+  // The message is already stored, so the state of another attempt is irrelevant.
   if (entry.delivery.kind !== 'sent') return old;
   const outcome = entry.delivery.outcome ?? old.delivery.outcome;
   return { ...entry, delivery: { ...old.delivery, ...entry.delivery, outcome } };
@@ -313,14 +313,14 @@ function hasAnswer(entries: readonly Entry[], turnId: string): boolean {
 
 /**
  * The button below an answer that was pressed, here or in another tab, or whose text was typed;
- * null when none was. It is derived from the conversation, so it survives reloads and restarts of
+ * null if none was. It is derived from the conversation, so it survives reloads and restarts of
  * the gateway.
  */
 export function chosenOf(answer: Answer, entries: readonly Entry[]): Button | null {
   return pressOf(answer, entries)?.button ?? null;
 }
 
-/** The labels of pressed buttons, by the id of the message that the press sent. */
+/** The labels of pressed buttons, by the id of the message that each button press sent. */
 export function labelsOf(entries: readonly Entry[]): ReadonlyMap<string, string> {
   const presses = entries.flatMap((entry) =>
     entry.kind === 'answer' ? (pressOf(entry, entries) ?? []) : [],
@@ -338,7 +338,7 @@ function pressOf({ buttons, at }: Answer, entries: readonly Entry[]): Press | nu
   if (buttons.length === 0) return null;
   for (const entry of entries) {
     if (entry.kind !== 'mine' || entry.delivery.kind === 'refused') continue;
-    // An unsent message carries the time of this browser, whose clock may be wrong.
+    // An unsent message has the time of this browser, whose clock may be wrong.
     if (entry.delivery.kind === 'sent' && entry.at < at) continue;
     const button = buttons.find(({ data }) => data === entry.text.trim());
     if (button !== undefined) return { id: entry.id, button };

@@ -8,8 +8,8 @@ import type { Conversation } from './conversation.ts';
 import { Picture, Thumbnail } from './pictures.tsx';
 
 /**
- * The files of a message. Pictures are shown, and every file can be saved while the gateway keeps
- * it.
+ * The files of a message. Pictures are shown, and every file can be saved as long as the gateway
+ * keeps it.
  */
 export function MessageFiles({
   files,
@@ -60,10 +60,10 @@ function FileLine({ file, path, isSending }: LineProps): VNode {
   );
 }
 
-/** The files for the next message, and why others were not added. */
+/** The files for the next message, and why other files were rejected. */
 interface Chosen {
   readonly files: readonly File[];
-  /** Why the last files were not added; empty when they were. */
+  /** Why the last files were not added; empty if they were. */
   readonly trouble: string;
   add(files: readonly File[]): void;
   drop(event: DragEvent): void;
@@ -71,7 +71,7 @@ interface Chosen {
   clear(): void;
 }
 
-/** Collects files for the next message, within the limits of the gateway. */
+/** Collects files for the next message, within the gateway's limits. */
 export function useChosenFiles(
   limits: Conversation['limits'],
   field: RefObject<HTMLTextAreaElement>,
@@ -126,7 +126,7 @@ export function ChosenFiles({ files, trouble, remove }: Chosen): VNode {
   );
 }
 
-/** Why these files cannot be sent together; null when they can. */
+/** Why these files cannot be sent together; null if they can. */
 function filesRefusal(files: readonly File[], limits: Conversation['limits']): string | null {
   if (limits === undefined) return null;
   const large = files.find(({ size }) => size > limits.file);
@@ -141,7 +141,7 @@ function filesRefusal(files: readonly File[], limits: Conversation['limits']): s
 
 const MB = 1_024 * 1_024;
 
-/** A size in kB or MB. */
+/** A file size in kB or MB. */
 function sizeOf(bytes: number): string {
   return bytes < MB ? `${Math.ceil(bytes / 1_024)} kB` : `${Math.round((bytes / MB) * 10) / 10} MB`;
 }

@@ -34,7 +34,7 @@ interface LogProps {
 /**
  * All messages, oldest first. Finished ones are in a live region that screen readers announce as
  * they arrive. The growing answer is outside of it, because every piece would be announced again;
- * messages sent meanwhile follow below.
+ * messages sent in the meantime follow below.
  */
 export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
   const { entries, live, typing, commands, link, calls } = conversation;
@@ -138,7 +138,7 @@ export interface MessageActions {
 interface MineProps {
   readonly message: Mine;
   readonly commands: readonly CommandHint[];
-  /** The label of the pressed button, if this message was a press. */
+  /** The label of the pressed button, if this message was sent by a button press. */
   readonly label: string | null;
   readonly actions: MessageActions;
   /** Whether it is the person's last message. */
@@ -147,7 +147,9 @@ interface MineProps {
   readonly isStopMarked: boolean;
 }
 
-/** A message from the person: a bubble, or a small centered mark for a command or a press. */
+/**
+ * A message from the person: a bubble, or a small centered mark for a command or a button press.
+ */
 function MineMessage(props: MineProps): VNode {
   const { message, commands, label, actions, isLast, isStopMarked } = props;
   const { text, at, delivery } = message;
@@ -220,7 +222,7 @@ function DeliveryNote({ message, actions, isLast, isStopMarked }: NoteProps): VN
   );
 }
 
-/** The status line under the person's own message. */
+/** The status line below the person's own message. */
 function deliveryText(delivery: Delivery, at: number, isStopMarked: boolean): string {
   if (delivery.kind === 'refused') return delivery.reason;
   if (delivery.kind === 'sending') {
@@ -238,7 +240,7 @@ interface AnswerProps {
   readonly message: Answer;
   /** The agent's name. */
   readonly agent: string;
-  /** The button below it that was pressed. */
+  /** The button pressed below the answer. */
   readonly chosen: Button | null;
   /** The pending call that its buttons decide on. */
   readonly asked: WaitingApproval | null;
@@ -310,13 +312,14 @@ function CopyButton({ box }: { readonly box: RefObject<HTMLElement> }): VNode {
 
 interface ChoicesProps {
   readonly buttons: readonly Button[];
-  /** The pressed button; once it is set, nothing can be chosen any more. */
+  /** The pressed button; once it is set, no other can be chosen. */
   readonly chosen: Button | null;
   readonly onPress: (button: Button) => void;
 }
 
 /**
- * The buttons below an answer. All look alike, because approving must not be easier than denying.
+ * The buttons below an answer. They all look alike, because approving must not be easier than
+ * denying.
  */
 function Choices({ buttons, chosen, onPress }: ChoicesProps): VNode | null {
   if (buttons.length === 0) return null;

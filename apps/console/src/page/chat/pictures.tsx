@@ -44,7 +44,7 @@ export function Thumbnail({ file }: { readonly file: File }): VNode | null {
   );
 }
 
-/** The bytes of a picture; null when the response has no picture type. */
+/** The bytes of a picture; null if the response does not have a picture type. */
 async function fetchPicture(path: string): Promise<Blob | null> {
   const file = await fetchFile(path);
   return file?.type.startsWith('image/') ? file : null;
@@ -55,7 +55,7 @@ async function keepFile(file: File): Promise<Blob> {
 }
 
 /**
- * An object URL for bytes, valid while they are shown; null while they load, `gone` when there are
+ * An object URL for bytes, valid while they are shown; null while they load, `gone` if there are
  * none.
  */
 function useAddress<Source>(

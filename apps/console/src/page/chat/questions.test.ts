@@ -14,7 +14,7 @@ describe('questions in the chat', () => {
     [[]],
     [[{ label: 'Red', data: '/answer K7Q2 1' }]],
     [[{ label: 'Run the plan', data: '/run K7Q2' }]],
-  ])('[G05] %j decide on no call', (buttons) => {
+  ])('[G05] %j decide on none', (buttons) => {
     expect(approvalCode(buttons)).toBeNull();
   });
 });

@@ -9,7 +9,7 @@ export type Questions = ReadonlyMap<string, WaitingApproval>;
 
 const APPROVE = /^\/approve (\S+)$/;
 
-/** The code of the call that these buttons decide on; null when they decide on none. */
+/** The code of the call that these buttons decide on; null if they do not decide on any. */
 export function approvalCode(buttons: readonly Button[]): string | null {
   for (const { data } of buttons) {
     const code = APPROVE.exec(data)?.[1];
@@ -37,7 +37,7 @@ export function useQuestions(entries: readonly Entry[]): Questions {
   }, [open, known]);
 }
 
-/** The codes of the questions that no button of the chat has answered. */
+/** The codes of questions in the chat that no button press has answered. */
 function openCodes(entries: readonly Entry[]): readonly string[] {
   return entries.flatMap((entry) => {
     const code = entry.kind === 'answer' ? approvalCode(entry.buttons) : null;

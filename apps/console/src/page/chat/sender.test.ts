@@ -6,7 +6,10 @@ type Reply = Response | 'unreachable';
 const ok = () => Response.json({ outcome: { kind: 'accepted' }, at: 7 });
 const status = (code: number, error = 'no') => Response.json({ error }, { status: code });
 
-/** A sender whose gateway answers from a list. Pauses end immediately unless they are held. */
+/**
+ * A sender whose gateway replies with the responses in a list. Pauses end immediately unless they
+ * are held.
+ */
 function scene(replies: Reply[], hold = false) {
   const sent: string[] = [];
   const heard: [string, Delivery][] = [];
@@ -32,7 +35,7 @@ function scene(replies: Reply[], hold = false) {
 const message = (id: string) => ({ id, text: 'hello', at: 1 });
 
 describe('sending', () => {
-  it('[D01] resends with the same id until the gateway has it', async () => {
+  it('[D01] resends with the same id until the gateway has accepted it', async () => {
     const { sender, sent, states, settle } = scene(['unreachable', status(503), 'unreachable']);
     sender.send(message('a'));
     await settle();
@@ -54,7 +57,7 @@ describe('sending', () => {
     },
   );
 
-  it('[D02] keeps the order: the second message waits for the first', async () => {
+  it('[D02] keeps the order: the second message waits until the first is sent', async () => {
     const { sender, sent, settle } = scene(['unreachable', 'unreachable']);
     sender.send(message('a'));
     sender.send(message('b'));
@@ -90,7 +93,7 @@ describe('sending', () => {
   });
 });
 
-describe("the meaning of the gateway's answers", () => {
+describe("interpreting the gateway's answers", () => {
   it.each<[number, Parameters<typeof readAnswer>[1], string]>([
     [200, { outcome: { kind: 'accepted', conversationId: 'c' }, at: 5 }, 'sent'],
     [200, { outcome: { kind: 'duplicate' } }, 'sent'],

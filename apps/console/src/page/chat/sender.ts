@@ -113,7 +113,7 @@ async function postMessage(deps: SenderDeps, message: Unsent): Promise<Attempt> 
   }
 }
 
-/** Marks a message that was meant to replace another one and did not. */
+/** Marks a message that was intended to replace another one but did not. */
 function withNote(attempt: Attempt, { replaces }: Unsent): Attempt {
   if (typeof attempt !== 'object' || attempt.delivery.kind !== 'sent') return attempt;
   if (replaces === undefined || attempt.hasReplaced) return attempt;
@@ -187,8 +187,8 @@ export interface UnsentStore {
 const PREFIX = 'parley.unsent.';
 
 /**
- * Uses one key per message, so that two tabs cannot overwrite each other's. Never throws: when the
- * storage is full, the message is merely not kept.
+ * Uses one key per message, so that two tabs cannot overwrite each other's messages. Never throws:
+ * when the storage is full, the message is merely not stored.
  */
 export function createUnsentStore(storage: Storage): UnsentStore {
   return {

@@ -12,7 +12,7 @@ const answer = (id: string, html: string, turnId: string | null = null): Entry =
 const NOTICE = answer('notice', '<p>Stopped.</p>');
 const CUT = answer('cut', '<p>Word 1.</p><p><em>Stopped.</em></p>', 't');
 
-describe('the marks of a stopped answer', () => {
+describe('marks for a stopped answer', () => {
   it.each<[string, readonly Entry[], readonly string[]]>([
     [
       'only the answer is marked',

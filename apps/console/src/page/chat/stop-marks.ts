@@ -1,27 +1,27 @@
 import { type CommandHint, commandIn } from './composer-keys.ts';
 import type { Entry } from './conversation.ts';
 
-/** Which marks of a stopped turn are redundant. */
+/** The redundant marks of stopped turns. */
 export interface StopMarks {
   /**
    * Ids of entries that repeat what the answer already says: `/stop`, and the notice that confirms
    * it.
    */
   readonly hidden: ReadonlySet<string>;
-  /** Index of the last `/stop`, or -1. Whatever was stopped before it already has its mark. */
+  /** Index of the last `/stop`, or -1. Answers stopped before it already have their own mark. */
   readonly last: number;
 }
 
-/** The end of an answer that was stopped in the middle. */
+/** Matches the end of an answer that was stopped midway. */
 const STOPPED_ANSWER = /<em>Stopped\.<\/em><\/p>\s*$/;
 const STOPPED_NOTICE = /^<p>Stopped\.<\/p>\s*$/;
 /**
- * The maximum distance of the notice and the end of the answer, which are stored one after the
+ * The maximum distance between the notice and the end of the answer, which are stored one after the
  * other in either order.
  */
 const NEAR = 2;
 
-/** Finds redundant marks, so that stopping an answer leaves exactly one. */
+/** Finds redundant marks, so that stopping an answer leaves exactly one visible mark. */
 export function stopMarks(entries: readonly Entry[], commands: readonly CommandHint[]): StopMarks {
   const isStop = (entry: Entry): boolean =>
     entry.kind === 'mine' &&

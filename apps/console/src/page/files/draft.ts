@@ -7,7 +7,7 @@ export interface Draft {
   readonly text: string;
 }
 
-/** The draft of a file; null when there is none or it cannot be read. */
+/** The draft of a file; null if there is none or it cannot be read. */
 export function draftOf(name: string): Draft | null {
   try {
     const [print, base, text]: unknown[] = JSON.parse(localStorage.getItem(draftKey(name)) ?? '[]');
@@ -27,7 +27,7 @@ export function keepDraft(name: string, draft: Draft | null): void {
       localStorage.setItem(draftKey(name), JSON.stringify([base.print, base.text, text]));
     }
   } catch {
-    // The storage is full; the page is closing, so nobody can be told.
+    // The storage is full. The page is closing, so this cannot be reported.
   }
 }
 

@@ -17,7 +17,8 @@ interface EditingProps {
 }
 
 /**
- * A file's editor and its actions. The typed text stays, whatever happens to the file meanwhile.
+ * A file's editor and its actions. The typed text is kept, whatever happens to the file in the
+ * meantime.
  */
 export function Editing({ file, work }: EditingProps): VNode {
   const { name } = file;
@@ -123,7 +124,7 @@ function useTyped(file: OpenFile, onSave: () => void) {
   useEffect(() => {
     if (file.print === base.print) return;
     const known = sent.current ?? base.text;
-    // Text typed since then stays; a secret that was typed is masked from now on.
+    // Text typed since then is kept; a secret that was typed is masked from now on.
     if (editor.current?.text() === known) take();
     else if (sent.current !== null) setBase({ print: file.print, text: sent.current });
     sent.current = null;
@@ -138,7 +139,7 @@ interface OvertakenProps {
   readonly onTake: () => void;
 }
 
-/** The file was changed elsewhere while it was being edited here. */
+/** The file was changed elsewhere during editing. */
 function Overtaken({ file, onOverwrite, onTake }: OvertakenProps): VNode {
   return (
     <section class="card" aria-label="The file has changed">

@@ -9,12 +9,12 @@ import { readersOf, type ShownFile } from './readers.ts';
 
 interface SheetProps {
   readonly name: string;
-  /** Absent when the file does not exist yet or the list has not been loaded. */
+  /** Absent if the file does not exist yet or the list has not been loaded. */
   readonly facts: ShownFile | undefined;
   readonly version: string | undefined;
 }
 
-/** One file: its cost and readers, the editor, and its history. */
+/** One file with its token cost, readers, editor and history. */
 export function FileSheet({ name, facts, version }: SheetProps): VNode {
   const data = useOperation('files/open', { name });
   const work = useWork();

@@ -19,8 +19,8 @@ interface ModeProps {
   readonly mode: Mode;
   readonly onChoose: (mode: Mode) => void;
   /**
-   * Whether to hide the label from sight, as the value explains itself; screen readers still read
-   * it.
+   * Whether to hide the label visually, because the value is self-explanatory; screen readers still
+   * read it.
    */
   readonly isLabelHidden?: boolean;
 }
@@ -51,7 +51,7 @@ export function ModeChoice({ mode, onChoose, isLabelHidden }: ModeProps): VNode 
 
 interface ModelProps extends Pick<ModeProps, 'isLabelHidden'> {
   readonly of: Pick<ConversationReport, 'model' | 'models' | 'usualModel'>;
-  /** Selects a model; null for the one in the settings. */
+  /** Selects a model; null for the model in the settings. */
   readonly onChoose: (model: string | null) => void;
 }
 
@@ -79,7 +79,7 @@ export function ModelChoice({ of, onChoose, isLabelHidden }: ModelProps): VNode 
   );
 }
 
-/** The name of a model, without its server and how it was chosen. */
+/** The name of a model, without its server and the reason for its selection. */
 function nameOf(usualModel: string): string {
   return usualModel.split(/ at |: |; /)[0] ?? usualModel;
 }

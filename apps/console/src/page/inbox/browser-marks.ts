@@ -2,18 +2,18 @@ import type { WebChat } from '@parley/channels/web';
 import type { InputOf } from '@parley/gateway/operations';
 import type { ListedConversation } from './rows.ts';
 
-/** The marks of a new inbox, as `conversations/begin-inbox` accepts them. */
+/** The marks of a new inbox, in the format of `conversations/begin-inbox`. */
 type BrowserMarks = InputOf<'conversations/begin-inbox'>;
 
 /** The storage keys under which earlier versions of the page kept the marks in this browser. */
 const MARKS = 'parley.inbox';
 const SEEN = 'parley.seen';
-/** Followed by the id of a chat of the page. */
+/** The prefix of these keys; the id of a chat on the page follows. */
 const SEEN_CHAT = 'parley.seen.';
-/** Earlier versions put this before the ids of chat rows. */
+/** The prefix that earlier versions put before the ids of chat rows. */
 const CHAT_ROW = 'chat ';
 
-/** The limit of each of the operation's lists. */
+/** The maximum length of each list that the operation accepts. */
 const MAX_MARKS = 500;
 const MAX_TITLE = 80;
 
@@ -22,7 +22,7 @@ interface Known {
   readonly chats: readonly WebChat[];
 }
 
-/** The marks still stored in this browser, by conversation id; null when there are none. */
+/** The marks still stored in this browser, by conversation id; null if there are none. */
 export function readBrowserMarks(
   storage: Pick<Storage, 'getItem'>,
   { conversations, chats }: Known,
@@ -65,7 +65,7 @@ function isUnread({ channel, id, newest }: ListedConversation, seen: Stored | nu
 
 type Stored = Readonly<Record<string, unknown>>;
 
-/** Parses a stored value; null when it is missing or unusable. */
+/** Parses a stored value; null if it is missing or unusable. */
 function readJson(storage: Pick<Storage, 'getItem'>, key: string): Stored | null {
   try {
     const value: unknown = JSON.parse(storage.getItem(key) ?? 'null');

@@ -12,7 +12,7 @@ import type { InboxRow } from './rows.ts';
 
 export interface ChatMenuProps {
   readonly state: InboxState;
-  /** Whether a chat of this page is shown, rather than a conversation of another channel. */
+  /** Whether a chat of this page is shown, rather than a conversation on another channel. */
   readonly isChat: boolean;
   readonly clearContext: () => void;
   /** Shows the chat of the page without the deleted messages. */
@@ -136,7 +136,7 @@ interface DeleteProps extends ChatMenuProps {
   readonly close: () => void;
 }
 
-/** Deletes the conversation after telling what will be lost. */
+/** Deletes the conversation after showing what will be lost. */
 function DeleteItem({ row, state, isChat, restart, close }: DeleteProps): VNode {
   const [isAsked, setAsked] = useState(false);
   const contents = useOperation('conversations/contents', isAsked ? { id: row.id } : null);

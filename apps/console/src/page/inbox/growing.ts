@@ -4,17 +4,20 @@ import { useRef } from 'preact/hooks';
 import { ask, type Failure, readPath } from '../gateway.ts';
 import { type Again, type Data, useOperation } from '../ui/data.tsx';
 
-/** A page of a list: its items, and the cursor for the next page (`before=`), null at the end. */
+/**
+ * A page of a list: its items, and the cursor for the next page (`before=`), which is null at the
+ * end.
+ */
 interface Page<Item> {
   readonly items: readonly Item[];
   readonly next: string | number | null;
 }
 
-/** A list that changes at its beginning while older pages are read. */
+/** A list that changes at its beginning while older pages are loaded. */
 export interface Growing<Answer, Item> extends Data<readonly Item[]> {
   /** The gateway's latest answer for the first page; older pages may be out of date. */
   readonly first: Answer | undefined;
-  /** Loads the next older page; null when there is none. */
+  /** Loads the next older page; null if there is none. */
   readonly older: (() => Promise<void>) | null;
 }
 
@@ -27,8 +30,8 @@ interface Known<Item> {
 }
 
 /**
- * Loads the first page of an operation as `useOperation` does, and older pages on request. Older
- * pages are kept when the first page is refreshed, unlike with `usePages`. Items with the same key
+ * Loads the first page of an operation as `useOperation` does, and older pages on request. Unlike
+ * with `usePages`, older pages are kept when the first page is refreshed. Items with the same key
  * are merged, and the most recently loaded version wins; their order is unspecified.
  */
 export function useGrowing<Name extends OperationName, Item>(

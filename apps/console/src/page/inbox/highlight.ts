@@ -13,7 +13,7 @@ export function folded(letter: string): string {
 }
 
 /**
- * Splits a text into pieces, marking the search words as hits. Joined, the pieces are the original
+ * Splits a text into pieces, marking the search words as hits. The joined pieces are the original
  * text.
  */
 export function highlighted(text: string, asked: string): readonly Piece[] {
@@ -47,7 +47,7 @@ function piecesOf(letters: readonly string[], isHit: readonly boolean[]): readon
   const pieces: { text: string; isHit: boolean }[] = [];
   for (const [at, letter] of letters.entries()) {
     const last = pieces.at(-1);
-    // A combining accent belongs to the letter before it.
+    // A combining accent counts as part of the preceding letter.
     const hit = folded(letter) === '' ? last?.isHit === true : isHit[at] === true;
     if (last?.isHit === hit) last.text += letter;
     else pieces.push({ text: letter, isHit: hit });

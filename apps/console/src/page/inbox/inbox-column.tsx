@@ -29,7 +29,7 @@ const TYPING_PAUSE_MS = 200;
 
 export interface ColumnProps {
   readonly route: Route;
-  /** The chat of the page that is open. */
+  /** The open chat of the page. */
   readonly chat: string;
   readonly isOnline: boolean;
   readonly state: InboxState;

@@ -6,7 +6,7 @@ import { amount } from '../ui/format.ts';
 import { List, Show } from '../ui/widgets.tsx';
 import { WhySheet } from '../why.tsx';
 
-/** How many of the newest messages are searched for one with a trace. */
+/** How many of the newest messages are searched for one that has a trace. */
 const NEWEST = 10;
 
 interface LastProps {
@@ -59,10 +59,10 @@ interface SummaryProps {
   readonly prompt: OutputOf<'prompts/show'>;
 }
 
-/** The sections of a request that consist of messages; the others sum up layers. */
+/** The sections of a request that consist of messages; the others summarize layers. */
 const MESSAGE_SECTIONS: ReadonlySet<string> = new Set(['history', 'message']);
 
-/** The size of a prompt and of each of its layers. */
+/** Shows the size of a prompt and each of its layers. */
 function PromptSummary({ turn, prompt }: SummaryProps): VNode {
   const { tokens, characters, layout, model, parts, sections } = prompt;
   const rows = [

@@ -24,8 +24,7 @@ interface PanelProps {
 }
 
 /**
- * The panel beside a conversation: its mode, model, spending, people and files, and what happened
- * last.
+ * The panel beside a conversation: its mode, model, spending, people, files and latest activity.
  */
 export function ConversationPanel({ id, state }: PanelProps): VNode {
   const tab = useSignal<(typeof TABS)[number]>('Details');

@@ -28,7 +28,7 @@ export function useReading(
 }
 
 interface Beginning {
-  /** Null until it is known who reads. */
+  /** Null until the reader is known. */
   readonly list: {
     readonly conversations: readonly ListedConversation[];
     readonly isKnownReader: boolean;
@@ -37,7 +37,7 @@ interface Beginning {
 }
 
 /**
- * Creates a person's inbox at their first visit and hands over, once, the marks stored in this
+ * Creates a person's inbox on their first visit and transfers, once, the marks stored in this
  * browser.
  */
 export function useBeginning({ list, chats }: Beginning): void {
@@ -50,7 +50,7 @@ export function useBeginning({ list, chats }: Beginning): void {
     isBegun.current = true;
     if (kept === null && isKnownReader) return;
     void order('conversations/begin-inbox', kept ?? {}).then((failed) => {
-      // Marks that are refused stay in the browser, and the next visit tries again.
+      // Marks that are refused stay in the browser, and the next visit retries.
       if (failed === undefined) dropBrowserMarks(localStorage, chats);
       refresh();
     });

@@ -11,17 +11,19 @@ import { Who } from '../who.ts';
 
 type ConversationReport = OutputOf<'conversations/show'>;
 
-/** The name of an owner without a sign-in of their own. */
+/** The name of an owner without a personal sign-in. */
 const UNNAMED = 'The owner';
 
-/** The channel without a person to read a reply: programs wait for the answer to their request. */
+/**
+ * The channel where no person reads a reply, because programs wait for the answer to their request.
+ */
 const PROGRAMS = 'api';
 
 interface ReplyProps {
   readonly report: ConversationReport;
 }
 
-/** Below a conversation: who is answering it, and the field to write into it (U12). */
+/** The area below a conversation: who is answering it, and the reply field (U12). */
 export function Reply({ report }: ReplyProps): VNode | null {
   if (report.channel === PROGRAMS) return null;
   if (report.channel === 'web') {
@@ -79,7 +81,7 @@ function ReplyForm({ report }: ReplyProps): VNode {
   const { outcome, run } = useWork();
   const [as, setAs] = useState<InputOf<'conversations/reply'>['as']>('agent');
   const [text, setText] = useState(() => localStorage.getItem(DRAFT + id) ?? '');
-  // Stays the same until the message is accepted, so that a retry cannot send it twice.
+  // Does not change until the message is accepted, so that a retry cannot send it twice.
   const request = useRef(randomId());
   const write = (next: string): void => {
     setText(next);

@@ -10,7 +10,7 @@ interface LinksProps {
   readonly rows: readonly InboxRow[];
   readonly filter: RowFilter;
   readonly isChosen: (row: InboxRow) => boolean;
-  /** Loads older conversations; null when all are loaded. */
+  /** Loads older conversations; null if all are loaded. */
   readonly older: (() => Promise<void>) | null;
 }
 
@@ -88,7 +88,9 @@ function Mark({ row }: { readonly row: InboxRow }): VNode | null {
   return isNew ? <b class="mark is-new">New</b> : null;
 }
 
-/** The time if it was today, the weekday within a week, otherwise the date. */
+/**
+ * Formats a time: the time of day if it was today, the weekday within a week, otherwise the date.
+ */
 function shortTimeOf(at: number): string {
   const now = Date.now();
   const day = dayOf(at, now);

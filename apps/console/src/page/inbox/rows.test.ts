@@ -30,8 +30,8 @@ const known = {
 const at = (moment: number) =>
   ({ last: { direction: 'in', at: moment, text: '', by: null } }) as const;
 
-describe('the rows of the inbox', () => {
-  it('[U03] list each chat of the page once, by its own title, beside conversations of all channels', () => {
+describe('the inbox rows', () => {
+  it('[U03] list each chat of the page once, under its own title, beside conversations of all channels', () => {
     const web = { channel: 'web', chatId: 'c1', title: 'Owner', isNew: true };
     const own = conversation('w', { ...web, ...at(5) });
     const rows = inboxRows({
@@ -50,7 +50,7 @@ describe('the rows of the inbox', () => {
     ]);
   });
 
-  it('[U03] start with pinned conversations and show the names given to them', () => {
+  it('[U03] start with pinned conversations and show the names chosen for them', () => {
     const none = { title: null, isPinned: false, isArchived: false };
     const rows = inboxRows({
       ...known,
@@ -78,7 +78,7 @@ describe('the rows of the inbox', () => {
     ['the reader in their own chat', { channel: 'web' }, 'in', null, 'You: Yes.'],
     ["the agent in the reader's own chat", { channel: 'web' }, 'out', null, 'Yes.'],
   ] as const)(
-    '[U12] name the speaker where the title does not: %s',
+    '[U12] name the speaker if the title does not: %s',
     (_, facts, direction, by, said) => {
       const last = { direction, at: 1, text: 'Yes.', by };
       const [row] = inboxRows({ ...known, conversations: [conversation('a', { ...facts, last })] });

@@ -9,11 +9,11 @@ export type Mark = ConversationList['marks'][number];
 /** A row of the inbox: a conversation of any channel, or a chat of this page. */
 export interface InboxRow {
   readonly id: string;
-  /** A chat of the page without any message, so without a conversation. */
+  /** A chat of the page without any messages, and therefore without a conversation. */
   readonly isEmpty: boolean;
-  /** The conversation is older than those in the list; only its chat is known. */
+  /** The conversation is older than all conversations in the list; only its chat is known. */
   readonly isOnlyChat: boolean;
-  /** The chat of this page; null when the conversation is on another channel. */
+  /** The chat of this page; null if the conversation is on another channel. */
   readonly chat: string | null;
   readonly title: string;
   readonly channel: string;
@@ -28,7 +28,7 @@ export interface InboxRow {
   readonly state: ListedConversation['state'];
   readonly waiting: number;
   readonly mode: ListedConversation['mode'];
-  /** The model chosen for this conversation; null for the one in the settings. */
+  /** The model chosen for this conversation; null for the model in the settings. */
   readonly model: string | null;
   readonly hasFailed: boolean;
   /** Whether a person has taken over from the agent. */
@@ -42,7 +42,7 @@ interface Known {
   readonly conversations: readonly ListedConversation[];
   readonly chats: readonly WebChat[];
   readonly marks: readonly Mark[];
-  /** Whether the list shows one agent only; the empty first chat is then left out. */
+  /** Whether the list shows only one agent; the empty first chat is then omitted. */
   readonly isOfOneAgent: boolean;
 }
 
@@ -100,7 +100,7 @@ const QUIET = {
   isOnlyChat: true,
 } satisfies Partial<InboxRow>;
 
-/** A chat of the page whose conversation is further down or on another channel. */
+/** A chat of the page whose conversation is further down the list or on another channel. */
 function rowOfChat({ id, conversation, title, at }: WebChat, mark: Mark | undefined): InboxRow {
   return { ...QUIET, ...marked(conversation, title, mark), isEmpty: false, chat: id, at };
 }
@@ -118,7 +118,7 @@ function marked(id: string, title: string, mark: Mark | undefined) {
 }
 
 /**
- * The last message of a conversation. The speaker is named only where the title does not tell: a
+ * The last message of a conversation. The speaker is named only if the title does not name them: a
  * group member, and the reader in their own chat.
  */
 function previewOf({ last: { direction, by, text }, channel }: ListedConversation): string {
@@ -126,7 +126,7 @@ function previewOf({ last: { direction, by, text }, channel }: ListedConversatio
   return by === null ? text : `${by}: ${text}`;
 }
 
-/** The chat of this page that holds a conversation; null when it is held elsewhere. */
+/** The chat of this page that holds a conversation; null if it is held elsewhere. */
 export function chatOf({ channel, account, chatId }: ListedConversation): string | null {
   return channel === 'web' && account === 'default' ? chatId : null;
 }
@@ -143,7 +143,7 @@ export function conversationLabel({
 
 export type RowFilter = 'all' | 'unread' | 'waiting' | 'mine' | 'failed' | 'archived';
 
-/** The filters in their order, with their names. */
+/** The filters with their names, in display order. */
 export const FILTERS: readonly (readonly [RowFilter, string])[] = [
   ['all', 'All'],
   ['unread', 'Unread'],
@@ -176,7 +176,7 @@ export function isShownBy(filter: RowFilter, row: InboxRow): boolean {
 
 const WORDS = /[\p{L}\p{N}]+/gu;
 
-/** One or two letters of a title, shown in place of a picture. */
+/** One or two letters from a title, shown in place of a picture. */
 export function initialsOf(title: string): string {
   const words = title.match(WORDS) ?? [];
   const letters =

@@ -20,7 +20,7 @@ interface ResultsProps {
   readonly asked: string;
   /** The rows of the inbox, whose titles are searched as well. */
   readonly rows: readonly InboxRow[];
-  /** The message shown beside the results. */
+  /** The message shown beside the search results. */
   readonly chosen: string;
 }
 

@@ -27,7 +27,7 @@ interface TalkProps {
 export function TalkView({ args: [id = '', , message = '', at = ''] }: Route): VNode {
   if (id === '') {
     return (
-      // On this page the list is the main part.
+      // On this page, the list is the main element.
       <section class="talk" aria-label="Conversation">
         <p class="nothing">Select a conversation. Reading it doesn't send anything.</p>
       </section>

@@ -9,10 +9,7 @@ interface LogLinesProps {
   readonly isOfMany: boolean;
 }
 
-/**
- * Log lines, each with the name of its conversation and a link that explains what happened to its
- * message.
- */
+/** Log lines, each with the name of its conversation and a link to the trace of its message. */
 export function LogLines({ lines, isOfMany }: LogLinesProps): VNode {
   if (lines.length === 0) return <p class="nothing">No matching lines.</p>;
   return (
@@ -43,7 +40,7 @@ function clockTime(at: number): string {
     : `${time.toLocaleDateString()}, ${clock}`;
 }
 
-/** The facts that the line already shows in another form. */
+/** Facts that the line already shows in another form. */
 const SHOWN = new Set(['conversation', 'turn', 'channel', 'account']);
 
 function LineText({ line, isOfMany }: { readonly line: LogLine; readonly isOfMany: boolean }) {

@@ -8,7 +8,7 @@ export interface PaletteEntry {
   readonly hint: string;
 }
 
-/** The largest number of entries shown. */
+/** The maximum number of entries shown. */
 const MOST = 12;
 
 /**

@@ -27,7 +27,7 @@ describe('the palette', () => {
     expect(matching(ENTRIES, typed).map(({ label }) => label)).toEqual(labels);
   });
 
-  it('[U03] is walked by the arrow keys, which wrap around', () => {
+  it('[U03] can be navigated with the arrow keys, which wrap around', () => {
     expect(placeAfter('ArrowDown', 2, 3)).toBe(0);
     expect(placeAfter('ArrowUp', 0, 3)).toBe(2);
     expect(placeAfter('Enter', 0, 3)).toBeNull();
@@ -49,7 +49,7 @@ describe('the palette', () => {
     [key('n', { ctrlKey: true }), false, null],
     [key('@', { altKey: true }), false, null],
   ] as const)(
-    '[U03] opens by a key unless it is text there: %o in a field: %s',
+    '[U03] opens with a shortcut, unless the key is text there: %o in a field: %s',
     (pressed, isTyping, shortcut) => {
       expect(shortcutOf(pressed, isTyping)).toBe(shortcut);
     },

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 /** The action of a key, wherever the focus is on the page. */
 export type Shortcut = 'palette' | 'help' | 'new-chat' | 'search';
 
-/** The keys and what they do, as the help lists them. */
+/** The keys and their effects, as listed in the help. */
 export const SHORTCUTS: readonly (readonly [keys: string, does: string])[] = [
   ['Ctrl K', 'Go to a page or a chat, or run a command (⌘ K on a Mac)'],
   ['N', 'New chat'],

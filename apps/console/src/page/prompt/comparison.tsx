@@ -71,7 +71,7 @@ function isFullyShared({ change, pieces, shared }: PartComparison): boolean {
   return change === 'same' && shared === length;
 }
 
-/** A section of a layer's text: how it changed, and whether it is in the shared prefix. */
+/** A section of a layer's text, with its change and whether it is in the shared prefix. */
 interface Stretch extends TextPiece {
   readonly shared: boolean;
 }

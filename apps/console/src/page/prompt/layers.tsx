@@ -192,7 +192,7 @@ function LayerRow({ row, share }: { readonly row: Row; readonly share: number })
         </span>
         <span class="layer-size">{amount(tokens)}</span>
       </summary>
-      {/* A long text is laid out only when it is opened. */}
+      {/* A long text is laid out only when its row is opened. */}
       {isOpen && (
         <>
           <Content content={content} />

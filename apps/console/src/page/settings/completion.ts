@@ -8,7 +8,7 @@ export interface Offer {
 }
 
 /**
- * The completions of `typed`, the start of a line below `lines`: either the keys of the block its
+ * The completions for `typed`, the start of a line below `lines`: either the keys of the block its
  * indent belongs to, or the values of its key. Flow mappings in braces are not parsed.
  */
 export function offersAt(

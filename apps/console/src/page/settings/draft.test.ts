@@ -16,7 +16,7 @@ const BEFORE = {
   plugins: ['./a.ts', { use: './b.ts', options: { deep: [1] } }],
 };
 
-describe('a draft of the settings', () => {
+describe('a settings draft', () => {
   it.each<[string, unknown, unknown]>([
     [
       'a value that changed',
@@ -60,7 +60,7 @@ describe('a draft of the settings', () => {
     expect(changesBetween(BEFORE, after)).toEqual(changes);
   });
 
-  it('[D12] produces the draft when its changes are applied one after another', () => {
+  it('[D12] reproduces the draft when its changes are applied one after another', () => {
     const tree = fc.letrec((tie) => ({
       value: fc.oneof({ depthSize: 'small' }, fc.string(), fc.integer(), tie('block'), tie('list')),
       block: fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd'), tie('value'), {
@@ -80,7 +80,7 @@ describe('a draft of the settings', () => {
     );
   });
 
-  it('finds, moves and renames', () => {
+  it('reads values, moves entries and renames keys', () => {
     expect(valueAt(BEFORE, ['plugins', 1, 'options', 'deep', 0])).toBe(1);
     expect(valueAt(null, ['agent'])).toBeUndefined();
     expect(valueAt(BEFORE, ['plugins', 'use'])).toBeUndefined();

@@ -8,14 +8,14 @@ export type Path = readonly (string | number)[];
 export type ValueChange = InputOf<'settings/change'>['changes'][number];
 
 /**
- * Saves changed values or the whole text. When the gateway refuses, each problem is shown beside
- * its setting.
+ * Saves changed values or the whole text. If the gateway refuses, each problem is shown beside its
+ * setting.
  */
 export type Save = (
   change: { readonly changes: readonly ValueChange[] } | { readonly text: string },
 ) => void;
 
-/** The value at a path; undefined when there is none. */
+/** The value at a path; undefined if there is none. */
 export function valueAt(values: unknown, path: Path): unknown {
   let value = values;
   for (const key of path) value = childOf(value, key);
@@ -78,7 +78,7 @@ export function changesBetween(
 }
 
 /**
- * The changes to save. A section that is merely empty is left out; an empty block counts only if it
+ * The changes to save. A section that is merely empty is omitted; an empty block counts only if it
  * is optional.
  */
 export function changesToWrite(
@@ -100,7 +100,7 @@ function changesOfBlock(
 ): readonly ValueChange[] {
   const known = isBlock(before) ? before : {};
   const removed = Object.keys(known).filter((key) => !(key in after));
-  // Removals come last, because a block that is empty in between would be written in braces.
+  // Removals come last, because a block that is temporarily empty would be written in braces.
   return [
     ...Object.entries(after).flatMap(([key, one]) =>
       changesBetween(known[key], one, [...path, key]),

@@ -24,7 +24,7 @@ type SettingsEditorOptions = Pick<EditorOptions, 'text' | 'onChange' | 'onSave'>
   readonly schema: Schema;
 };
 
-/** Opens a YAML editor in `parent` that knows the settings. */
+/** Opens a YAML editor in `parent` that completes the keys and values of the settings. */
 export function openSettingsEditor(
   parent: HTMLElement,
   { schema, ...options }: SettingsEditorOptions,

@@ -82,7 +82,7 @@ describe('a setting in the form', () => {
     expect(forms[formWritten(forms, written)]?.label).toBe(label);
   });
 
-  it('[D12] keeps values that fit the next form', () => {
+  it('[D12] keeps values that fit the newly chosen form', () => {
     const openai = formsAt('model').find(({ label }) => label === 'openai');
     const before = { provider: 'openai-compatible', apiKey: 'k', headers: { a: 'b' }, model: 'm' };
     expect(openai && initialValue(openai, before)).toEqual({
@@ -94,7 +94,7 @@ describe('a setting in the form', () => {
     expect(startOfEntry(schemaAt('mcp.any.env.A'))).toBe('');
   });
 
-  it('[D12] always has a field, and only a JSON Schema is typed as JSON', () => {
+  it('[D12] always has a field, and only a JSON Schema is entered as JSON', () => {
     const seen: string[] = [];
     const look = (one: Schema, path: string, depth: number): void => {
       const { kind } = fieldOf(path, one, undefined);
@@ -105,7 +105,7 @@ describe('a setting in the form', () => {
       if (entry !== undefined) look(entry, `${path}.*`, depth - 1);
     };
     look(schema, '', 6);
-    // A plugin's options are opaque to Parley, and a JSON Schema is JSON.
+    // Only JSON Schemas are entered as JSON.
     expect(seen).toEqual(['.agent.responseFormat.*', '.agents.*.responseFormat.*']);
   });
 });

@@ -11,7 +11,7 @@ export interface Schema {
   readonly maxLength?: number;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
-  /** The schema of every entry of a record; false when all keys are known. */
+  /** The schema of all entries in a record; false if all keys are known. */
   readonly additionalProperties?: Schema | boolean;
   readonly items?: Schema;
   readonly anyOf?: readonly Schema[];
@@ -65,7 +65,7 @@ const ONE_LINE = 400;
 
 /**
  * Chooses a field by the schema; only a value that does not fit it, such as a reference, is shown
- * as it is written.
+ * as it appears in the file.
  */
 export function fieldOf(name: string, schema: Schema, written: unknown): Field {
   if (typeof written === 'string' && LONG_REFERENCE.test(written)) return REFERENCE_FIELD;
@@ -95,7 +95,7 @@ function fieldOfSchema(name: string, schema: Schema, written: unknown): Field {
 
 function fieldOfForm(name: string, form: Schema, written: unknown): Field {
   if (form.properties !== undefined) {
-    // The union has already chosen the form with this constant, so it is not shown.
+    // The union has already chosen the form with this constant, so the constant is not shown.
     const fields = Object.entries(form.properties).filter(([, one]) => one.const === undefined);
     return { kind: 'block', fields };
   }
@@ -205,8 +205,8 @@ export function formWritten(forms: readonly Form[], written: unknown): number {
 }
 
 /**
- * How well a form fits the written value: by kind, then by its constant, then by known keys.
- * Negative when it does not fit at all.
+ * Scores how well a form fits the written value: by kind, then by its constant, then by known keys.
+ * Negative if it does not fit at all.
  */
 function pointsOf(schema: Schema, written: unknown): number {
   const { properties } = schema;
@@ -219,7 +219,7 @@ function pointsOf(schema: Schema, written: unknown): number {
 }
 
 /**
- * The words that distinguish a form from others, by key. Only constants and required keys count.
+ * The values that distinguish a form from others, by key. Only constants and required keys count.
  */
 function markWords({
   properties = {},
@@ -266,7 +266,7 @@ export function startOfEntry(schema: Schema): unknown {
 }
 
 /**
- * The keys that a block may contain in any of its forms; `entry` is the schema of every key of a
+ * The keys that a block may contain in any of its forms; `entry` is the schema of all keys in a
  * record.
  */
 export function keysOf(schema: Schema): {
@@ -309,7 +309,7 @@ export function isBlock(value: unknown): value is Readonly<Record<string, unknow
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The schema of the setting at a path; empty when the schema does not describe it. */
+/** The schema of the setting at a path; empty if the schema does not describe it. */
 export function schemaAt(schema: Schema, path: readonly (string | number)[]): Schema {
   let here = schema;
   for (const step of path) {

@@ -35,7 +35,7 @@ describe('the settings search', () => {
     ['oauth', 'mcp', true],
     ['webhook secret', 'channels', true],
     ['no such words', 'channels', false],
-    // It is shown under "Memory" instead, as a part of its own.
+    // It is shown separately under "Memory" instead.
     ['trim memory.md', 'heartbeat', false],
   ])('[U03] for %j shows %s: %s', (query, path, isFound) => {
     expect(shows(query, path)).toBe(isFound);

@@ -22,19 +22,19 @@ describe('the groups of settings', () => {
   it('[U03] contain every setting exactly once', () => {
     expect(paths.length).toBeGreaterThan(500);
     const homeless = paths.filter((path) => groupOf(path) === undefined);
-    // Parley writes the version itself.
+    // The version is missing because Parley writes it itself.
     expect(homeless).toEqual([['version']]);
     const parts = SETTINGS_GROUPS.flatMap((group) => group.parts);
     expect(parts).toEqual([...new Set(parts)]);
   });
 
-  it('[U03] name no setting that does not exist', () => {
+  it('[U03] contain no setting that does not exist', () => {
     const known = new Set(paths.map((path) => path.join('.')));
     const parts = SETTINGS_GROUPS.flatMap((group) => group.parts);
     expect(parts.filter((part) => !known.has(part))).toEqual([]);
   });
 
-  it('[U03] show a part that is named separately outside its section', () => {
+  it('[U03] show a setting that is listed separately outside its section', () => {
     expect(groupOf(['heartbeat', 'memoryTokens'])?.id).toBe('memory');
     expect(groupOf(['heartbeat', 'enabled'])?.id).toBe('tasks');
     expect(groupOf(['agents', 'desk', 'heartbeat', 'memoryTokens'])?.id).toBe('agents');

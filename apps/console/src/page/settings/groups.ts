@@ -5,7 +5,7 @@ export interface SettingsGroup {
   /** Its name in the address. */
   readonly id: string;
   readonly title: string;
-  /** Sections of the file, or single settings taken out of a section of another group. */
+  /** Sections of the file, or single settings extracted from a section in another group. */
   readonly parts: readonly string[];
 }
 
@@ -49,7 +49,7 @@ export const SETTINGS_GROUPS: readonly SettingsGroup[] = [
 
 const PARTS: ReadonlySet<string> = new Set(SETTINGS_GROUPS.flatMap(({ parts }) => parts));
 
-/** Whether a setting is shown separately instead of in the block that contains it. */
+/** Whether a setting is shown separately instead of inside its block. */
 export const isPart = (path: Path): boolean => PARTS.has(path.join('.'));
 
 /** The group that shows a setting; the most specific matching part decides. */

@@ -42,12 +42,12 @@ export function SettingField(given: SettingProps): VNode | null {
     case 'union':
       return <Union {...props} field={field} written={written} />;
     default:
-      // Keyed by kind, so that another kind of field starts with its own text.
+      // Keyed by kind, so that a different kind of field starts with its own text.
       return <SettingValue key={field.kind} {...props} field={field} written={written} />;
   }
 }
 
-/** Whether the block itself matches the search; everything in it is then shown. */
+/** Whether the block itself matches the search; all of its contents are then shown. */
 const isWhole = ({ path, schema, form }: SettingProps): boolean =>
   form.filter.words.length > 0 && isHit(form.filter, { path, schema });
 

@@ -89,7 +89,7 @@ function Reset({ name, path, schema, form, written, isEntry }: HeadProps): VNode
   );
 }
 
-/** The help of a setting and its problems. */
+/** The help text of a setting, and its problems. */
 export function Help({
   path,
   schema,
@@ -97,7 +97,8 @@ export function Help({
   isWhole = false,
 }: Pick<SettingProps, 'path' | 'schema' | 'form'> & {
   /**
-   * Whether to show problems of nested values here, too, because they have no fields of their own.
+   * Whether to show the problems of nested values here as well, because these values have no
+   * separate fields.
    */
   readonly isWhole?: boolean;
 }): VNode {

@@ -129,7 +129,7 @@ interface GroupsProps {
   readonly onChoose: () => void;
 }
 
-/** The groups, each with its number of changed settings and a mark if something in it is wrong. */
+/** The groups, each with its number of changed settings and a mark if it contains a problem. */
 function Groups({ form, schema, chosen, onChoose }: GroupsProps): VNode {
   return (
     <nav class="settings-groups" aria-label="Groups of settings">
@@ -195,5 +195,5 @@ function settingOf(part: string, schema: Schema) {
   return { name: path.at(-1) ?? part, path, schema: schemaAt(schema, path) };
 }
 
-/** The keys of a path in the notation of problems. */
+/** Parses the path notation of problems into keys. */
 const keysIn = (path: string): Path => path.split(/[.[\]]+/).filter((key) => key !== '');

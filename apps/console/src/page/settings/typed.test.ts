@@ -57,7 +57,7 @@ describe('a typed setting', () => {
     '1.50',
   );
 
-  it('[D12] is read back as the value from which it was written', () => {
+  it('[D12] is parsed back to the value from which it was formatted', () => {
     const text = fc.oneof(fc.string({ unit: 'grapheme' }), odd);
     const finite = fc
       .double({ noNaN: true, noDefaultInfinity: true })

@@ -42,7 +42,7 @@ function readText({ numbers, flags }: TextField, typed: string): unknown {
   return numbers ? numberOr(word) : typed;
 }
 
-/** The text in double quotes; undefined when it is not a valid JSON string. */
+/** The text in double quotes; undefined if it is not a valid JSON string. */
 function quotedText(typed: string): string | undefined {
   const text = typed.trim();
   if (!/^".*"$/s.test(text)) return undefined;

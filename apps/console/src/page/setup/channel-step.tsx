@@ -111,7 +111,7 @@ function firstUnlinked(
   return platforms.find(({ id }) => waits?.id.startsWith(`${id}/`)) ?? platforms[0];
 }
 
-/** `Connected as @bot` for each connected account; null when there is none. */
+/** `Connected as @bot` for each connected account; null if there is none. */
 function connectedAs(accounts: ShownAccounts, bot: SetupBot | null): VNode | null {
   const names = accounts.flatMap(({ channel, state }) => {
     if (state.kind !== 'connected' && state.kind !== 'standby') return [];

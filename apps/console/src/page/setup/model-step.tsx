@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { ActionButton } from '../ui/widgets.tsx';
 import { AnswerNote, Chooser, Field, Step, type StepPlace, useStep } from './step.tsx';
 
-/** How many models are listed by name; all others are only suggestions of the field. */
+/** How many models are listed by name; all others are only suggestions in the field. */
 const NAMED_MODELS = 8;
 const NOTHING = { baseUrl: '', apiKey: '', model: '' };
 

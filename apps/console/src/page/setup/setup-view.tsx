@@ -12,7 +12,7 @@ import { AnswerNote, Step, type StepPlace, useStep } from './step.tsx';
 /** How often the page checks whether the settings of a step are in use, in ms. */
 const POLL_INTERVAL_MS = 3_000;
 
-/** From nothing to a bot that answers: a model, a channel, and an owner (U02). */
+/** The setup, which leads to a bot that answers: a model, a channel, and an owner (U02). */
 export function SetupView(): VNode {
   const setup = useOperation('setup/state', {}, POLL_INTERVAL_MS);
   const report = useOperation('channels/report', {}, POLL_INTERVAL_MS).value;

@@ -8,7 +8,7 @@ import { useScope } from '../ui/data.tsx';
 type StepName = `setup/${'try' | 'save'}-${'model' | 'channel'}` | 'setup/add-owner';
 
 /**
- * Asks the gateway to test or save something and keeps its answer. `onSaved` is called after
+ * Asks the gateway to test or save something and stores its answer. `onSaved` is called after
  * something was saved.
  */
 export function useStep(onSaved?: () => void) {
@@ -63,7 +63,7 @@ export function Step({ place, title, done, children }: StepProps): VNode {
   const isDone = done !== null;
   const press = isOpen ? 'Close' : isDone ? 'Change' : 'Open';
   useEffect(() => {
-    // The button that completed the previous step is gone, and the focus with it.
+    // The button that completed the previous step is gone, so the focus is lost.
     if (isOpen && document.activeElement === document.body) heading.current?.focus();
   }, [isOpen]);
   return (

@@ -8,7 +8,7 @@ interface Props {
   readonly play: Play;
 }
 
-/** The maximum size of a file, in bytes: the platforms' bots refuse larger ones, too. */
+/** The maximum size of a file, in bytes; bots on the platforms refuse larger ones as well. */
 const LARGEST_FILE = 20_000_000;
 
 type Attached = Extract<Act, { kind: 'say' }>['file'];

@@ -15,7 +15,7 @@ type MessageProps = Props & { readonly message: SimulatedMessage };
 const NEAR = 120;
 const EMOJIS = ['👍', '❤', '🔥', '😁'] as const;
 
-/** The messages of a chat as the platform shows them. */
+/** The messages in a chat, displayed as on the platform. */
 export function Conversation({ state, play }: Props): VNode {
   const { world, chat, speaker, people } = play;
   const box = useRef<HTMLDivElement>(null);
@@ -29,7 +29,7 @@ export function Conversation({ state, play }: Props): VNode {
     if (current !== null && isAtEnd.current) current.scrollTop = current.scrollHeight;
   }, [end]);
   useEffect(() => {
-    // The command menu takes space away from the messages.
+    // The command menu takes up space that the messages had.
     const observer = new ResizeObserver(() => {
       if (box.current && isAtEnd.current) box.current.scrollTop = box.current.scrollHeight;
     });

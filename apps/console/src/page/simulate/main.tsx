@@ -7,7 +7,10 @@ import { createPlayState, type PlayState, playOf, watchWorld } from './play.ts';
 
 const NAMES = { telegram: 'Telegram', discord: 'Discord', whatsapp: 'WhatsApp' } as const;
 
-/** Chats on the left, the conversation in the middle, the world on the right. */
+/**
+ * Shows chats on the left, the conversation in the middle, and the controls of the world on the
+ * right.
+ */
 function Page({ state }: { readonly state: PlayState }): VNode {
   const play = playOf(state);
   const trouble = state.trouble.value;

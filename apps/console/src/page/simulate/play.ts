@@ -2,19 +2,22 @@ import type { Act, SimulatedChat, SimulatedPerson, SimulatedWorld } from '@parle
 import { signal } from '@preact/signals';
 import { ask, request, signIn, takeToken } from '../gateway.ts';
 
-/** A world as the command sends it; `console` is the address of the simulated Parley's page. */
+/**
+ * A world in the form that the command sends; `console` is the address of the simulated Parley's
+ * page.
+ */
 export type World = SimulatedWorld & { readonly console: string };
 
 /** The state of the player: the chat in view and the next act. */
 export interface Play {
   readonly world: World;
   readonly chat: SimulatedChat;
-  /** The person for whom the player speaks. */
+  /** The person whom the player is acting as. */
   readonly speaker: SimulatedPerson;
   readonly people: ReadonlyMap<string, string>;
 }
 
-/** The state of the page; `act` performs an action and keeps the reason if it fails. */
+/** The state of the page; `act` performs an action and stores the reason if it fails. */
 export type PlayState = ReturnType<typeof createPlayState>;
 
 const RETRY_MS = 1_000;

@@ -54,7 +54,7 @@ export function HoursSection(): VNode | null {
 
 interface ChannelsProps {
   readonly channels: GatewayStatus['channels'];
-  /** The activity of each channel today, by its id; absent while unknown. */
+  /** Today's activity by channel id; absent while unknown. */
   readonly used: OutputOf<'usage/report'>['rows'] | undefined;
 }
 
@@ -95,7 +95,7 @@ function ChannelRow({ name, state, did }: RowProps): VNode {
   );
 }
 
-/** The turns of today, such as `12 turns, 1 failed`. */
+/** The number of turns today, such as `12 turns, 1 failed`. */
 function didText(used: Pick<UsageFigures, 'turns' | 'failed'> | undefined): string {
   if (used === undefined || used.turns === 0) return 'nothing today';
   const failed = used.failed === 0 ? '' : `, ${used.failed} failed`;

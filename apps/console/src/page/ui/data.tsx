@@ -7,7 +7,7 @@ import { LiveChanges } from './live.ts';
 
 /** The gateway's answer for a path, kept up to date while it is shown. */
 export interface Data<Value> {
-  /** The last answer; it is kept while loading again, even if that fails. */
+  /** The last answer; it is kept during a reload, even if that fails. */
   readonly value: Value | undefined;
   readonly failure: Failure | null;
   readonly isLoading: boolean;
@@ -34,8 +34,9 @@ export function DataScope({ children }: { readonly children: ComponentChildren }
 }
 
 /**
- * How long after a change of the settings file the view is refreshed, in ms: the new settings are
- * usually in use, or reported as wrong, after the first delay, and at the latest after the second.
+ * How long after a change of the settings file the view is refreshed, in ms. The new settings are
+ * usually applied, or reported as invalid, after the first delay, and at the latest after the
+ * second.
  */
 const TAKEN_OVER_MS = [1_500, 4_000];
 
@@ -47,8 +48,8 @@ export function useScope() {
     round.value += 1;
   };
   /**
-   * Runs after a person's action. It refreshes the frame as well, and again later, when changed
-   * settings are in use.
+   * Runs after a person's action. It also refreshes the frame, now and again later, when changed
+   * settings have been applied.
    */
   const refreshAll = (): void => {
     refresh();
@@ -90,14 +91,14 @@ function pauseOf<Value>(
 
 /**
  * Loads `path` when it changes, when the view is refreshed, when the window gets the focus, and as
- * `again` says. Null loads nothing and keeps the current data. `Value` is the type that the gateway
- * declares for the path.
+ * specified by `again`. Null loads nothing and keeps the current data. `Value` is the type that the
+ * gateway declares for the path.
  */
 export function useData<Value>(path: string | null, again?: Again<Value>): Data<Value> {
   const { refresh, round } = useScope();
   const live = useContext(LiveChanges);
   const changes = again === 'live' ? live.value : null;
-  // Prevents the answer of an earlier request from replacing that of a later one.
+  // Prevents the answer to an earlier request from replacing the answer to a later one.
   const requests = useRef<Requests>({ path, last: 0, shown: 0 });
   const state = useSignal<Data<Value> & { readonly path: string | null }>({ path, ...LOADING });
   const isOwn = path === null || state.value.path === path;
@@ -186,7 +187,7 @@ interface Added<Page> {
 
 /** A list that the gateway returns page by page. */
 export interface Pages<Item> extends Data<readonly Item[]> {
-  /** Loads the next page; null when there is none. */
+  /** Loads the next page; null if there is none. */
   readonly more: (() => void) | null;
 }
 

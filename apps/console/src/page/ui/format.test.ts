@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { percent, spanOf } from './format.ts';
 
-describe('figures for people', () => {
+describe('numbers and times formatted for people', () => {
   it.each([
     [-5, '0 ms'],
     [5, '5 ms'],

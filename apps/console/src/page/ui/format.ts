@@ -13,7 +13,7 @@ export function capitalized(text: string): string {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }
 
-/** A share from 0 to 1 in percent; never 100 for less than all. */
+/** A share from 0 to 1 in percent; never 100 for anything less than the whole. */
 export function percent(share: number): string {
   const rounded = share < 1 ? Math.min(Math.round(share * 1_000) / 10, 99.9) : 100;
   return `${rounded.toLocaleString()} %`;

@@ -45,7 +45,7 @@ function drawMaths(
   };
 }
 
-/** The text of an answer as people would write it, with the source of each formula. */
+/** The text of an answer as a person would write it, with the source of each formula. */
 export function proseText(prose: HTMLElement): string {
   const spans = [...prose.querySelectorAll<HTMLElement>('.math[data-source]')];
   const drawn = spans.map((span) => [...span.childNodes]);

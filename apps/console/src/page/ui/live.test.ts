@@ -26,7 +26,7 @@ describe('changes reported by the gateway', () => {
     expect([live.count.value, timers.length]).toEqual([2, 0]);
   });
 
-  it('[U12] wait while the page is hidden and are not lost', () => {
+  it('[U12] are deferred while the page is hidden, and not lost', () => {
     const { live, page } = scene();
     page.hidden = true;
     live.note();
@@ -36,7 +36,7 @@ describe('changes reported by the gateway', () => {
     expect(live.count.value).toBe(1);
   });
 
-  it('[U12] end for a person who receives no events', () => {
+  it('[U12] stop for a person who receives no events', () => {
     const { live, next } = scene();
     live.note();
     live.note();

@@ -2,7 +2,7 @@ import { type ReadonlySignal, signal } from '@preact/signals';
 import { createContext } from 'preact';
 
 /**
- * Counts changes reported by the gateway; null when this person receives no events, so that views
+ * Counts changes reported by the gateway; null if this person receives no events, so that views
  * poll instead.
  */
 export const LiveChanges = createContext<ReadonlySignal<number | null>>(signal(null));
@@ -20,7 +20,7 @@ export interface Visibility {
 const PAUSE_MS = 1_000;
 
 /**
- * Combines reported changes: the first triggers a reload immediately, further ones after a pause.
+ * Combines reported changes: the first triggers a reload immediately, later ones after a pause.
  * Nothing is reloaded while the page is hidden.
  */
 export function createLiveChanges({ isHidden, onChange, later }: Visibility) {

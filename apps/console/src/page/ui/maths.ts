@@ -61,14 +61,14 @@ const { __renderToMathMLTree: render } = temml as unknown as {
 
 interface Formula {
   readonly tex: string;
-  /** Whether it stands on a line of its own. */
+  /** Whether it is displayed on a separate line. */
   readonly isDisplay: boolean;
 }
 
 const DISPLAY = /^(?:\$\$([\s\S]+)\$\$|\\\[([\s\S]+)\\\])$/;
 const INLINE = /^(?:\$([\s\S]+)\$|\\\(([\s\S]+)\\\))$/;
 
-/** Parses a formula with its delimiters; null when there are none. */
+/** Parses a formula with its delimiters; null if there are none. */
 export function readFormula(source: string): Formula | null {
   const [, ...display] = DISPLAY.exec(source) ?? [];
   const [, ...inline] = INLINE.exec(source) ?? [];
@@ -126,8 +126,8 @@ function isPlain(drawn: Drawn, depth = 0): boolean {
 }
 
 /**
- * Puts formulas wider than their line into boxes that scroll, also by keyboard. Returns a function
- * that stops this.
+ * Puts formulas wider than their line into boxes that can be scrolled, including by keyboard.
+ * Returns a function that stops this.
  */
 export function fitFormulas(box: Element): () => void {
   const fit = (): void => {

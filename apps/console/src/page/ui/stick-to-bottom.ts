@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-/** The distance from the end that still counts as being there, in CSS pixels. */
+/** Within this distance from the end, in CSS pixels, the view counts as being at the end. */
 const NEAR = 48;
 
 /**

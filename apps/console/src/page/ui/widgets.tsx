@@ -117,7 +117,7 @@ interface TroubleProps {
   readonly again?: (() => void) | false;
 }
 
-/** A problem, for people; renders nothing when it is null. */
+/** A problem, described for people; renders nothing if it is null. */
 export function Trouble({ reason, again }: TroubleProps): VNode | null {
   if (reason === null) return null;
   return (
@@ -128,7 +128,8 @@ export function Trouble({ reason, again }: TroubleProps): VNode | null {
 }
 
 /**
- * Shows data once it is loaded; until then, that it is loading, or why it failed and what to do.
+ * Shows data once it is loaded. Until then, shows that it is loading, or why loading failed and
+ * what to do.
  */
 export function Show<Value>(props: {
   readonly data: Data<Value>;
@@ -169,7 +170,7 @@ export function Said(props: {
 }): VNode {
   const { as: Element = 'p', look, children } = props;
   return (
-    // A long `pre` scrolls, also by keyboard.
+    // A long `pre` can be scrolled, including by keyboard.
     <Element class={look} dir="auto" {...(Element === 'pre' && { tabIndex: 0 })}>
       {children}
     </Element>

@@ -14,9 +14,9 @@ const WHOSE: Readonly<Record<UsageCap['name'], string>> = {
   perStrangerDaily: 'One stranger',
 };
 
-/** Each cap in the settings, and how much of it is used up. */
+/** Each cap in the settings, and the share already used. */
 export function Caps({ caps, today }: Pick<UsageReport, 'caps' | 'today'>): VNode {
-  // The price of a model is known for everyone or for nobody.
+  // Whether the price of a model is known does not depend on the person.
   const { unpriced } = today;
   return (
     <Section title="Today’s caps" look="usage-caps">
@@ -51,7 +51,7 @@ export function Caps({ caps, today }: Pick<UsageReport, 'caps' | 'today'>): VNod
   );
 }
 
-/** `used` is the share used so far, which can exceed 1; null when it is unknown. */
+/** `used` is the share used so far, which can exceed 1; null if it is unknown. */
 function Bound({ used, text }: { readonly used: number | null; readonly text: string }): VNode {
   return (
     <p class={`bound tone ${used !== null && used >= 1 ? 'is-full' : ''}`}>

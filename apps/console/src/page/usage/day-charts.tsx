@@ -122,7 +122,7 @@ export function DayChart({
   );
 }
 
-/** The highest cost of a day, which is a lower bound when a price is unknown. */
+/** The highest cost of any day, which is a lower bound if a price is unknown. */
 export function highestMoney(days: readonly Pick<UsageDay, 'costUsd' | 'unpriced'>[]): string {
   const costUsd = Math.max(...days.map((day) => day.costUsd), 0);
   const unpriced = days.reduce((sum, day) => sum + day.unpriced, 0);

@@ -1,7 +1,7 @@
 import type { UsageFigures } from '@parley/store';
 import { spanOf } from '../ui/format.ts';
 
-/** An amount in US dollars; amounts below ten show fractions of a cent, too. */
+/** An amount in US dollars; amounts below ten also show fractions of a cent. */
 export function formatMoney(usd: number): string {
   const digits = usd > 0 && usd < 10 ? 4 : 2;
   const currency = { style: 'currency', currency: 'USD', maximumFractionDigits: digits } as const;

@@ -116,7 +116,7 @@ function Cell({ text, size, figures, most }: CellProps): VNode {
 }
 
 /**
- * Days with any usage, newest first. Otherwise the groups with the highest usage come first,
+ * Days with any usage, newest first. Other groupings start with the groups of highest usage,
  * followed by the rest.
  */
 export function usageLines({ by, days, rows, other, outside }: UsageReport): readonly Line[] {

@@ -86,8 +86,8 @@ interface ChoiceProps {
 }
 
 /**
- * A choice between several addresses. They are links, so that the browser can go back and a
- * bookmark keeps the choice.
+ * A choice between several addresses. The options are links, so that the browser can go back and
+ * bookmarks preserve the choice.
  */
 function Choice({ label, of }: ChoiceProps): VNode {
   return (

@@ -35,7 +35,7 @@ describe('usage on the page', () => {
     expect(usageLines(REPORT).map(({ name }) => name)).toEqual(['2026-11-21', '2026-11-19']);
   });
 
-  it('[U07] lists groups, then the others, then usage outside of turns', () => {
+  it('[U07] lists groups, then the remaining groups in total, then usage outside of turns', () => {
     const rows = [
       { name: 'web:ada', title: 'Ada', ...USED },
       { name: '', title: null, ...USED },

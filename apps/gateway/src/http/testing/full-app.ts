@@ -41,7 +41,7 @@ const AUDIT: AuditReport = {
   ],
 };
 
-/** An app with every service, so that every route exists. Most services return nothing. */
+/** An app with every service, so that every route exists. Most of its services return nothing. */
 export function fullApp({ token, store, clock }: FullAppDeps) {
   const bus = createLocalBus(silentLogger);
   const _turns = { wake: async () => undefined };
@@ -85,7 +85,7 @@ export function fullApp({ token, store, clock }: FullAppDeps) {
 }
 
 /**
- * The least role of every operation, by method and path: all accept POST, and reads also accept
+ * The lowest role for every operation, by method and path: all accept POST, and reads also accept
  * GET.
  */
 export async function operationRoutes(): Promise<ReadonlyMap<string, Role>> {
@@ -96,7 +96,7 @@ export async function operationRoutes(): Promise<ReadonlyMap<string, Role>> {
   return new Map(roles);
 }
 
-/** A status report that has only these facts. */
+/** A status report that contains only these facts. */
 export function statusWith(facts: object): () => Promise<GatewayStatus> {
   return async () => facts as GatewayStatus;
 }
@@ -105,8 +105,8 @@ export function statusWith(facts: object): () => Promise<GatewayStatus> {
 export const NO_OPERATIONS = { scrub: (text: string) => text } as unknown as Services;
 
 /**
- * Every route except operations and the API, which has tokens of its own, by method and path: `GET
- * /api/status/report`.
+ * Every route by method and path (`GET /api/status/report`), except operations and the API, which
+ * has its own tokens.
  */
 export function routesOf({ routes }: ReturnType<typeof fullApp>): readonly string[] {
   const own = routes.filter(

@@ -8,7 +8,7 @@ import { ParleyError, reasonOf } from '@parley/core';
 import { z } from 'zod';
 
 const BLOCK = 512;
-/** The longest name in the archive. Names over 100 bytes are stored in an entry of their own. */
+/** The longest name in the archive. Names over 100 bytes are stored in a separate entry. */
 const MAX_NAME_BYTES = 64 * 1024;
 /**
  * The largest entry that is read into memory. The largest row in a backup of 0.1.0 contains a file
@@ -16,7 +16,7 @@ const MAX_NAME_BYTES = 64 * 1024;
  */
 const MAX_WHOLE_BYTES = 512 * 1024 * 1024;
 
-/** `end.json`, the last entry. A backup without it, or with other totals, is damaged. */
+/** `end.json`, the last entry. A backup without it, or whose totals do not match, is damaged. */
 const End = z.object({
   entries: z.int(),
   /** The hash over the names and contents of all previous entries, in hexadecimal. */
@@ -42,8 +42,8 @@ export interface ArchiveEntry {
 export async function* readArchive(file: string): AsyncGenerator<ArchiveEntry> {
   const disk = createReadStream(file);
   const unzipped = createGunzip();
-  // Node's `pipeline` would destroy the generator when reading stops, so errors are forwarded by
-  // hand.
+  // Node's `pipeline` would destroy the generator when reading stops, so errors are forwarded
+  // explicitly.
   disk.on('error', (reason) => unzipped.destroy(reason));
   // The stream may fail before anything reads from it; the first read then throws.
   unzipped.on('error', () => undefined);
@@ -152,7 +152,7 @@ function explainReadError(file: string, reason: unknown): unknown {
   return damagedBackupError(file, reason);
 }
 
-/** The error for a backup that cannot be used; `reason` says what was found. */
+/** The error for a backup that cannot be used; `reason` describes the problem. */
 export function damagedBackupError(file: string, reason: unknown): BackupError {
   return new BackupError(
     'backup-damaged',
@@ -274,7 +274,7 @@ export type BackupErrorCode =
   | 'backup-postgres'
   | 'restore-unfinished';
 
-/** A failed backup or restore; nothing was changed unless the message says so. */
+/** A failed backup or restore. Nothing was changed unless the message says otherwise. */
 export class BackupError extends ParleyError {
   constructor(code: BackupErrorCode, message: string, cause?: unknown) {
     super({ code, message, retryable: false, cause });

@@ -63,7 +63,7 @@ describe('a backup', () => {
     expect(readdirSync(folder.path).filter((name) => name.startsWith('backing-up-'))).toEqual([]);
   });
 
-  it('reports what it leaves out', async () => {
+  it('reports what it omits', async () => {
     await fill(folder);
     symlinkSync('/etc/hostname', join(folder.workspace, 'link.md'));
     const done = await makeBackup(orderOf(join(root, 'b.tar.gz')));
@@ -82,7 +82,7 @@ describe('a backup', () => {
     const writer = spawn(process.execPath, ['-e', program, folder.workspace]);
     try {
       await once(writer, 'spawn');
-      // The program keeps one core busy for the whole time.
+      // The program occupies one core the whole time.
       for (let nth = 0; nth < shareOfRun(5); nth += 1) {
         const file = join(root, `${nth}.tar.gz`);
         await makeBackup(orderOf(file));
@@ -107,7 +107,7 @@ describe('a backup', () => {
     expect(readdirSync(root).toSorted()).toEqual(['b.tar.gz', 'data']);
   });
 
-  it('refuses PostgreSQL and refers to its own tools', async () => {
+  it('refuses PostgreSQL and refers to its native tools', async () => {
     await fill(folder);
     writeFileSync(folder.settingsFile, 'store: { url: "postgres://db/parley" }\n');
     const made = backupCommand({ folder, env: {}, print() {} }, join(root, 'b.tar.gz'));
@@ -173,7 +173,7 @@ describe('restoring', () => {
     expect(readFileSync(kept, 'utf8')).toContain('# mine');
   });
 
-  it('carries over the messages waiting in the old database', async () => {
+  it('carries over the messages pending in the old database', async () => {
     const file = await backup();
     await ask('while it was restored');
     expect(await restore(file, {})).toMatchObject({ carried: { kind: 'carried', messages: 1 } });
@@ -193,7 +193,7 @@ describe('restoring', () => {
     expect(await valueIn(folder)).toBe('before');
   });
 
-  it('[D01] refuses to continue unfinished work while a message is waiting that the backup does not contain', async () => {
+  it('[D01] refuses to continue unfinished work if a message is waiting that the backup does not contain', async () => {
     const file = await backup();
     await ask('later');
     const before = contentOf(folder.path);
@@ -223,7 +223,7 @@ describe('restoring', () => {
     expect(said).toContain('Keys are not in a backup');
     expect(said).toContain(join(elsewhere.path, 'secrets', 'model-key'));
     expect(readFileSync(elsewhere.settingsFile, 'utf8')).toContain(reference);
-    // Nothing needs to be done when the keys still exist.
+    // Nothing needs to be done if the keys still exist.
     const again = await restore(file, {});
     expect(again.missingSecrets).toEqual([]);
     expect(restoreText(again, folder)).not.toContain('Keys');
@@ -300,7 +300,7 @@ describe('restoring', () => {
     await ask('unanswered');
     writeFileSync(join(folder.workspace, 'SOUL.md'), 'later');
     mkdirSync(join(folder.path, 'skills'));
-    // The state after the database was replaced and before the workspace was.
+    // The state after the database was replaced but before the workspace was replaced.
     const aside = join(folder.path, 'before-restore-1');
     mkdirSync(aside);
     renameSync(join(folder.path, 'parley.db'), join(aside, 'parley.db'));
@@ -485,7 +485,7 @@ async function restore(file: string, more: Partial<RestoreOrder>) {
   return restoreBackup({ ...order, withSettings: false, ...more });
 }
 
-/** All files below a folder except the lock, which cannot be compared. */
+/** All files below a folder, except for the lock, which cannot be compared. */
 function contentOf(path: string): Record<string, string> {
   const names = readdirSync(path, { recursive: true }).map(String).toSorted();
   return Object.fromEntries(
@@ -500,7 +500,7 @@ function withoutEnd(bytes: Buffer): Buffer {
   return gzipSync(content.subarray(0, content.indexOf('database/')).subarray(0, -100));
 }
 
-/** The same archive with a text replaced by another of the same length. */
+/** The same archive with one text replaced by another text of the same length. */
 function swap(bytes: Buffer, from: string | RegExp, to: string): Buffer {
   const content = gunzipSync(bytes).toString('latin1');
   if (content.search(from) < 0) throw new Error(`the archive does not contain "${from}"`);

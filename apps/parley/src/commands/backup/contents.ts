@@ -18,8 +18,8 @@ export const DATABASE_FILES = 'database/files';
 export const DATABASE_NAME = 'parley.db';
 
 /**
- * The folders of the data folder that a backup contains besides the workspace; `workspaces` holds
- * those of other agents.
+ * The subfolders of the data folder that a backup contains besides the workspace; `workspaces`
+ * holds the workspaces of other agents.
  */
 export const FOLDERS = ['profiles', 'personas', 'output-formats', 'skills', 'workspaces'] as const;
 /** The folder in a backup for workspaces of other agents that are outside the data folder. */
@@ -66,7 +66,7 @@ const Manifest = z.discriminatedUnion('format', [
 export type Manifest = z.infer<typeof Manifest>;
 export type RowsManifest = Extract<Manifest, { readonly format: 1 }>;
 
-/** The kind of an entry, from its name; null for a name that no backup contains. */
+/** The kind of an entry, derived from its name; null for a name that does not occur in backups. */
 export function entryKind(name: string) {
   if (name === 'manifest.json') return { kind: 'manifest' } as const;
   if (name === 'settings/parley.yaml') return { kind: 'settings' } as const;
@@ -135,7 +135,7 @@ async function manifestOf(file: string, entry: ArchiveEntry): Promise<Manifest> 
   }
 }
 
-/** The fields of every manifest, including those of later formats. */
+/** The fields present in every manifest, including manifests of later formats. */
 const Head = z.looseObject({ format: z.int(), parley: z.string() });
 
 const StoredCell = z.union([

@@ -33,13 +33,14 @@ interface BackupOrder {
   readonly workspaces: readonly NamedFolder[];
   readonly dataFolder: string;
   readonly clock: Clock;
-  /** Cancels the backup before its next file. */
+  /** Cancels the backup before the next file. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Writes everything into one file, whether or not Parley is running. The file gets its name when it
- * is complete. Throws BackupError, StoreError or CliError and then leaves nothing behind.
+ * Writes everything into one file, whether or not Parley is running. The file gets its final name
+ * only when it is complete. If this throws BackupError, StoreError or CliError, it leaves nothing
+ * behind.
  */
 export async function makeBackup(order: BackupOrder) {
   const { file, database, dataFolder } = order;
@@ -133,7 +134,7 @@ async function addFiles(
   return { files, leftOut };
 }
 
-/** The sorted entries of a folder; empty when the folder does not exist or was removed. */
+/** The sorted entries of a folder; empty if the folder does not exist or was removed. */
 function entriesOf(path: string): readonly Dirent[] {
   try {
     const entries = readdirSync(path, { withFileTypes: true });
@@ -149,7 +150,7 @@ function isMissing(error: unknown): boolean {
 }
 
 /**
- * Returns false when the file was removed before it was opened. A file removed later is still read
+ * Returns false if the file was removed before it was opened. A file removed later is still read
  * to its end.
  */
 async function addFile(
@@ -170,7 +171,8 @@ async function addFile(
 }
 
 /**
- * Opens a file; null when it no longer exists, such as one that an atomic write has just renamed.
+ * Opens a file; null if it no longer exists, for example because an atomic write has just renamed
+ * it.
  */
 async function openPresent(path: string): Promise<FileHandle | null> {
   try {

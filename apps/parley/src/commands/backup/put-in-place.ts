@@ -21,26 +21,26 @@ export interface Replacement {
   /** The unique name under which the old file is kept in the folder `aside`. */
   readonly name: string;
   readonly path: string;
-  /** The staged file for `path`; null when the backup contains none. */
+  /** The staged file for `path`; null if the backup contains none. */
   readonly staged: string | null;
 }
 
 const Marker = z.object({
   /** The folder that the previous state is moved to. */
   aside: z.string(),
-  /** The names of the entries that existed before the restore. */
+  /** The names of replaced entries that existed before the restore. */
   had: z.array(z.string()),
 });
 type Marker = z.infer<typeof Marker>;
 
-/** The marker of an interrupted restore; null when there is none. */
+/** The marker of an interrupted restore; null if there is none. */
 export function interruptedRestore({ restoreMarker }: DataFolder): Marker | null {
   if (!existsSync(restoreMarker)) return null;
   try {
     return Marker.parse(JSON.parse(readFileSync(restoreMarker, 'utf8')));
   } catch {
-    // Written by 0.1.0, whose `aside` folder stays as it is, or only half written, before anything
-    // was moved.
+    // The marker was written by 0.1.0, whose `aside` folder is left unchanged, or it was only
+    // partly written before anything was moved.
     return null;
   }
 }
@@ -58,8 +58,8 @@ export function refuseInterruptedRestore(folder: DataFolder): void {
 /**
  * Moves the existing files into the folder `aside` and the staged files into their place; nothing
  * is deleted. A marker file exists until `finishReplacing`: if the process is killed, no Parley
- * starts on the mixed state, and the next restore continues with the same folder. At every moment
- * the database is either the old or the new one, complete.
+ * starts on the mixed state, and the next restore continues with the same folder. At any moment,
+ * either the complete old database or the complete new one is in place.
  */
 export function replaceAll(
   folder: DataFolder,
@@ -81,10 +81,10 @@ export function finishReplacing({ restoreMarker }: DataFolder): void {
 
 function replaceInPlace({ name, path, staged }: Replacement, { aside, had }: Marker): void {
   const kept = join(aside, name);
-  // Otherwise the existing file was put there by an interrupted restore.
+  // Otherwise an interrupted restore put the existing file there.
   const isOld = had.includes(name) && !existsSync(kept);
   if (existsSync(path)) {
-    // The path never goes missing: the old file keeps both names until the new one replaces it.
+    // The path always exists: the old file keeps both names until the new one replaces it.
     if (isOld && staged !== null && statSync(path).isFile()) keepFile(path, kept);
     else if (isOld) move(path, kept);
     else if (staged === null || !statSync(path).isFile()) removeContents(path);

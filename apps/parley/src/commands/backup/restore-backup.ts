@@ -49,9 +49,9 @@ export interface RestoreOrder {
 }
 
 /**
- * Restores a verified backup. The new state is prepared beside the old one, which is moved aside at
- * the end. Throws BackupError, StoreError or CliError without having changed anything, unless the
- * message says otherwise.
+ * Restores a verified backup. The new state is prepared beside the old state, which is moved aside
+ * at the end. Throws BackupError, StoreError or CliError without having changed anything, unless
+ * the message says otherwise.
  */
 export async function restoreBackup(order: RestoreOrder): Promise<RestoreDone> {
   const { backup, folder, env, clock, unfinished, endGateway } = order;
@@ -90,7 +90,7 @@ export async function restoreBackup(order: RestoreOrder): Promise<RestoreDone> {
 
 /**
  * Returns a placeholder for keys in `secrets/`. No backup contains them, so they are missing on a
- * new machine, and the restore must not fail for that. The placeholder is long enough for every
+ * new machine, which must not make the restore fail. The placeholder is long enough for every
  * secret.
  */
 function missingKey(folder: DataFolder): (file: string) => string | undefined {
@@ -137,7 +137,7 @@ const ENDS_WITHIN_MS = 60_000;
 const POLL_INTERVAL_MS = 50;
 
 /**
- * Locks the data folder as soon as the process that holds it has ended. Throws CliError
+ * Locks the data folder as soon as the process that holds the lock has ended Throws CliError
  * `data-locked`.
  */
 async function lockWhenFree(folder: DataFolder, withinMs: number): Promise<{ release(): void }> {
@@ -157,8 +157,8 @@ function stampOf(time: number): string {
 }
 
 /**
- * The path for the staged settings. They are staged beside their final place because the folders
- * they name are relative to it.
+ * The path for the staged settings. They are staged beside their final location because folders in
+ * them are relative to it.
  */
 function settingsBeside({ settingsFile }: DataFolder, staging: string): string {
   return join(dirname(settingsFile), `.${basename(staging)}.yaml`);
@@ -169,9 +169,9 @@ function databasePath({ storeUrl }: DataFolder): string {
 }
 
 /**
- * The files of the database. The files that SQLite keeps beside the old database are moved first,
- * because they would corrupt the new one. `staged` is null for PostgreSQL; the old file is moved
- * away then, too, because using it again would repeat its unfinished work.
+ * The database files. The files that SQLite keeps beside the old database are moved first, because
+ * they would corrupt the new one. `staged` is null for PostgreSQL; the old file is moved away in
+ * that case as well, because using it again would repeat its unfinished work.
  */
 function databaseFiles(folder: DataFolder, staged: string | null): readonly Replacement[] {
   const path = databasePath(folder);
@@ -182,7 +182,7 @@ function databaseFiles(folder: DataFolder, staged: string | null): readonly Repl
   }));
 }
 
-/** Includes folders that the backup lacks; those are only moved aside. */
+/** Includes folders missing from the backup, which are only moved aside. */
 function stagedFolders(
   folder: DataFolder,
   loaded: LoadedSettings,
@@ -198,7 +198,7 @@ function stagedFolders(
   });
 }
 
-/** `settings` is the path for the settings of the backup; null when they are not wanted. */
+/** `settings` is the path for the settings in the backup; null if they are not restored. */
 async function stageFiles(file: string, folder: string, settings: string | null): Promise<void> {
   for await (const entry of readArchive(file)) {
     const is = entryKind(entry.name);

@@ -31,13 +31,13 @@ export function planText(
 export interface RestoreDone {
   readonly backup: CheckedBackup;
   readonly held: HeldBack;
-  /** Null when no database was replaced. */
+  /** Null if no database was replaced. */
   readonly carried: CarriedOver | null;
   /** Whether the settings of the backup were used. */
   readonly usedSettings: boolean;
   /** Key files that the settings name and that do not exist; backups never contain them. */
   readonly missingSecrets: readonly string[];
-  /** The folder with the previous state; null when there was none. */
+  /** The folder with the previous state; null if there was none. */
   readonly aside: string | null;
 }
 

@@ -15,7 +15,7 @@ export interface RestoreFlags {
 }
 
 /**
- * `parley restore FILE`: restores a backup and reports the result; exit code 0 when it is done.
+ * `parley restore FILE`: restores a backup and reports the result; exit code 0 if it is done.
  * Everything is prepared beside the old state. Then a running gateway on the data folder is asked
  * to stop, once the user has confirmed or with `--yes`.
  */
@@ -52,8 +52,8 @@ export async function restore(
 }
 
 /**
- * A process that `docker exec` started is killed when the container's main process ends, so it
- * cannot stop the gateway and survive.
+ * A process started by `docker exec` is killed when the container's main process ends, so it would
+ * not survive stopping the gateway.
  */
 function refuseInContainer({ pid }: FoundGateway): void {
   if (process.ppid !== 0) return;
@@ -73,7 +73,7 @@ async function askToEnd(gateway: FoundGateway): Promise<void> {
   });
 }
 
-/** Asks for confirmation in the terminal. Throws CliError when there is no terminal. */
+/** Asks for confirmation in the terminal. Throws CliError if there is no terminal. */
 async function confirmRestore(file: string): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
     throw new CliError(

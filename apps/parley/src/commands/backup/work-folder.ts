@@ -10,8 +10,8 @@ const ELSEWHERE = 'part';
 interface WorkFolder extends Disposable {
   readonly path: string;
   /**
-   * Registers an unfinished file elsewhere, which is removed with the folder, even after the
-   * process was killed.
+   * Registers an unfinished file outside the folder. It is removed together with the folder, even
+   * if the process is killed.
    */
   alsoRemove(file: string): void;
 }

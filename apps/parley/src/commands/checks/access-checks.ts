@@ -2,7 +2,7 @@ import { strangerCap } from '@parley/settings';
 import { audit, type Check, type Finding } from './check.ts';
 import type { FactsFor } from './facts.ts';
 
-/** Access that was not used for this many days is reported, so that it is renewed deliberately. */
+/** Access unused for this many days is reported, so that it is renewed deliberately. */
 const UNUSED_DAYS = 90;
 const DAY_MS = 24 * 60 * 60_000;
 /**
@@ -266,7 +266,7 @@ export function isLoopback(host: string): boolean {
   return host === '' || /^(localhost|127(\.\d+){3}|\[?::1\]?|\/.*)$/.test(host);
 }
 
-/** The host of a URL; empty when it has none, as for a socket. */
+/** The host of a URL; empty if it has none, as for a socket. */
 export function hostOf(url: string): string {
   return URL.parse(url)?.hostname ?? '';
 }

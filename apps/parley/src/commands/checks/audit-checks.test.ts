@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** The facts of an installation with these settings that is otherwise secure. */
+/** The facts about an installation that has these settings and is otherwise secure. */
 function factsOf(settings: object, more: Partial<AuditFacts> = {}): AuditFacts {
   writeFileSync(join(folder, 'parley.yaml'), JSON.stringify(settings));
   const place = locateDataFolder(folder, {});
@@ -71,7 +71,7 @@ type Case = readonly [settings: object, more?: (facts: AuditFacts) => Partial<Au
 interface Row {
   readonly bad: Case;
   readonly good: Case;
-  /** The severity, when it differs from that of the check. */
+  /** The severity, if it differs from the check's severity. */
   readonly severity?: AuditSeverity;
 }
 
@@ -288,7 +288,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
 };
 
-/** An agent with these facts. */
+/** An examined agent with these facts. */
 function examined(facts: AuditFacts): Examined {
   const all = async () => facts;
   const sources = { settings: all, files: all, workspace: all, sandbox: all, database: all };
@@ -307,7 +307,7 @@ const foundIn = ([settings, more = () => ({})]: Case) => {
 };
 
 describe('each check', () => {
-  it('[U05] has a row here, and a unique id', () => {
+  it('[U05] has test cases here, and a unique id', () => {
     const ids = AUDIT_CHECKS.map(({ id }) => id);
     expect(Object.keys(ROWS).toSorted()).toEqual(ids.toSorted());
     expect(new Set(ids).size).toBe(ids.length);
@@ -348,7 +348,7 @@ describe('each check', () => {
 });
 
 describe('an audit', () => {
-  it('[U05] finds a secret of the settings by its value, and never prints it', async () => {
+  it('[U05] finds a secret from the settings by its value, and never prints it', async () => {
     const facts = factsOf({});
     const secrets = ['hunter2-hunter2'];
     const { workspace: known } = said('the password: hunter2-hunter2')(facts);
@@ -359,14 +359,14 @@ describe('an audit', () => {
     expect(JSON.stringify(report) + auditText(report)).not.toContain('hunter2');
   });
 
-  it('[U05] does not mistake the value of a key for the name of a package', async () => {
+  it('[U05] does not mistake the value of a key for a package name', async () => {
     const args = ['--api-key', 'hunter2', '-y', 'desk-server'];
     const findings = await auditOf(factsOf(mcp({ command: 'npx', args })));
     expect(findings.map(({ id }) => id)).toEqual(['mcp.key-in-address', 'mcp.unpinned']);
     expect(JSON.stringify(findings)).not.toContain('hunter2');
   });
 
-  it('[U05] lists the worst findings first, and reflects the severity in its exit code', async () => {
+  it('[U05] lists the most severe findings first, and reflects the severity in its exit code', async () => {
     const bad = { ...open, exec: { enabled: true, approval: 'never' } };
     const severities = (await auditOf(factsOf(bad))).map(({ severity }) => severity);
     expect(severities).toEqual(['critical', 'warning', 'warning', 'info']);

@@ -4,7 +4,7 @@ import { FILE_CHECKS, WORKSPACE_CHECKS } from './file-checks.ts';
 import { TOOL_CHECKS } from './tool-checks.ts';
 
 /**
- * The checks that `parley audit` runs. They are separate because the gateway runs them, too,
+ * The checks that `parley audit` runs. They are kept separate so that the gateway can run them
  * without loading the others.
  */
 export const AUDIT_CHECKS: readonly Check[] = [

@@ -41,7 +41,7 @@ export function examineInstallation(
   });
 }
 
-/** A workspace that does not exist yet has no prompt files, and it is not created here. */
+/** A workspace that does not exist yet has no prompt files and is not created here. */
 async function promptFilesOf({ folder, env }: Base, loaded: LoadedSettings) {
   const known = new Map<string | undefined, PromptFiles>();
   for (const { name, settings } of allAgents(loaded)) {
@@ -58,7 +58,7 @@ const SEVERITIES: Readonly<Record<Severity, AuditSeverity | null>> = {
   ...{ ok: null, skipped: null },
 };
 
-/** The findings as the command, the page and the log report them, worst first. */
+/** The findings in the form that the command, the page and the log report, worst first. */
 export function auditReport(results: readonly CheckResult[], at: number): AuditReport {
   const found = results.flatMap((result): AuditFinding[] => {
     const severity = SEVERITIES[result.severity];

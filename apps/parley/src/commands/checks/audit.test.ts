@@ -91,8 +91,8 @@ async function makeBad(): Promise<void> {
 }
 
 describe('the default installation', () => {
-  it('[U05] has no warning, from the command and on the page', async () => {
-    // The process of a gateway sets the same mask.
+  it('[U05] has no warnings, neither from the command nor on the page', async () => {
+    // A gateway process sets the same umask.
     const umask = process.umask(0o077);
     mkdirSync(folder, { mode: 0o700 });
     const options = { folder: place(), env: {}, ...systemTime, checkpoint() {}, port: 0 };
@@ -118,7 +118,7 @@ describe('the default installation', () => {
   });
 });
 
-describe('a deliberately bad installation', () => {
+describe('a deliberately insecure installation', () => {
   it('[U05] is reported check by check, without a secret in the output', async () => {
     await makeBad();
     expect(await audit('--json')).toBe(2);
@@ -157,7 +157,7 @@ describe('a deliberately bad installation', () => {
     expect(readFileSync(join(folder, 'parley.yaml'), 'utf8')).toBe(settings);
   });
 
-  it('[U05] is logged briefly after the start: critical findings, and the number of warnings', async () => {
+  it('[U05] is logged shortly after startup: critical findings, and the number of warnings', async () => {
     await makeBad();
     const store = await openStore({ url: place().storeUrl, clock: Date.now });
     const { log, lines } = recordingLogger();
@@ -183,7 +183,7 @@ describe('a deliberately bad installation', () => {
 });
 
 describe('a prompt file that an agent has written', () => {
-  it('[U05] is reported with the time and the conversation, but not with other files the agent wrote', async () => {
+  it('[U05] is reported with the time and the conversation, without other files that the agent wrote', async () => {
     mkdirSync(join(folder, 'workspace'), { recursive: true });
     writeFileSync(join(folder, 'workspace', 'AGENTS.md'), '# Agents\n');
     const at = Date.now();
@@ -234,7 +234,7 @@ describe('an audit in which one check fails', () => {
   it('[U05] reports that check as a warning, and the results of all others', async () => {
     mkdirSync(folder);
     writeFileSync(join(folder, 'parley.yaml'), JSON.stringify({ exec: { enabled: true } }));
-    // The folder in which the sandbox is tested cannot be created.
+    // The folder for testing the sandbox cannot be created.
     vi.stubEnv('TMPDIR', join(folder, 'missing'));
     onTestFinished(() => void vi.unstubAllEnvs());
     expect(await audit('--json')).toBe(1);
@@ -277,7 +277,7 @@ describe('an audit that cannot run', () => {
 });
 
 describe('sign-ins at MCP servers', () => {
-  it('[U05] [G03] are critical when other users can read them, and are fixed', async () => {
+  it('[U05] [G03] are critical if other users can read them, and are repaired', async () => {
     const secrets = join(folder, 'secrets');
     mkdirSync(secrets, { recursive: true });
     writeFileSync(join(folder, 'parley.yaml'), '');
@@ -291,7 +291,7 @@ describe('sign-ins at MCP servers', () => {
 });
 
 describe('the tool descriptions of an MCP server', () => {
-  it('[U05] are accepted at first, and logged once when they change or change back', () => {
+  it('[U05] are accepted at first, and logged once whenever they change or change back', () => {
     mkdirSync(folder);
     const { log, lines } = recordingLogger();
     const note = createMcpNotes({ path: folder }, { log, clock: () => 0 });
@@ -312,7 +312,7 @@ describe('the tool descriptions of an MCP server', () => {
   });
 
   describe('after 0.1.0 has accepted them', () => {
-    /** A tool as 0.1.0 described it, with the hash that it stored. */
+    /** A tool as described by 0.1.0, with the hash that it stored. */
     const plain = {
       name: 'read',
       description: 'Reads a file.',
@@ -342,7 +342,7 @@ describe('the tool descriptions of an MCP server', () => {
       };
     };
 
-    it('[U05] are the same for a plain schema, and unchanged where only the reading became more detailed', () => {
+    it('[U05] stay accepted if their schema is plain, or is merely hashed in more detail now', () => {
       const { note, warnings } = accept({ tools: { read: MARK, find: 'read in another way' } });
       note('desk', [plain, titled]);
       note('desk', [plain, titled]);
@@ -355,7 +355,7 @@ describe('the tool descriptions of an MCP server', () => {
       expect(warnings()[0]).toContain('changed: read');
     });
 
-    it('[U05] are still reported for new and missing tools, and for those that had changed before', () => {
+    it('[U05] are still reported for tools that are new, missing, or had already changed', () => {
       const tools = { read: 'as accepted', gone: 'x', find: 'y' };
       const { note, warnings } = accept({
         tools,

@@ -15,12 +15,12 @@ export interface AuditFlags {
   readonly fix?: boolean;
 }
 
-/** The exit code when the audit itself could not run; `exitCodeOf` returns the others. */
+/** The exit code if the audit itself could not run; `exitCodeOf` returns all other exit codes. */
 const COULD_NOT_RUN = 3;
 
 /**
- * `parley audit` (U05). Exit code 0 when nothing is a warning or worse, 1 for warnings, 2 for
- * critical findings, 3 when it could not run.
+ * `parley audit` (U05). Exit code 0 if nothing is a warning or worse, 1 for warnings, 2 for
+ * critical findings, 3 if it could not run.
  */
 export async function audit(
   { folder, env, print, json }: Cli,
@@ -32,7 +32,7 @@ export async function audit(
     const base = { folder, env, ...systemTime };
     const run = async () => {
       const agents = examineInstallation(base, loaded);
-      // When the database cannot be opened, the audit ends here instead of failing some of its
+      // If the database cannot be opened, the audit stops here instead of failing some of its
       // checks.
       await agents[0]?.sources.database?.();
       return runAudit(agents, base);
@@ -117,7 +117,7 @@ export function exitCodeOf({ counts: { critical, warning } }: Pick<Findings, 'co
   return warning > 0 ? 1 : 0;
 }
 
-/** The findings as text, followed by their number by severity. */
+/** The findings as text, followed by the number for each severity. */
 export function auditText({ findings, counts }: Findings): string {
   const { critical, warning, info } = counts;
   const summary = `${AUDIT_CHECKS.length} checks: ${critical} critical, ${countOf(warning, 'warning')}, ${countOf(info, 'note')}.`;

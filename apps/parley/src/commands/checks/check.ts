@@ -3,8 +3,9 @@ import type { AuditSeverity } from '@parley/gateway/api';
 import type { AuditNeed, FactsFor, Need } from './facts.ts';
 
 /**
- * `critical`, `warning` and `info` are those of an audit. `failed` means that something does not work,
- * `ok` that it was checked and is fine, and `skipped` that there was nothing to check.
+ * `critical`, `warning` and `info` are the severities of an audit. `failed` means that something
+ * does not work, `ok` that it was checked and is fine, and `skipped` that there was nothing to
+ * check.
  */
 export type Severity = AuditSeverity | 'failed' | 'ok' | 'skipped';
 
@@ -14,7 +15,7 @@ export interface Finding {
   /** The subject, if there are several: an account, a model or an agent. */
   readonly subject?: string | undefined;
   readonly found: string;
-  /** The advice; by default that of the check. */
+  /** The advice; defaults to the check's advice. */
   readonly advice?: string | undefined;
   /** The repair that `parley audit --fix` makes. */
   readonly repair?: Repair;
@@ -27,31 +28,31 @@ interface Repair {
   readonly to: number;
 }
 
-/** A part of a check with a deadline of its own, such as one of several accounts. */
+/** A part of a check with a separate deadline, for example one of several accounts. */
 type Part = (signal: AbortSignal) => readonly Finding[] | Promise<readonly Finding[]>;
 
 /** A plain text is a finding with the severity and the advice of the check. */
 type Found = readonly (string | Finding | Part)[];
 
 interface Row<N extends Need> {
-  /** Must never change: people and scripts refer to it. */
+  /** Must never change, because people and scripts refer to it. */
   readonly id: string;
-  /** The statement that holds when the check finds nothing. */
+  /** The statement that is true if the check finds nothing. */
   readonly title: string;
   /**
-   * `each` runs the check for every agent. `differing` does so, too, but reports findings common to
-   * all agents once.
+   * `each` runs the check for every agent. `differing` does the same but reports findings common to
+   * all agents only once.
    */
   readonly agents?: 'each' | 'differing';
-  /** The check evaluates what the other checks learned, so it runs after them. */
+  /** The check evaluates results of other checks, so it runs after them. */
   readonly last?: true;
   run(facts: FactsFor<N>, signal: AbortSignal): Found | Promise<Found>;
 }
 
-/** A row of the table of checks. */
+/** A row in the table of checks. */
 export interface Check<N extends Need = Need> extends Row<N>, Partial<Defaults> {
   readonly commands: readonly ('doctor' | 'audit')[];
-  /** The name in the doctor, when it differs from the id. */
+  /** The name shown by `parley doctor`, if it differs from the id. */
   readonly doctorName?: string;
   /** The facts that the check needs; it runs only where all of them are available. */
   readonly needs: readonly N[];
@@ -63,7 +64,7 @@ interface Defaults {
   readonly advice: string;
 }
 
-/** Declares a check of `parley doctor` (U02). */
+/** Declares a check for `parley doctor` (U02). */
 export function doctor<N extends Need>(needs: readonly N[], row: Row<N>): Check<N> {
   return { ...row, needs, commands: ['doctor'] };
 }
@@ -71,7 +72,7 @@ export function doctor<N extends Need>(needs: readonly N[], row: Row<N>): Check<
 type AuditRow<N extends AuditNeed> = Row<N | 'settings'> & Defaults;
 
 /**
- * Declares a check of `parley audit` (U05). It runs for every agent because each has its own
+ * Declares a check for `parley audit` (U05). It runs for every agent because each has its own
  * settings.
  */
 export function audit<N extends AuditNeed>(need: N, row: AuditRow<N>): Check<N | 'settings'> {
@@ -80,7 +81,7 @@ export function audit<N extends AuditNeed>(need: N, row: AuditRow<N>): Check<N |
   return { agents, ...row, needs, commands: ['audit'] };
 }
 
-/** Declares a check of both commands. */
+/** Declares a check for both commands. */
 export function both<N extends AuditNeed>(
   need: N,
   row: AuditRow<N> & Pick<Check, 'doctorName'>,
@@ -101,8 +102,8 @@ const DEFECT =
   'If the running gateway has another version, restart it. Otherwise report this as a defect.';
 
 /**
- * The finding for a check that threw. Messages of Parley's own errors say what to do; any other
- * error is a defect.
+ * The finding for a check that threw an error. Messages of Parley's own errors say what to do; any
+ * other error is a defect.
  */
 export function failure(thrown: unknown): Finding {
   if (!(thrown instanceof ParleyError)) {

@@ -7,8 +7,8 @@ const inCommand = (command: 'doctor' | 'audit') =>
   CHECKS.filter(({ commands }) => commands.includes(command));
 
 /**
- * Compares the table with the one between the marks of a page; `vitest --update=all` writes it
- * there.
+ * Compares the table with the table between the markers in a document; `vitest --update=all`
+ * updates the document.
  */
 async function expectTable(name: string, head: readonly string[], rows: readonly string[][]) {
   const page = new URL(`../../../../../docs/${name}`, import.meta.url);

@@ -20,14 +20,17 @@ const DEADLINE_MS = 10_000;
  */
 type Status = 'ok' | 'warning' | 'failed' | 'skipped';
 
-/** The status in the doctor, which does not distinguish the severities of the audit. */
+/**
+ * Maps severities to statuses of the doctor, which does not distinguish the severities of the
+ * audit.
+ */
 const STATUSES: Readonly<Record<Severity, Status>> = {
   ...{ critical: 'failed', failed: 'failed', warning: 'warning' },
   ...{ info: 'ok', ok: 'ok', skipped: 'skipped' },
 };
 
 /**
- * `parley doctor` (U02). Exit code 0 when nothing has failed, 1 otherwise. It changes nothing and
+ * `parley doctor` (U02). Exit code 0 if nothing has failed, 1 otherwise. It changes nothing and
  * runs with or without a gateway.
  */
 export async function doctor(cli: Cli): Promise<number> {

@@ -14,27 +14,27 @@ import type { Base, Installation } from './installation.ts';
 import type { RecordFacts } from './record-facts.ts';
 import { gatherWorkspace, type WorkspaceFacts } from './workspace-facts.ts';
 
-/** Everything that checks examine, by the source they need. Secrets and tokens are never shown. */
+/** Everything that checks examine, grouped by source. Secrets and tokens are never shown. */
 export interface Facts {
   /** The configuration as `parley config check` sees it, even when the settings are invalid. */
   readonly config: Pick<Installation, 'checked' | 'loaded' | 'pluginReport' | 'definitions'>;
   /** Valid settings. */
   readonly settings: SettingsFacts;
-  /** The files of the data folder, of skills and of plugins. */
+  /** Files in the data folder, in skills and in plugins. */
   readonly files: FileFacts;
   /** The workspace of the agent. */
   readonly workspace: { readonly workspace: WorkspaceFacts };
   /** The result of an empty command in the sandbox. */
   readonly sandbox: { readonly sandboxProblem: () => Promise<string | null> };
-  /** The rows of the database; none when there is no database. */
+  /** The rows of the database; empty if there is no database. */
   readonly database: RecordFacts;
   /** The state of the database, inspected without changing it. */
   readonly schema: Pick<Installation, 'database'>;
-  /** The running gateway, if there is one. */
+  /** The running gateway, if any. */
   readonly gateway: Pick<Installation, 'gateway'>;
-  /** Servers elsewhere. Checks add the time that these servers report. */
+  /** Remote servers. Checks add the time that these servers report. */
   readonly network: Pick<Installation, 'clocks'>;
-  /** The number of findings of the whole audit. */
+  /** The number of findings in the whole audit. */
   readonly audit: { readonly countFindings: () => Promise<AuditReport['counts']> };
 }
 
@@ -55,8 +55,7 @@ export interface Examined {
   readonly name: string | undefined;
   readonly base: Base;
   /**
-   * Each source is gathered once, for the first check that needs it; undefined when it is not
-   * available.
+   * Each source is gathered once, when the first check needs it; undefined if it is not available.
    */
   readonly sources: { readonly [N in Need]?: () => Promise<Facts[N]> };
 }
@@ -140,7 +139,7 @@ function tokenIn({ tokenFile }: DataFolder): string | null {
   try {
     return readFileSync(tokenFile, 'utf8').trim();
   } catch {
-    return null; // The first start creates it.
+    return null; // The first start creates the file.
   }
 }
 

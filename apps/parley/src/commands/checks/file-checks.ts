@@ -9,10 +9,10 @@ const GROUP_WRITE = 0o020;
 const OTHERS_WRITE = 0o002;
 const OTHERS = 0o077;
 
-/** The mode bits that a file of this kind must not have. */
+/** The mode bits that must not be set on a file of this kind. */
 function forbiddenBits({ kind, isOwnGroup }: FileFact): number {
   if (kind === 'skills' || kind === 'plugin') {
-    // The user's private group, which many systems create with the user's name and no other
+    // The user's private group, which many systems create under the user's name without other
     // members.
     return isOwnGroup ? OTHERS_WRITE : GROUP_WRITE | OTHERS_WRITE;
   }

@@ -10,15 +10,15 @@ export interface FileFact {
   readonly path: string;
   readonly kind:
     | ('data' | 'settings' | 'token' | 'database' | 'backup' | 'workspace' | 'other')
-    // Code that is run or read as instructions: others may read it but must not change it.
+    // Code that is run or read as instructions. Other users may read it but must not change it.
     | ('skills' | 'plugin');
   readonly mode: number;
   readonly uid: number;
-  /** Whether its group is the primary group of the person who runs Parley. */
+  /** Whether its group is the primary group of the user who runs Parley. */
   readonly isOwnGroup: boolean;
 }
 
-/** The facts about files that checks use. */
+/** Facts about files, for checks. */
 export type FileFacts = ReturnType<typeof gatherFiles>;
 
 type Plugins = readonly { readonly folder: string | null }[];
@@ -76,8 +76,7 @@ function filesOf(
 type Fact = (path: string, kind: FileFact['kind']) => readonly FileFact[];
 
 /**
- * Links are skipped: their modes mean nothing, and their targets are outside of Parley's
- * responsibility.
+ * Links are skipped: their modes are meaningless, and Parley is not responsible for their targets.
  */
 function factOf(gid: number | null): Fact {
   return (path, kind) => {
@@ -95,7 +94,7 @@ function kindIn({ path: data, settingsFile, tokenFile }: DataFolder, path: strin
   if (path === tokenFile || name === 'secrets') return 'token';
   if (/^parley\.db(-wal|-shm|-journal|-files)?$/.test(name) || name === 'lock') return 'database';
   if (name.startsWith('before-restore-') || /\.(tar\.gz|tgz)$/.test(name)) return 'backup';
-  // Other kinds of code have checks of their own.
+  // Other kinds of code have separate checks.
   return name === 'skills' ? 'skills' : 'other';
 }
 
@@ -125,6 +124,6 @@ function entriesOf(folder: string): readonly string[] {
   try {
     return statSync(folder).isDirectory() ? readdirSync(folder).toSorted() : [];
   } catch {
-    return []; // Missing or unreadable for this user, so Parley does not read it either.
+    return []; // Missing or unreadable for this user, so Parley does not read the file either.
   }
 }

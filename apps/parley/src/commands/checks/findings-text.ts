@@ -1,6 +1,6 @@
 import { tableText } from '../../terminal/text.ts';
 
-/** A finding as the terminal shows it. */
+/** A finding as displayed in the terminal. */
 interface Line {
   readonly level: string;
   /** The name of the check. */
@@ -10,8 +10,8 @@ interface Line {
 }
 
 /**
- * One line for each finding with its advice below; findings with the same advice share it. The
- * summary follows.
+ * One line for each finding with its advice below. Successive findings of a check with the same
+ * advice share it. The summary follows.
  */
 export function findingsText(lines: readonly Line[], summary: string): string {
   const rows = lines.flatMap((line, at) => [

@@ -19,7 +19,7 @@ function put(name: string, text: string | Uint8Array): void {
   writeFileSync(join(base, 'workspace', name), text);
 }
 
-/** The findings of the doctor about HEARTBEAT.md. */
+/** The doctor's findings about HEARTBEAT.md. */
 async function findings(): Promise<readonly string[]> {
   const place = { folder: locateDataFolder(base, {}), env: {} };
   const { installation, end } = await inspectInstallation(place, systemTime);
@@ -34,7 +34,7 @@ async function findings(): Promise<readonly string[]> {
 }
 
 describe('the doctor on HEARTBEAT.md', () => {
-  it('[H11] reports nothing when the file does not exist', async () => {
+  it('[H11] reports nothing if the file does not exist', async () => {
     expect(await findings()).toEqual([]);
   });
 
@@ -47,7 +47,7 @@ describe('the doctor on HEARTBEAT.md', () => {
     expect(await findings()).toEqual(['ok: HEARTBEAT.md has 2 tasks']);
   });
 
-  it('[H11] reports the lines of unknown schedules, and an unknown time zone', async () => {
+  it('[H11] reports the lines of unrecognized schedules, and an unknown time zone', async () => {
     put('HEARTBEAT.md', '---\naudience: owner\n---\n\n- Bills: quarterly\n- Pumps: hourly\n');
     put('USER.md', '- **Timezone:** over there\n');
     const found = await findings();

@@ -20,7 +20,7 @@ export interface Base extends Pick<Runtime, 'clock' | 'monotonic'> {
 /** An installation as the doctor sees it from outside. */
 export interface Installation extends Base {
   readonly checked: SettingsResult | { readonly kind: 'unreadable'; readonly error: unknown };
-  /** Null when the settings are invalid; checks that need them do not run. */
+  /** Null if the settings are invalid; checks that need them do not run. */
   readonly loaded: LoadedSettings | null;
   readonly pluginReport: readonly PluginLine[];
   readonly definitions: readonly ChannelDefinition[];
@@ -37,7 +37,7 @@ export type DatabaseLook =
 export type GatewayLook =
   | { readonly kind: 'none' }
   | { readonly kind: 'runs'; readonly at: FoundGateway; readonly status: GatewayStatus }
-  /** The process of the gateway is alive but does not answer. */
+  /** The gateway process is alive but does not answer. */
   | { readonly kind: 'silent'; readonly at: Instance; readonly reason: string };
 
 /**

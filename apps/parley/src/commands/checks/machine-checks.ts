@@ -9,7 +9,7 @@ import { allAgents } from '../../settings.ts';
 import { type Check, doctor, type Finding, failed, ok, skipped, warning } from './check.ts';
 import type { FactsFor } from './facts.ts';
 
-/** Checks of the machine that Parley runs on, and of the files there. */
+/** Checks of the machine that Parley runs on, and its files. */
 export const MACHINE_CHECKS: readonly Check[] = [
   doctor(['config'], {
     id: 'disk',
@@ -65,8 +65,8 @@ export const AUDIT_CHECK = doctor(['settings', 'audit'], {
 });
 
 /**
- * The size of a test write, in bytes. It is about the size of Parley's single writes: the write-ahead
- * log of SQLite, or a picture that someone sends.
+ * The size of a test write, in bytes. It approximates the size of Parley's individual writes: the
+ * write-ahead log of SQLite, or a picture that someone sends.
  */
 const TRIED_BYTES = 1024 * 1024;
 const LITTLE_ROOM_BYTES = 500 * 1024 * 1024;
@@ -102,7 +102,7 @@ function nearestFolder(path: string): string {
   return existsSync(path) || dirname(path) === path ? path : nearestFolder(dirname(path));
 }
 
-/** Writes a file, waits until it is on disk, and removes it. */
+/** Writes a file, syncs it to disk, and removes it. */
 async function tryToWrite(folder: string): Promise<void> {
   const place = await mkdtemp(join(folder, '.parley-doctor-'));
   try {
@@ -134,7 +134,7 @@ async function portFindings(
   return [failed(`port ${port} on ${host} is taken by ${who}`, advice)];
 }
 
-/** Returns the error code of an attempt to listen; null when the port is free. */
+/** Returns the error code of an attempt to listen; null if the port is free. */
 function tryToListen(host: string, port: number): Promise<string | null> {
   const server = createServer();
   return new Promise((resolve) => {

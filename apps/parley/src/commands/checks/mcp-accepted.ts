@@ -19,7 +19,8 @@ const Accepted = z.record(
 type Accepted = z.infer<typeof Accepted>;
 
 /**
- * The current version, incremented whenever the same answer of a server would yield another hash.
+ * The current version. It is incremented whenever the same response from a server would produce a
+ * different hash.
  */
 const READING = 2;
 
@@ -122,7 +123,7 @@ function hashOf({ name, description, schema, readOnly }: DescribedTool): string 
   return createHash('sha256').update(text).digest('hex').slice(0, 24);
 }
 
-/** Returns nothing for an unreadable file; the next list is then accepted again. */
+/** Returns an empty record for an unreadable file; the next list is then accepted again. */
 function readAccepted({ path }: Pick<DataFolder, 'path'>): Accepted {
   const file = fileIn(path);
   if (!existsSync(file)) return {};

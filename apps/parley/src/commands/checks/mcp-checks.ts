@@ -28,7 +28,7 @@ function connectionFindings({ folder, gateway }: FactsFor<'gateway'>): readonly 
   });
 }
 
-/** Finds tokens of servers that are no longer in the settings. They are unused but still valid. */
+/** Finds tokens for servers that are no longer in the settings. They are unused but still valid. */
 function leftOverSignIns(
   folder: DataFolder,
   mcp: LoadedSettings['settings']['mcp'],

@@ -48,7 +48,7 @@ export const CLOCK_CHECK = doctor(['network'], {
 
 type SettingsNeeds = FactsFor<'config' | 'gateway'>;
 
-/** The problems of the settings as `parley config check` reports them. */
+/** The settings problems that `parley config check` reports. */
 function settingsFindings(facts: SettingsNeeds): readonly Finding[] {
   const { folder, checked, pluginReport } = facts;
   const { settingsFile } = folder;
@@ -85,7 +85,7 @@ function settingsFindings(facts: SettingsNeeds): readonly Finding[] {
   ];
 }
 
-/** The differences between the running gateway's settings and the file. */
+/** The differences between the settings of the running gateway and those in the file. */
 function notInUse({ checked, gateway }: SettingsNeeds): readonly Finding[] {
   if (gateway.kind !== 'runs' || checked.kind !== 'ok') return [];
   const { afterRestart, problems } = gateway.status.settings;
@@ -98,7 +98,7 @@ function notInUse({ checked, gateway }: SettingsNeeds): readonly Finding[] {
   ];
 }
 
-/** Omits the excerpt of the file. */
+/** Formats a problem without the excerpt from the file. */
 function oneLine({ excerpt: _excerpt, ...problem }: SettingsProblem): string {
   return describeProblem(problem)
     .trim()

@@ -2,13 +2,13 @@ import { agentOfConversation } from '@parley/core';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
 
-/** The facts from the database that checks use. */
+/** Facts from the database, for checks. */
 export type RecordFacts = Awaited<ReturnType<typeof gatherRecords>>;
 
 const WRITES = ['write', 'edit'] as const;
 const RECENT_MS = 30 * 24 * 60 * 60_000;
 
-/** `store` is null when there is no database. `agent` is undefined for the default agent. */
+/** `store` is null if there is no database. `agent` is undefined for the default agent. */
 export async function gatherRecords(
   store: Pick<Store, 'audit' | 'signIns'> | null,
   isPromptFile: (path: string, agent: string | undefined) => boolean,
@@ -31,7 +31,7 @@ export async function gatherRecords(
 
 const Input = z.object({ path: z.string() });
 
-/** The path in a recorded call of a file tool, relative to the workspace; null when it has none. */
+/** The path in a recorded call to a file tool, relative to the workspace; null if it has none. */
 export function pathOfCall(input: string, workspace: string): string | null {
   const path = pathIn(input);
   if (path?.startsWith(`${workspace}/`)) return path.slice(workspace.length + 1);

@@ -26,7 +26,7 @@ const check = (id: string, work: Run): Check =>
 const forever = () => new Promise<never>(() => {});
 
 describe('checks', () => {
-  it('[U02] run at the same time and keep their order', async () => {
+  it('[U02] run concurrently and keep their order in the results', async () => {
     const second = Promise.withResolvers<void>();
     const first = check('first', async () => {
       await second.promise;
@@ -42,7 +42,7 @@ describe('checks', () => {
     ]);
   });
 
-  it('[U02] that do not end are reported, while the others return their results', async () => {
+  it('[U02] that never finish are reported, while the others return their results', async () => {
     const polite = (signal: AbortSignal) =>
       new Promise<readonly Finding[]>((resolve) => {
         signal.addEventListener('abort', () => resolve([ok('gave up')]));
@@ -59,7 +59,7 @@ describe('checks', () => {
     expect(results[1]).toMatchObject({ severity: 'failed', advice: expect.stringMatching(/\w/) });
   });
 
-  it('[U02] report each account, while another one does not answer', async () => {
+  it('[U02] report each account, even if another one does not answer', async () => {
     const accounts = doctor([], {
       ...{ id: 'channel', title: 'Every account works.' },
       run: () => [() => [{ ...ok('fine'), subject: 'a' }], forever, () => [ok('c')]],
@@ -90,7 +90,7 @@ describe('checks', () => {
     ]);
   });
 
-  it('[U05] that throw or do not end become warnings of an audit, which continues', async () => {
+  it('[U05] that throw or never finish become warnings of an audit, which continues', async () => {
     const common = { severity: 'info', title: 'It is safe.', advice: 'Look at it.' } as const;
     const settings = async () => ({}) as never;
     const results = await run(
@@ -118,14 +118,14 @@ describe('checks', () => {
     });
   });
 
-  it('[U02] are omitted where their needs are not available', async () => {
+  it('[U02] are omitted if the facts they need are not available', async () => {
     const needy = doctor(['gateway'], { id: 'x', title: 'It works.', run: () => [ok('y')] });
     expect(await run([needy])).toEqual([]);
     const gateway = async () => ({ gateway: { kind: 'none' } }) as const;
     expect(await run([needy], 10_000, [agent(undefined, { gateway })])).toHaveLength(1);
   });
 
-  it('[U02] gather each fact once, and the last check runs after the others', async () => {
+  it('[U02] gather each fact once, and the last check runs after all others', async () => {
     const clocks: { readonly server: string; readonly aheadMs: number }[] = [];
     let gathered = 0;
     const network = once(async () => {
@@ -149,7 +149,7 @@ describe('checks', () => {
     expect(gathered).toBe(1);
   });
 
-  it('[F14] name the agent, unless they run once or their finding is common to all', async () => {
+  it('[F14] name the agent, unless they run once or their finding is common to all agents', async () => {
     const agents = [undefined, 'support'].map((name) =>
       agent(name, { settings: async () => ({ agent: name }) as never }),
     );

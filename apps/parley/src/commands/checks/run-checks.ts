@@ -16,8 +16,8 @@ interface Limits {
 
 /**
  * Runs checks on agents, the default one first. All run concurrently, each within its deadline; the
- * results have the order of the table. A check whose needs are not available is omitted; one that
- * throws or does not end becomes a finding. Never rejects.
+ * results are in the order of the table. A check whose needs are not available is omitted; one that
+ * throws or times out becomes a finding. Never rejects.
  */
 export async function runChecks(
   checks: readonly Check[],
@@ -80,13 +80,14 @@ async function gather(
 }
 
 /**
- * The delay after the abort signal, in ms, so that a check can itself report what did not answer.
+ * The grace period after the abort signal, in ms, in which a check can itself report what did not
+ * answer.
  */
 const GRACE_MS = 250;
 
 const SLOW = 'Find out what is slow (network, disk, server), and run the command again.';
 
-/** The result of `work`, or a finding that it failed or did not end in time. */
+/** The result of `work`, or a finding that it failed or timed out. */
 async function within<T>(
   deadlineMs: number,
   work: (signal: AbortSignal) => readonly T[] | Promise<readonly T[]>,

@@ -61,7 +61,7 @@ export const SERVICE_CHECKS: readonly Check[] = [
 
 type ModelNeeds = FactsFor<'settings' | 'network'>;
 
-/** One part for each model that agents use; the model of the default agent is unnamed (F14). */
+/** One part for each model that agents use; the model of the default agent has no name (F14). */
 function modelParts(facts: ModelNeeds) {
   const agentsOf = new Map<string, ChosenAgent[]>();
   for (const one of allAgents(facts.loaded)) {
@@ -122,7 +122,7 @@ function modelFinding(probe: ModelProbe, wanted: string, isOther: boolean): Find
   return result(probe.reason, `${probe.fix}${offer}`.trim() || 'Try again later.');
 }
 
-/** Always available; the check of the port covers them. */
+/** These are always available; the port check covers them. */
 const LOCAL: ReadonlySet<string> = new Set(['web', 'terminal']);
 
 type ChannelNeeds = FactsFor<'settings' | 'config' | 'gateway' | 'schema' | 'network'>;
@@ -180,10 +180,10 @@ async function probeOf(
   return probe;
 }
 
-/** The state of an account as reported by the running gateway; null when none is running. */
+/** The state of an account as reported by the running gateway; null if none is running. */
 type AccountState = AccountStatus['state'] | 'not-served' | null;
 
-/** The worse of the platform's and the running gateway's report. */
+/** Returns the worse of two reports, from the platform and from the running gateway. */
 function channelFindings(probe: ChannelProbe, state: AccountState): readonly Finding[] {
   const line = typeof state === 'object' && state !== null ? lineOf(state) : null;
   const works = state !== null && typeof state === 'object' && WORKS.has(state.kind);

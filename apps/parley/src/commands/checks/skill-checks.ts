@@ -26,9 +26,9 @@ export const SKILL_CHECK = doctor(['settings', 'config'], {
     const show = `"${commandLine('skills', folder)}" lists them.`;
     const found = [
       ...all.flatMap((one) => skillFindings(one, show)),
-      // The skills of plugins are not known here, so names cannot be checked.
+      // Skills from plugins are not known here, so names cannot be checked.
       ...(settings.plugins.length > 0 ? [] : unknownNames(settings.skills, all)),
-      // The menus of accounts contain the skills of the default agent.
+      // The menus of accounts list the skills of the default agent.
       ...(agent === undefined ? await menuFindings(facts, skillCommandsOf(skills)) : []),
     ];
     if (found.length > 0) return found;

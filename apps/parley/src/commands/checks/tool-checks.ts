@@ -2,7 +2,10 @@ import { hostOf, isLoopback } from './access-checks.ts';
 import { audit, both, type Check, ok, skipped } from './check.ts';
 import type { FactsFor } from './facts.ts';
 
-/** Programs that run what they are given, so no prefix of their arguments makes a call harmless. */
+/**
+ * Programs that run code or commands given as arguments, so no prefix of these arguments makes a
+ * call harmless.
+ */
 const INTERPRETERS: ReadonlySet<string> = new Set([
   ...['sh', 'bash', 'zsh', 'env', 'sudo', 'xargs', 'find', 'ssh', 'make', 'docker'],
   ...['node', 'npm', 'npx', 'python', 'python3', 'uvx', 'perl', 'ruby', 'php', 'awk'],
@@ -188,7 +191,7 @@ export const TOOL_CHECKS: readonly Check[] = [
 interface Rule {
   readonly rule: string;
   readonly tool: string;
-  /** Null when the rule matches the tool with any arguments. */
+  /** Null if the rule matches the tool with any arguments. */
   readonly pattern: string | null;
 }
 
@@ -243,7 +246,7 @@ function isKeyArgument(argument: string, next: string | undefined): boolean {
   return value !== undefined || (next !== undefined && !next.startsWith('-'));
 }
 
-/** The package that each start fetches without a fixed version; null when there is none. */
+/** The package that each start fetches without a fixed version; null if there is none. */
 function unpinnedPackage(command: string, args: readonly string[]): string | null {
   const program = command.replace(/^.*\//, '');
   const isNpm = program === 'npx' || program === 'bunx' || program === 'pnpx';

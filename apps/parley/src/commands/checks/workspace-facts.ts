@@ -15,7 +15,7 @@ export interface OpenFile {
   readonly text: string;
 }
 
-/** The facts about a workspace that checks use. */
+/** Facts about a workspace, for checks. */
 export type WorkspaceFacts = Awaited<ReturnType<typeof gatherWorkspace>>;
 
 /** The largest file that is read, in bytes. Notes are small; a larger file is not a note. */
@@ -38,7 +38,7 @@ export async function gatherWorkspace(folder: string, now: number) {
     const doubt = encodingDoubt(entry);
     if (doubt !== null) encodings.push(`${entry.name}: ${doubt}`);
     const place = placeOf(entry);
-    // A file with a hard link may be MEMORY.md under another name, so only owners see it.
+    // A file with several hard links may be MEMORY.md under another name, so only owners see it.
     const isPrivate = place === 'private' || (place === 'open' && hasTwin);
     if (isPrivate || entry.bytes > LARGEST || read >= MAX_NOTES) continue;
     read += 1;
@@ -56,12 +56,12 @@ export async function gatherWorkspace(folder: string, now: number) {
     hardlinks,
     /** The files whose encoding was uncertain. */
     encodings,
-    /** Whether the workspace contains more than was read. */
+    /** Whether the workspace contains more text than was read. */
     isCut,
   };
 }
 
-/** Files in groups/ are each shown to a single conversation. */
+/** Each file in groups/ is shown to a single conversation. */
 function placeOf({ name, content }: SurveyedEntry): 'memory' | 'open' | 'private' {
   if (isMemory(name)) return 'memory';
   if (isGroupFile(name)) return 'private';

@@ -20,11 +20,11 @@ const SPLIT = ['agents.md', 'soul.md', 'identity.md'];
 
 /** The edits of copied files that reserve text about the owner for the owner (W03). */
 export interface ImportEdits {
-  /** Files that others read without the text about the owner. */
+  /** Files that other people can read, with the text about the owner removed. */
   readonly split: ReadonlySet<string>;
   /** Returns the content of a file's copy. */
   readonly edit: (name: string, bytes: Uint8Array) => Uint8Array;
-  /** The removed text as a separate file; null when there is none. */
+  /** The removed text as a separate file; null if there is none. */
   readonly notes: Uint8Array | null;
 }
 

@@ -9,8 +9,8 @@ import { captureOutput } from '../../testing/captured-output.ts';
 const DAY = new Date().toISOString().slice(0, 10);
 
 /**
- * A NeoMAGI workspace that has been in use. Everything about its owner contains a word in capitals
- * that begins with CANARY.
+ * A NeoMAGI workspace that has been used. All text about its owner contains a word in capitals that
+ * begins with CANARY.
  */
 const FILES: Readonly<Record<string, string>> = {
   'AGENTS.md': `# AGENTS.md
@@ -82,10 +82,7 @@ CANARYHEARTBEAT 门没关就告诉我。
   'heartbeat-state.json': '{"system":{"lastRun":"2026-02-16T03:00:00Z","cadenceMin":1440}}\n',
 };
 
-/**
- * The owner's words in every layout: those in USER.md, and the text removed from the files for
- * everyone.
- */
+/** The owner's text in every layout: USER.md, and what was removed from the files for everyone. */
 const OWNERS = ['USER', 'WORK', 'SLEEP', 'CAT', 'SOUL', 'IDENTITY'];
 const EVERYONES = ['HOUSE-RULE', 'HOUSE-END', 'HOUSE-SOUL', 'Caspar'];
 
@@ -102,7 +99,7 @@ beforeAll(async () => {
   put('NeoMAGI/AGENTS.md', 'For those who work on the code: run the linter.\n');
   mkdirSync(data());
   expect(await parley({}, 'import', 'neomagi', join(base, 'NeoMAGI'), '--yes')).toMatch(
-    // The state names the task by its schedule, because its key has another name.
+    // The state file names the task by its schedule, because its key differs.
     /圆顶 +every day, 03:00–24:00, last run 2026-02-16T03:00:00[\s\S]*Copied/,
   );
 });
@@ -159,7 +156,7 @@ describe('parley import neomagi', () => {
   it.each([
     ['parley', ['MEMORY', 'NOTE', 'TOOLS']],
     ['mushroom', []],
-    // The diary is a skill in this layout and reads the notes.
+    // In this layout, the diary is a skill and reads the notes.
     ['lab', ['MEMORY', 'TOOLS']],
     ['zeus', ['MEMORY', 'TOOLS']],
     ['openclaw', ['MEMORY', 'NOTE', 'TOOLS']],
@@ -197,7 +194,7 @@ describe('parley import neomagi', () => {
     }
   });
 
-  it('[W03] creates a file only for the owner when USER.md cannot be extended', async () => {
+  it('[W03] creates a file only for the owner if USER.md cannot be extended', async () => {
     rmSync(join(data(), 'workspace'), { recursive: true });
     mkdirSync(join(data(), 'workspace'));
     writeFileSync(join(data(), 'workspace', 'USER.md'), 'mine\n');

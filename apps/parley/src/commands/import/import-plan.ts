@@ -3,7 +3,7 @@ import type { foreseeTasks } from '@parley/proactive';
 import { isMarkdown, isMemory, type Survey, type SurveyedEntry } from '@parley/workspace';
 import { contextLine } from '../schedule.ts';
 
-/** What the workspace contains under the name of a file that could be copied. */
+/** What already exists in the workspace under the name of a file to copy. */
 export type Existing = 'nothing' | 'the-same' | 'a-template' | 'something';
 
 type UsedFile = ReturnType<typeof asUsed>;
@@ -21,8 +21,8 @@ const USES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Markdown that others read: how the agent works and who it is. Text in it about the owner is
- * removed (W03).
+ * Markdown that other people's turns use: how the agent works and who it is. Text in it about the
+ * owner is removed (W03).
  */
 const FOR_EVERYONE: ReadonlySet<string> = new Set(['agents.md', 'soul.md', 'identity.md']);
 
@@ -111,9 +111,8 @@ function hiddenReason(name: string): string {
 }
 
 /**
- * `use` is the file's purpose in words. `isPrivate` files are shown only in the owner's direct
- * chats. `isMarked` means that the front matter of the copy says so. `remark` is a note for the
- * owner.
+ * `use` describes the file's purpose `isPrivate` files are shown only in the owner's direct chats.
+ * `isMarked` means that the front matter of the copy says so. `remark` is a note for the owner.
  */
 function asUsed({ name, bytes, content }: SurveyedEntry, existing: Existing, isSplit: boolean) {
   const isMarkdown = content.kind === 'markdown';
@@ -157,7 +156,7 @@ function firstPart(name: string): string {
 /** Folders that are listed with a total instead of file by file. */
 const SUMMED = ['memory', 'skills', 'knowledge'];
 
-/** `heartbeat` describes the tasks in HEARTBEAT.md; null when no such file is used. */
+/** `heartbeat` describes the tasks in HEARTBEAT.md; null if no such file is used. */
 export function planText(
   { used, ignored, skills, isCut }: ImportPlan,
   heartbeat: Awaited<ReturnType<typeof foreseeTasks>> | null,

@@ -72,7 +72,7 @@ const run = (yes: boolean, path = from): Promise<number> =>
     yes,
   );
 
-/** Every file below a folder with its bytes, mode and time. */
+/** Every file below a folder with its content, mode and modification time. */
 function pictureOf(folder: string): readonly string[] {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
   return names.map((name) => {
@@ -98,7 +98,7 @@ describe('parley import openclaw', () => {
     expect(printed).not.toContain('green tea');
   });
 
-  it('shows what it leaves out, and why', async () => {
+  it('shows what it omits, and why', async () => {
     put(join(base, '.openclaw', 'credentials', 'key'), 'canary-secret');
     symlinkSync('/etc/passwd', join(from, 'link.md'));
     writeFileSync(join(from, 'big.md'), 'a'.repeat(1_000_001));
@@ -179,7 +179,7 @@ describe('parley import openclaw', () => {
     expect(readFileSync(join(from, 'USER.md'), 'utf8')).toBe(FILES['USER.md']);
   });
 
-  it('never overwrites a file, and names those it left', async () => {
+  it('never overwrites a file, and names those it skipped', async () => {
     put(workspace('SOUL.md'), 'mine');
     const template = join(import.meta.dirname, '../../../../../config/workspace/AGENTS.md');
     put(workspace('AGENTS.md'), readFileSync(template, 'utf8'));

@@ -60,7 +60,7 @@ export async function importWorkspace(
   return 0;
 }
 
-/** The settings that use a folder as the workspace of an agent. */
+/** The settings that make a folder the workspace of an agent. */
 function placeText(name: string | undefined, folder: string): string {
   const place = JSON.stringify(folder);
   if (name === undefined) return `  agent:\n    workspace: ${place}`;
@@ -68,8 +68,8 @@ function placeText(name: string | undefined, folder: string): string {
 }
 
 /**
- * The tasks in the imported HEARTBEAT.md; null when none is used. They run both when the file is
- * copied and when it is used in place.
+ * The tasks in the imported HEARTBEAT.md; null if none is used. They run whether the file is copied
+ * or used in place.
  */
 async function heartbeatOf(
   { used }: ReturnType<typeof planImport>,
@@ -114,7 +114,7 @@ async function copyAll(
   return counts.failed === 0 ? 0 : 1;
 }
 
-/** Throws CliError `import-same` when one folder is the other or lies inside it. */
+/** Throws CliError `import-same` if one folder is the other or lies inside it. */
 function assertApart(from: string, workspace: string): void {
   const [a, b] = [realOr(from), realOr(workspace)].map((path) => path + sep);
   if (a === undefined || b === undefined || !(a.startsWith(b) || b.startsWith(a))) return;
@@ -143,7 +143,7 @@ function existingIn(from: string, workspace: string, name: string, edits: Import
 }
 
 /**
- * Returns undefined when nothing exists, and also when a file is in the place of a folder, which
+ * Returns undefined if nothing exists, and also when a file is in the place of a folder, which
  * copying reports.
  */
 function lookAt(path: string): Stats | undefined {
@@ -167,8 +167,8 @@ function isSameContent(path: string, other: string): boolean {
 const MARKS = ['AGENTS.md', 'SOUL.md'];
 
 /**
- * Finds the workspace that a person means: the folder itself, or the one inside a folder such as
- * `~/.openclaw` or NeoMAGI's code. In the latter case, `beside` lists what lies beside it. Throws
+ * Finds the workspace that a path refers to: the folder itself, or the one inside a folder such as
+ * `~/.openclaw` or NeoMAGI's code. In the latter case, `beside` lists the entries beside it. Throws
  * CliError `import-folder`.
  */
 function findWorkspace(

@@ -3,7 +3,7 @@ import type { PreviewPrompt } from '@parley/gateway';
 import type { OpenAgent } from '../../open-agent.ts';
 import { type PreviewTarget, previewedTurn, previewRequest } from './request.ts';
 
-/** Answers the page with a preview of the request, by the running agent. Throws CliError. */
+/** Returns a preview of the request by the running agent, for the page. Throws CliError. */
 export function previewOnPage(
   agent: OpenAgent,
   place: Pick<PreviewTarget, 'channels' | 'heartbeat'>,

@@ -69,8 +69,8 @@ export async function previewPrompt(
 type Work = NonNullable<OpenAgentOptions['work']>;
 
 /**
- * Offers the model the same tools as a turn, although nothing calls them here. A tool added there
- * must be added here.
+ * Offers the model the same tools as a turn, although nothing calls them here. A tool added to
+ * turns must also be added here.
  */
 function workOf(settings: LoadedSettings['settings']): Work {
   const { soul, tools, media } = settings;
@@ -112,7 +112,7 @@ function workOf(settings: LoadedSettings['settings']): Work {
   };
 }
 
-/** A store for tools that are never called. */
+/** A store for tools that are only offered and never called. */
 const UNUSED_STORE = {
   get inbox(): never {
     throw noToolError();

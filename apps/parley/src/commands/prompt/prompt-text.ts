@@ -101,7 +101,7 @@ function fullText({ layer, text }: SentPart): string {
   return `━━ ${visible(layer)} ━━\n${visible(text)}`;
 }
 
-/** The model's text besides its answers; empty when there is none. */
+/** The model's text outside of its answers; empty if there is none. */
 export function asidesText(
   asides: readonly StepAside[],
   { full }: { readonly full: boolean },
@@ -184,7 +184,7 @@ function markedLines({ kind, text }: TextPiece): string[] {
   return lines.map((line) => `    ${MARKS[kind]} ${line}`);
 }
 
-/** The changes between two texts; equal text is replaced by its length. */
+/** The changes between two texts; unchanged text is replaced by its length. */
 function changesOf(pieces: readonly TextPiece[]): string[] {
   return pieces.flatMap((piece) => {
     if (piece.kind !== 'same') return markedLines(piece);

@@ -34,7 +34,7 @@ interface Told {
   readonly at?: number;
 }
 
-/** Stores turns as a gateway would. */
+/** Stores turns in the same way as a gateway. */
 async function record(turns: Readonly<Record<string, Told>>): Promise<void> {
   const url = `sqlite:${join(folder, 'parley.db')}`;
   const store = await openStore({ url, clock: Date.now });
@@ -93,7 +93,7 @@ async function record(turns: Readonly<Record<string, Told>>): Promise<void> {
 }
 
 describe('parley prompt on a past turn', () => {
-  it('[P17] shows each layer: source, audience, size, cut, and why a layer is missing', async () => {
+  it('[P17] shows each layer: source, audience, size, truncation, and why a layer is missing', async () => {
     await record({ t1: {} });
     expect(await prompt('--turn', 't1')).toBe(0);
     expect(written.out).toContain('t1 · 1970-01-01');
@@ -110,7 +110,7 @@ describe('parley prompt on a past turn', () => {
     expect(written.out).not.toContain('be kind');
   });
 
-  it('[P17] shows every word with --full, without control characters', async () => {
+  it('[P17] shows the full text with --full, without control characters', async () => {
     await record({ t1: {} });
     expect(await prompt('--last', '--full')).toBe(0);
     expect(written.out).toContain('━━ soul ━━\nbe kind');
@@ -128,7 +128,7 @@ describe('parley prompt on a past turn', () => {
     });
   });
 
-  it('[P17] compares the last two turns of a chat, or two given turns', async () => {
+  it('[P17] compares the last two turns of a chat, or two specified turns', async () => {
     await record({
       t1: { at: 1, facts: 'monday' },
       other: { at: 2, chat: '99' },
@@ -182,7 +182,7 @@ describe('parley prompt on a past turn', () => {
     expect(written.err).toContain(words);
   });
 
-  it('[P17] finds the message of one chat among several', async () => {
+  it('[P17] finds the message in the specified chat if several chats contain it', async () => {
     await record({ t1: { at: 1 }, t2: { at: 2, chat: '99' } });
     expect(await prompt('--message', 'm1', '--chat', '99')).toBe(0);
     expect(written.out).toContain('t2 · ');
@@ -204,7 +204,7 @@ describe('parley prompt on a preview', () => {
     expect(written.out).not.toContain('pirate');
   });
 
-  it('[P17] uses the templates when there is no workspace, and writes nothing', async () => {
+  it('[P17] uses the templates if there is no workspace, and writes nothing', async () => {
     const temporary = () =>
       readdirSync(tmpdir()).filter((name) => /^parley-prompt-(?!test)/.test(name));
     const before = temporary();
@@ -240,7 +240,7 @@ describe('parley prompt on a preview', () => {
     expect(readdirSync(folder)).toEqual(['workspace']);
   });
 
-  it('[P07] [P17] respects layout, mode and heartbeat', async () => {
+  it('[P07] [P17] uses the requested layout, mode and heartbeat', async () => {
     expect(await prompt('--channel', 'web', '--layout', 'openclaw', '--mode', 'minimal')).toBe(0);
     expect(written.out).toContain('layout openclaw');
     expect(written.out).toContain('left out in minimal mode');
@@ -249,7 +249,7 @@ describe('parley prompt on a preview', () => {
     expect(written.out).toContain('every 30 min');
   });
 
-  it('[P17] [W02] treats the person as an owner only when the settings do', async () => {
+  it('[P17] [W02] treats the person as an owner only if the settings do', async () => {
     writeFileSync(join(folder, 'parley.yaml'), 'owners: ["telegram:7"]\n');
     mkdirSync(join(folder, 'workspace'));
     writeFileSync(join(folder, 'workspace', 'AGENTS.md'), 'Be brief.\n');

@@ -157,8 +157,8 @@ async function promptOfTurn({ prompts, folder }: Recorded, turnId: string): Prom
 }
 
 /**
- * The prompt of the turn that answered a message. Throws CliError when there is none, or one in
- * each of several chats.
+ * The prompt of the turn that answered a message. Throws CliError if there is none, or if several
+ * chats have one.
  */
 async function promptOfMessage(
   recorded: Recorded,
@@ -184,7 +184,7 @@ async function promptOfMessage(
 }
 
 /**
- * The newest prompts, optionally of one chat, newest first. Throws CliError when there are too few.
+ * The newest prompts, optionally of one chat, newest first. Throws CliError if there are too few.
  */
 async function newestPrompts(
   recorded: Recorded,

@@ -6,7 +6,7 @@ import { hypotheticalTurn } from './request.ts';
 
 const KNOWN = CHANNEL_DEFINITIONS.map(({ id }) => id);
 
-/** Settings sufficient to create an adapter, which uses no network before it is started. */
+/** Minimal settings for creating an adapter, which uses no network before it is started. */
 const SETTINGS: Readonly<Record<string, object>> = {
   discord: { token: 'a.b.c' },
   telegram: { token: '1:a' },
@@ -40,8 +40,7 @@ describe('a preview', () => {
     const row = turn.messages[0];
     if (row === undefined) throw new Error('there is no message');
     const style = { mentions: 'dead', numbered: false } as const;
-    // Omits the fields of the route that only delivery reads, because they do not change a
-    // prompt.
+    // Omits the route fields that only delivery reads, because they do not affect a prompt.
     const { streams, inputs, maxButtons, maxFileBytes, ...route } = answerRoute(
       row.message,
       adapter.capabilities,
@@ -50,7 +49,7 @@ describe('a preview', () => {
     expect(row.route).toEqual(route);
   });
 
-  it('[P17] is the owner’s on the page by default', () => {
+  it('[P17] belongs to the owner on the page by default', () => {
     const turn = hypotheticalTurn({ channel: 'web' }, KNOWN, 5);
     expect(turn.conversationId).toBe('web:default:main');
     expect(turn.messages).toMatchObject([

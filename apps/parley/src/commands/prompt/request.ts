@@ -50,7 +50,7 @@ export interface PreviewTarget {
   readonly agent: string;
   /** The agent's name in the ids of its conversations; undefined for the default one. */
   readonly name?: string | undefined;
-  /** Returns null when there is no database yet; an example run is shown then. */
+  /** Returns null if there is no database yet; an example run is shown then. */
   readonly heartbeat: (
     ...choose: Parameters<Heartbeat['preview']>
   ) => Promise<HeartbeatOrder | null>;
@@ -77,7 +77,7 @@ export async function previewedTurn(
 }
 
 /**
- * Whether alerts really go to the requested chat, when the request names neither a chat nor a user.
+ * Whether alerts actually go to the requested chat, if the request names neither a chat nor a user.
  */
 function isAlertChat({ last }: AlertChat, asked: HypotheticalMessage): boolean {
   const { channel, account = last.account, chatType, chatId, user } = asked;
@@ -134,7 +134,7 @@ const TARGETS: Readonly<Record<string, RenderTarget>> = {
 const MESSENGERS: ReadonlySet<string> = new Set(['discord', 'telegram', 'whatsapp']);
 const SOME_TARGET: RenderTarget = { dialect: 'plain', maxLength: 4_000, unit: 'utf16' };
 
-/** The render target of a channel; plain for channels that are not Parley's own. */
+/** The render target of a channel; plain text for channels that are not built into Parley. */
 function renderTarget(channel: string): RenderTarget {
   return TARGETS[channel] ?? SOME_TARGET;
 }

@@ -5,22 +5,22 @@ import { fileURLToPath } from 'node:url';
 import { getSystemErrorMap } from 'node:util';
 import { INSTALLATION, isBundle } from '@parley/core/installation';
 
-/** Removes everything from a value that is not Parley's own. */
+/** Removes everything from a value that does not originate from Parley. */
 export type Mask = (value: unknown) => unknown;
 
 /** The largest number shown; larger ones may be ids of people or phone numbers. */
 const LARGEST_NUMBER = 9_999_999;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 /**
- * Strings of three or more digits are always hidden: the program contains some, but platforms use
- * them as ids of people, too.
+ * Strings of three or more digits are always hidden: the program contains some, but platforms also
+ * use them as ids of people.
  */
 const ID = /^\d{3,}$/;
 const DEEPEST = 12;
 
 /**
- * Creates the only filter of a bug report. A text passes if it occurs in Parley's own program, word
- * for word, as a string or a name; a number passes if it is small, a time if it is in ISO form.
+ * Creates the only filter for bug reports. A text passes if it occurs verbatim in Parley's own
+ * program, as a string or a name; a number passes if it is small, a time if it is in ISO form.
  * Everything else becomes `[text 1]`, `[text 2]` and so on, with the same number for the same text
  * so that lines can be compared.
  */

@@ -20,7 +20,7 @@ import { openMask } from './mask.ts';
 
 /** The number of newest log lines in the bundle. */
 const LOG_LINES = 1_000;
-/** The deadline of each check of the doctor, in ms. */
+/** The deadline for each doctor check, in ms. */
 const CHECK_MS = 8_000;
 
 const README = `A bundle for a bug report about Parley. Look through it before you send it.
@@ -38,7 +38,7 @@ Everything else, that is all names, ids, messages, paths, addresses, keys and to
 as [text 7]: the same number for the same text, in all files. Numbers above 9,999,999 are hidden as well.
 `;
 
-/** `parley report` (U03): writes the bundle. Exit code 1 when the file cannot be written. */
+/** `parley report` (U03): writes the bundle. Exit code 1 if the file cannot be written. */
 export async function report(cli: Cli, out = 'parley-report.tar.gz'): Promise<number> {
   const { installation, end } = await inspectInstallation(cli, systemTime);
   const { files, archive } = await collectReport(installation);
@@ -71,7 +71,10 @@ export async function collectOwnReport(
   return collectReport(installation);
 }
 
-/** Collects information for finding a defect, and hides everything that is not Parley's own. */
+/**
+ * Collects information for finding a defect, and hides everything that does not originate from
+ * Parley.
+ */
 export async function collectReport(installation: Installation): Promise<BugReport> {
   const { folder, clock } = installation;
   const mask = await openMask();
@@ -104,7 +107,7 @@ export async function collectReport(installation: Installation): Promise<BugRepo
   return { name, files, archive: (await packArchive(files)).toString('base64') };
 }
 
-/** The facts of Parley and the machine, none of them personal. */
+/** Facts about Parley and the machine, none of which are personal. */
 function machineFacts(now: number) {
   const { platform, arch, versions } = process;
   const { openssl, v8, modules } = versions;
@@ -122,7 +125,7 @@ function errorFacts(failure: unknown) {
     : {};
 }
 
-/** Only the counts, because the texts of findings name files and groups. */
+/** Contains only the counts, because the texts of findings name files and groups. */
 async function auditFacts(installation: Installation) {
   const { loaded, clock } = installation;
   if (loaded === null) return 'skipped';

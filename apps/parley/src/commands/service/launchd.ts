@@ -84,7 +84,7 @@ export function launchd(machine: Machine, program: ServiceProgram): ServiceManag
       mkdirSync(logs, { recursive: true, mode: 0o700 });
     },
     async start() {
-      await run('launchctl', ['bootout', `${domain}/${LABEL}`]); // Fails when the agent is not loaded.
+      await run('launchctl', ['bootout', `${domain}/${LABEL}`]); // Fails if it is not loaded.
       await requireSuccess(
         run('launchctl', ['enable', `${domain}/${LABEL}`]),
         'The agent was not enabled',

@@ -33,7 +33,7 @@ export interface ServiceManager {
   text(): Promise<string>;
   /** The data folder in a service file. */
   readonly folderIn: (text: string) => string | null;
-  /** Throws CliError when no service can be installed. Changes nothing. */
+  /** Throws CliError if no service can be installed. Changes nothing. */
   check(): Promise<void>;
   /** Prepares the folders and users that the file needs. */
   prepare(): Promise<void>;
@@ -41,7 +41,7 @@ export interface ServiceManager {
   start(): Promise<void>;
   /** Stops the service and disables it at boot. */
   stop(): Promise<void>;
-  /** Makes the system forget the service after its file was removed. */
+  /** Makes the system unload the service after its file was removed. */
   forget(): Promise<void>;
   state(): Promise<ServiceState>;
   /** Notes for the user, one line each. */

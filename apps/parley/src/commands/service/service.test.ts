@@ -24,7 +24,7 @@ import { installService, serviceStatus, uninstallService } from './service.ts';
 
 const LAUNCHER = resolve(import.meta.dirname, '../../../bin/parley.js');
 
-/** A fake systemctl: it reads the unit, starts its command as a process and ends it. */
+/** A fake systemctl that reads the unit, starts its command as a process and stops it. */
 const SYSTEMCTL = `#!/bin/sh
 cd "$(dirname "$0")" || exit 1
 echo "$*" >>calls
@@ -98,7 +98,7 @@ function cliOn(path: string): Cli {
   return { folder: locateDataFolder(path, {}), env: {}, print: (text) => printed.push(text) };
 }
 
-describe('the service of a user', () => {
+describe('a user service', () => {
   const user = () => machine({ uid: 1000 });
 
   it('[U06] is installed, runs, is installed again, and is removed without its data', async () => {
@@ -178,7 +178,7 @@ const isReal =
   existsSync('/run/systemd/system') &&
   ![SYSTEM.unit, SYSTEM.data].some((path) => existsSync(path));
 
-// Not registered elsewhere, so that it does not count as a skipped test.
+// Not registered on other machines, so that it does not count as a skipped test.
 if (isReal)
   describe('on a machine with systemd', () => {
     afterAll(() => rmSync(SYSTEM.data, { recursive: true, force: true }));
@@ -200,7 +200,7 @@ if (isReal)
     }, 120_000);
   });
 
-describe('the service of the machine', () => {
+describe('a system service', () => {
   it('[U06] gets its own user, and reports a process that ends immediately with the location of its log', async () => {
     const unit = join(root, 'etc/systemd/system/parley.service');
     writeFileSync(join(programs, 'unit'), unit);

@@ -95,7 +95,7 @@ function installedText({ manager, folder, isSystem }: Service, address: string):
 }
 
 /**
- * `parley service status`: exit code 0 when the service runs and answers, 1 when it does not, 3
+ * `parley service status`: exit code 0 if the service runs and answers, 1 if it does not, 3
  * when there is none.
  */
 export async function serviceStatus(
@@ -165,7 +165,7 @@ function noService({ print }: Cli, { manager, machine, folder, isSystem }: Servi
 }
 
 /**
- * The data folder of the installed service, whatever folder this command names; null when there is
+ * The data folder of the installed service, whatever folder this command names; null if there is
  * none.
  */
 function installedFolder({ file, folderIn }: ServiceManager): DataFolder | null {
@@ -222,7 +222,7 @@ function checkReach(program: ServiceProgram, hidden: readonly string[]): void {
   );
 }
 
-/** Why an unprivileged user cannot read a file or its target; null when they can. */
+/** Why an unprivileged user cannot read a file or its target; null if the user can. */
 export function barrierOf(path: string, hidden: readonly string[]): string | null {
   const real = realpathSync(path);
   for (const one of new Set([path, real])) {
@@ -245,7 +245,7 @@ function ancestorFolders(path: string): string[] {
   return folder === parse(path).root ? [folder] : [...ancestorFolders(folder), folder];
 }
 
-/** Throws CliError when a Parley other than the service holds the data folder. */
+/** Throws CliError if a Parley other than the service holds the data folder. */
 async function checkAlone({ manager, folder }: Service): Promise<void> {
   const instance = findInstance(folder);
   if (instance === null || instance.pid === (await manager.state()).pid) return;
@@ -284,7 +284,7 @@ async function untilHealthy({ manager, folder }: Service): Promise<Outcome> {
   return { kind: 'failed', reason: `${reason} after ${HEALTHY_WITHIN_MS / 1000} s` };
 }
 
-/** Why a gateway is not healthy; null when it is. */
+/** Why a gateway is not healthy; null if it is. */
 async function healthOf(address: string): Promise<string | null> {
   try {
     const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);

@@ -11,7 +11,7 @@ export interface ServiceProgram {
 
 export interface UnitFacts extends ServiceProgram {
   /**
-   * `system` is a service of the machine with its own user. `user` is a service of the user who
+   * `system` is a system service with its own user. `user` is a user service of the person who
    * installs it.
    */
   readonly kind: 'system' | 'user';
@@ -87,7 +87,7 @@ const ENDING = [
   'OOMPolicy=continue',
 ];
 
-/** The first version of systemd that waits longer after each failure. */
+/** The first version of systemd that can increase the delay after each failure. */
 const KNOWS_STEPS = 254;
 
 function backoff({ version }: UnitFacts): string[] {

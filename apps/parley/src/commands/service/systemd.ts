@@ -11,7 +11,7 @@ import {
   UNIT,
 } from './systemd-unit.ts';
 
-/** The systemd service: of the machine for root, of the user otherwise. */
+/** The systemd service: a system service for root, otherwise a user service. */
 export function systemd(machine: Machine, program: ServiceProgram): ServiceManager {
   const { uid, env, home, at, run } = machine;
   const isSystem = uid === 0;
@@ -44,7 +44,7 @@ export function systemd(machine: Machine, program: ServiceProgram): ServiceManag
     async start() {
       await requireSuccess(systemctl('daemon-reload'), 'systemd did not read the unit');
       await requireSuccess(systemctl('enable', UNIT), 'The unit was not enabled');
-      await systemctl('reset-failed', UNIT); // Fails when no earlier failure is recorded.
+      await systemctl('reset-failed', UNIT); // This fails if no earlier failure is recorded.
       await requireSuccess(systemctl('restart', UNIT), 'The service did not start');
     },
     async stop() {
@@ -92,7 +92,7 @@ export function stateIn(shown: string): ServiceState {
   };
 }
 
-/** Returns 0 when the version is unknown. */
+/** Returns 0 if the version is unknown. */
 export function versionIn(said: string): number {
   return Number(/^systemd (\d+)/.exec(said)?.[1] ?? 0);
 }

@@ -11,7 +11,10 @@ import { readSettings } from '../../settings.ts';
 import { Setup } from '../../setup-steps.ts';
 import { checkWithPlugins } from '../config.ts';
 
-/** The deadline of a setup step, in ms. A step may ask a model or a platform, which have 20 s. */
+/**
+ * The deadline of a setup step, in ms. A step may call a model or a platform, which must answer
+ * within 20 s.
+ */
 const STEP_WITHIN_MS = 25_000;
 
 export interface RunningSetup extends SetupSteps {
@@ -51,7 +54,7 @@ export async function offlineSetup(cli: Pick<Cli, 'folder' | 'env'>): Promise<Se
       definitions: definitions ?? CHANNEL_DEFINITIONS,
       loaded: loaded ?? readSettings(folder, env),
       model: { line: () => modelLine(loaded ?? readSettings(folder, env)) },
-      // Nobody can write to a bot that is not running.
+      // Nobody can message a bot that is not running.
       store: { pairing: { pending: async () => [], settle: async () => {} } },
     });
   const write = () => {

@@ -83,7 +83,7 @@ function cancelled(): never {
   throw new Cancelled();
 }
 
-/** `again` means that the given value does not work; null that the person skips the step. */
+/** `again` means that the given value does not work; null means that the person skips the step. */
 type StepAnswer = Save | null | 'again';
 
 async function untilDone(step: () => Promise<StepAnswer>): Promise<Save | null> {

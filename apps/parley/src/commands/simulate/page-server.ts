@@ -21,15 +21,15 @@ export interface PageServerOptions {
   readonly token: string;
   readonly simulator: Simulator;
   readonly recording: Recording;
-  /** The address of the played Parley's own page, including its token. */
+  /** The address of the simulated Parley's own page, including its token. */
   readonly console: string;
 }
 
 /** The largest request, in bytes: enough for a phone picture in base64. */
 const LARGEST_ACT_BYTES = 30_000_000;
 /**
- * The shortest and the longest interval between updates of the world, in ms. Typing ends without an
- * event, so updates are also sent regularly.
+ * The minimum and maximum interval between updates of the world, in ms. Typing ends without an
+ * event, so updates are also sent periodically.
  */
 const PACE_MS = 60;
 const STILL_MS = 2_000;
@@ -119,10 +119,7 @@ async function answerRequest(
   }
 }
 
-/**
- * Streams the world as one JSON object per line. A slow reader skips to the newest state when it
- * can receive again.
- */
+/** Streams the world as one JSON object per line. A slow reader skips intermediate states. */
 function streamWorlds({ simulator, console }: PageServerOptions, response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' });
   let timer: NodeJS.Timeout | undefined;

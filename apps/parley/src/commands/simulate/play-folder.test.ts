@@ -74,7 +74,7 @@ describe('the settings of a play', () => {
     expect(simulated({ ...written })).toMatchObject(expected);
   });
 
-  it('[U04] omit the database, the queue, traces and everything else that leads to the real installation', () => {
+  it('[U04] omit the database, the queue, traces and everything else connected to the real installation', () => {
     const store = { url: 'postgres://real' };
     const all = {
       store,

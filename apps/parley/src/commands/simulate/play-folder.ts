@@ -20,7 +20,7 @@ export interface PlayOptions {
   readonly isOffline?: boolean;
 }
 
-/** The properties of a simulator that go into the settings. */
+/** The properties of a simulator that are written to the settings. */
 type Simulated = Pick<Simulator, 'platform' | 'settings' | 'owner' | 'firstGroup'>;
 type Block = Readonly<Record<string, unknown>>;
 
@@ -28,7 +28,9 @@ type Block = Readonly<Record<string, unknown>>;
 const READ_THERE = ['profiles', 'skills'];
 /** Settings that would connect the play to the outside world or to the real conversations. */
 const LEFT_OUT = ['store', 'queue', 'telemetry', 'http', 'owners', 'channels', 'agent'];
-/** The keys of an account that control access and answers. All others concern its connection. */
+/**
+ * The keys of an account that control access and answers. All other keys concern its connection.
+ */
 const RULES = ['access', 'activation', 'answers', 'whenUncertain', 'linkPreviews', 'pace'];
 
 /**

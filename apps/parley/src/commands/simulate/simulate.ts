@@ -53,8 +53,8 @@ const CONNECT_WITHIN_MS = 60_000;
  */
 export async function simulate(cli: Cli, asked: AskedPlay, flags: SimulateFlags): Promise<never> {
   const code = await play(cli, asked, flags);
-  // Everything Parley opened is closed. Libraries leave timers behind; those of Baileys run for up
-  // to a minute.
+  // Everything that Parley opened is closed. Libraries leave timers behind; the timers of Baileys
+  // run for up to a minute.
   process.exit(code);
 }
 

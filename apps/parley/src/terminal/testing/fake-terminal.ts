@@ -6,8 +6,8 @@ const TOKEN = /^(?:\u001b\[(?<arguments>[\d;?]*)(?<order>[A-Za-z])|.)/su;
 // biome-ignore-end lint/suspicious/noControlCharactersInRegex: see above
 
 /**
- * Emulates what `node:readline` and the chat screen use of a terminal, and shows what a person
- * would see.
+ * Emulates the terminal features that `node:readline` and the chat screen use, and returns what a
+ * person would see.
  */
 export class FakeTerminal extends Writable {
   readonly isTTY = true;
@@ -69,7 +69,7 @@ export class FakeTerminal extends Writable {
     }
   }
 
-  /** The first row the cursor can reach; lines that have scrolled away are out of reach. */
+  /** The first row that the cursor can reach; rows that have scrolled away are unreachable. */
   get #top(): number {
     return Math.max(0, this.#screen.length - this.rows);
   }

@@ -11,25 +11,28 @@ import {
 import { proposedValue, readFieldAnswer } from './read-answer.ts';
 import type { Elicitation } from './read-request.ts';
 
-/** The answer that the server gets. */
+/** The answer that the server receives. */
 export interface ElicitationAnswer {
   readonly action: 'accept' | 'decline' | 'cancel';
   readonly content?: Readonly<Record<string, FieldValue>>;
 }
 
-/** The answer, and a note for the model if the server got none. */
+/** The answer, and a note for the model if the server received none. */
 export interface Answered {
   readonly answer: ElicitationAnswer;
   readonly note: string | null;
 }
 
-/** Asks the person of the turn. `part` distinguishes the questions of one call. */
+/** Asks the turn's person. `part` distinguishes the questions within one call. */
 export type AskPart = (question: PersonQuestion) => Promise<AskedPerson>;
 
-/** How many times one question is asked until an answer fits. */
+/** How many times one question is asked until the answer is valid. */
 const MAX_ATTEMPTS = 3;
 
-/** Asks the person what a server wants to know. Leaves the turn while their answer is missing. */
+/**
+ * Asks the person for what a server wants to know. The turn is suspended while their answer is
+ * missing.
+ */
 export async function answerElicitation(
   asked: Exclude<Elicitation, { kind: 'unfit' }>,
   asker: Asker,
@@ -52,7 +55,7 @@ export async function answerElicitation(
   }
 }
 
-/** Thrown when the person gives no answer, so that the remaining questions are not asked. */
+/** Thrown if the person gives no answer, so that the remaining questions are not asked. */
 class NotAnsweredError extends Error {
   readonly answered: Answered;
   constructor(action: 'decline' | 'cancel', note: string) {

@@ -5,7 +5,7 @@ import type { ToolCall } from '../../tools/tool.ts';
 import { type Answered, answerElicitation, NO_PERSON } from './answer-elicitation.ts';
 import { readElicitation } from './read-request.ts';
 
-/** One call of a server's tool, which may have to be made several times. */
+/** A call to a server's tool, which may have to be made several times. */
 export interface QuestionedCall {
   readonly server: string;
   readonly tool: string;
@@ -14,10 +14,10 @@ export interface QuestionedCall {
   readonly at: Pick<ToolCall, 'ask' | 'held' | 'signal'>;
 }
 
-/** How many times a server may ask during one call, and for how many things at once. */
+/** How many times a server may ask during one call, and for how many things at a time. */
 const MAX_ROUNDS = 8;
 const MAX_REQUESTS = 5;
-/** The pause before the next attempt, in ms, for a server that only wants to be called again. */
+/** The delay before the next attempt, in ms, for a server that only asks to be called again. */
 const PAUSE_MS = 1_000;
 
 const Asking = z.object({

@@ -36,7 +36,7 @@ const form = (
 const once = (request: object): AskedRounds => [{ requests: { r1: request }, state: 'state 1' }];
 const NAME = form({ name: { type: 'string', title: 'Your name' } }, ['name']);
 
-/** Opens a turn of the owner against a real server, with a new connection for each process. */
+/** Opens an owner's turn against a real server, with a new connection for each process. */
 async function stage(
   rounds: AskedRounds,
   {
@@ -247,7 +247,7 @@ describe('a server that asks for something during a call', () => {
     );
   });
 
-  it('[G03] gets a cancellation after three unfit answers and after the deadline', async () => {
+  it('[G03] receives a cancellation after three invalid answers and after the deadline', async () => {
     open = await stage(once(form({ people: { type: 'integer' } }, ['people'])));
     await open.begin();
     for (const [nth, text] of ['four', '1,500', '2.5'].entries()) await open.answer(nth + 1, text);
@@ -272,7 +272,7 @@ describe('a server that asks for something during a call', () => {
     expect(await by('test:7')).toBe('answered');
   });
 
-  it('[G03] gets a refusal if no person waits for the turn', async () => {
+  it('[G03] receives a refusal if no person waits for the turn', async () => {
     open = await stage(once(NAME));
     const { scene } = open;
     await scene.store.inbox.accept(timed(scene.now()));
@@ -310,14 +310,14 @@ describe('a server that asks for something during a call', () => {
   });
 });
 
-/** The writes of both lives, and one more than each of them makes. */
+/** The write numbers in both lives, plus one more than each of them makes. */
 const DEATHS = [0, 1].flatMap((life) =>
   [1, 2, 3, 4, 5].flatMap((write) =>
     (['before', 'after'] as const).map((when) => ({ life, write, when })),
   ),
 );
 
-describe('a process that dies around a call that waits for a person', () => {
+describe('a process that dies around a call that needs a person’s answer', () => {
   it.each(DEATHS)(
     '[G03] [G16] in life $life, $when write $write: the server acts at most once',
     async (death) => {

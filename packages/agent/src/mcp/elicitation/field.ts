@@ -1,7 +1,7 @@
 import { visibleLine } from '@parley/core';
 import { z } from 'zod';
 
-/** A choice of a field: the label that a person sees, and the value that the server gets. */
+/** A choice in a field: the label shown to a person, and the value sent to the server. */
 export interface Option {
   readonly label: string;
   readonly value: string;
@@ -31,30 +31,30 @@ export type FieldKind =
 
 export type FieldValue = string | number | boolean | readonly string[];
 
-/** One field of a form. */
+/** One field in a form. */
 export type Field = FieldKind & {
   readonly name: string;
   readonly title: string;
   readonly description: string;
   readonly isRequired: boolean;
-  /** The server's proposed value. It is checked like an answer before it is offered. */
+  /** The server's proposed value. It is validated like an answer before it is offered. */
   readonly proposed?: FieldValue | undefined;
 };
 
-/** A form cannot be put to a person. The message tells the model why. */
+/** A form that cannot be presented to a person. The message tells the model why. */
 export class UnfitFormError extends Error {}
 
-/** The largest form; more fields are too many for a chat. */
+/** The maximum number of fields in a form; more are too many for a chat. */
 const MAX_FIELDS = 20;
 const MAX_OPTIONS = 50;
 /**
- * The longest label of a choice, in characters. With a distinguishing mark it is as long as a
- * button may be.
+ * The maximum length of a choice's label, in characters. With a distinguishing mark it is as long
+ * as a button may be.
  */
 const MAX_LABEL = 54;
 const MAX_TITLE = 100;
 const MAX_DESCRIPTION = 300;
-/** The longest answer to a field without a limit of its own, in characters. */
+/** The maximum length of an answer to a field that states no limit, in characters. */
 const MAX_TEXT = 4_000;
 
 const Labelled = z.object({ const: z.string(), title: z.string().optional() });
@@ -87,7 +87,7 @@ const Form = z.object({
   required: z.array(z.string()).default([]).catch([]),
 });
 
-/** Reads the fields of a form, in order. Throws UnfitFormError. */
+/** Parses the fields in a form, in order. Throws UnfitFormError. */
 export function readFields(schema: unknown): readonly Field[] {
   const form = Form.safeParse(schema ?? {});
   if (!form.success) throw new UnfitFormError('its form does not follow the protocol');
@@ -156,7 +156,7 @@ type WithOptions = Pick<Property, 'enum' | 'oneOf' | 'anyOf'> & {
   readonly enumNames?: Property['enumNames'];
 };
 
-/** Null when the field is not a choice. */
+/** Null if the field is not a choice. */
 function optionsOf(property: WithOptions): readonly Option[] | null {
   const labelled = property.oneOf ?? property.anyOf;
   if (labelled !== undefined)
@@ -183,7 +183,7 @@ function checked(name: string, options: readonly Option[]): readonly Option[] {
   });
 }
 
-/** One line of a server's text, without invisible characters. */
+/** One line of text from a server, without invisible characters. */
 export function shortLine(text: string, most: number): string {
   const line = visibleLine(text).replace(/\s+/g, ' ').trim();
   const characters = [...line];

@@ -79,7 +79,7 @@ describe('a person’s answer to a field of a form', () => {
     expect(read).toMatchObject({ kind: 'problem', problem: expect.stringContaining(problem) });
   });
 
-  it('[G03] may be the server’s proposal only if that fits like an answer', () => {
+  it('[G03] may be the server’s proposal only if it is valid as an answer', () => {
     const proposed = (property: object) => proposedValue(fieldOf(property));
     expect(proposed({ type: 'integer', default: 3 })).toBe(3);
     expect(proposed({ type: 'integer', default: 2.5 })).toBeUndefined();
@@ -92,7 +92,7 @@ describe('a person’s answer to a field of a form', () => {
   });
 });
 
-describe('a form that is not put to a person', () => {
+describe('a form that cannot be presented to a person', () => {
   const wide = Object.fromEntries(
     Array.from({ length: 21 }, (_, nth) => [`f${nth}`, { type: 'string' }]),
   );

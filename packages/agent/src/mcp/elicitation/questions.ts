@@ -11,13 +11,13 @@ export interface Asker {
   readonly message: string;
 }
 
-/** The limits of a server's message, in characters and lines. */
+/** The limits for a server's message, in characters and lines. */
 const MAX_MESSAGE = 1_000;
 const MAX_LINES = 12;
 
 const DECLINES = { label: 'Decline', does: 'declines', style: 'danger' } as const;
 
-/** Introduces a question: the server, its tool and its message. The server's words are quoted. */
+/** Introduces a question: the server, its tool and its message. The server's text is quoted. */
 function opening({ server, tool, message }: Asker): string {
   const lines = message
     .split(/\r\n|[\n\r\u2028\u2029\u0085\v\f]/)
@@ -37,7 +37,7 @@ function cutTo(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
 }
 
-/** The position of a field in its form, and the fault of the previous answer. */
+/** The position of a field in its form, and what was wrong with the previous answer. */
 export interface FieldLocation {
   readonly asker: Asker;
   readonly nth: number;
@@ -45,7 +45,7 @@ export interface FieldLocation {
   readonly problem: string | null;
 }
 
-/** Puts a field as a question. The word `decline` ends the whole form. */
+/** Formats a field as a question. The word `decline` ends the whole form. */
 export function fieldQuestion(
   field: Field,
   { asker, nth, count, problem }: FieldLocation,
@@ -72,7 +72,7 @@ function choicesOf(field: Field): readonly string[] {
   return field.kind === 'one' ? field.options.map(({ label }) => label) : [];
 }
 
-/** A hint about the expected form of the answer, if the field itself does not show it. */
+/** A hint about the expected form of the answer, if the field itself does not make it clear. */
 function hintOf(field: Field): string {
   switch (field.kind) {
     case 'text':
@@ -123,7 +123,7 @@ function renderFieldValue(field: Field, value: FieldValue): string {
   return value.length === 0 ? 'none' : value.map((one) => inlineCode(label(one))).join(', ');
 }
 
-/** Shows a completed form of several fields before it is sent. */
+/** Shows a completed form with several fields before it is sent. */
 export function reviewQuestion(
   { server }: Asker,
   fields: readonly Field[],

@@ -2,7 +2,7 @@ import { readYesOrNo } from '@parley/core';
 import { z } from 'zod';
 import type { Field, FieldValue, Option } from './field.ts';
 
-/** The value of a field as a person answered it, or what is wrong with the answer. */
+/** The value of a field as answered by a person, or what is wrong with the answer. */
 export type ReadAnswer =
   | { readonly kind: 'value'; readonly value: FieldValue }
   | { readonly kind: 'problem'; readonly problem: string };
@@ -10,7 +10,7 @@ export type ReadAnswer =
 const value = (of: FieldValue): ReadAnswer => ({ kind: 'value', value: of });
 const answerProblem = (text: string): ReadAnswer => ({ kind: 'problem', problem: text });
 
-/** Reads what a person has written or pressed for a field. */
+/** Parses what a person has written or selected for a field. */
 export function readFieldAnswer(field: Field, said: string): ReadAnswer {
   const text = said.trim();
   switch (field.kind) {
@@ -79,8 +79,8 @@ function readTextAnswer({ least, most, format }: KindOf<'text'>, text: string): 
 }
 
 /**
- * Matches only unambiguous numbers: `1,500` is one and a half to some people and fifteen hundred to
- * others.
+ * Matches only unambiguous numbers: `1,500` is one and a half for some people and fifteen hundred
+ * for others.
  */
 const NUMBER = /^[+-]?\d+(?:\.\d+|,(?!\d{3}$)\d+)?$/;
 
@@ -108,8 +108,8 @@ function isCountFit({ least, most }: KindOf<'several'>, count: number): boolean 
 }
 
 /**
- * Reads `1, 3`, `1 and 3`, names with commas between them, `all` or `none`; returned in the order
- * of the form.
+ * Parses `1, 3`, `1 and 3`, names separated by commas, `all` or `none`; returned in the order of
+ * the form.
  */
 function severalIn(options: readonly Option[], text: string): readonly Option[] | null {
   if (/^(?:all|alle|todos|tous|tutti|все)[.!]?$/i.test(text)) return options;

@@ -5,10 +5,10 @@ import { type Field, readFields, UnfitFormError } from './field.ts';
 export type Elicitation =
   | { readonly kind: 'form'; readonly message: string; readonly fields: readonly Field[] }
   | { readonly kind: 'url'; readonly message: string; readonly url: URL }
-  /** Unsuitable for a person; the reason is for the model. */
+  /** Cannot be presented to a person; the reason is for the model. */
   | { readonly kind: 'unfit'; readonly reason: string };
 
-/** The longest address, in characters. */
+/** The maximum length of an address, in characters. */
 const MAX_URL = 2_000;
 
 const Request = z.object({
@@ -22,8 +22,8 @@ const Request = z.object({
 });
 
 /**
- * Reads one request of a server. Null when it is not a question to a person, which Parley does not
- * support.
+ * Parses one request from a server. Null if it is not a question to a person, the only kind that
+ * Parley supports.
  */
 export function readElicitation(said: unknown): Elicitation | null {
   const parsed = Request.safeParse(said);

@@ -12,7 +12,7 @@ export type Proposing = (shown: string) => object | string;
 
 export interface UpkeepScene {
   readonly turns: TurnScene;
-  /** The texts that the model was shown, one per run. */
+  /** The texts sent to the model, one per run. */
   readonly shown: readonly string[];
   put(name: string, text: string): void;
   got(name: string): string;
@@ -139,8 +139,8 @@ Kept by Ann since the spring.
 `;
 
 /**
- * The notes of some days, keyed by the number of days before the last one. All other days say next
- * to nothing.
+ * The notes for some days, keyed by the number of days before the last one. All other days contain
+ * next to nothing.
  */
 const NOTED: Readonly<Record<number, readonly string[]>> = {
   29: ['Bo asked about the keys.'],

@@ -14,8 +14,8 @@ const LIBRARIES = [
 ];
 
 /**
- * Turns tracing on. Returns null, with one warning, when that fails: usually its optional libraries
- * are not installed. No answer depends on them.
+ * Enables tracing. Returns null, with one warning, when that fails, usually because its optional
+ * libraries are not installed. No answer depends on them.
  */
 export async function openTracing(
   options: TracingOptions,

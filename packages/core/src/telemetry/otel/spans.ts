@@ -31,7 +31,7 @@ import type { Scrub } from '../scrubber.ts';
 
 /**
  * Traces a share of the messages, each one entirely or not at all. Work that belongs to no message
- * is left out, because queues look for work all the time.
+ * is omitted, because queues poll for work all the time.
  */
 export function messageSampler(share: number): Sampler {
   const first = share === 1 ? new AlwaysOnSampler() : new TraceIdRatioBasedSampler(share);
@@ -50,8 +50,8 @@ export function messageSampler(share: number): Sampler {
 }
 
 /**
- * Stages whose parent is the stored one and not the active span: a lane continues with another
- * person's message.
+ * Stages whose parent is the stored one rather than the active span: a lane may continue with
+ * another person's message.
  */
 const FROM_STORE: ReadonlySet<SpanName> = new Set([
   'parley.ingress',
@@ -98,7 +98,7 @@ function parentContext(name: SpanName, { parent }: SpanStart): Context {
   return FROM_STORE.has(name) ? ROOT_CONTEXT : context.active();
 }
 
-/** The W3C trace context. Untraced spans have one, too, so that they remain untraced. */
+/** The W3C trace context. Untraced spans have one as well, so that they remain untraced. */
 function traceOf(span: OtelSpan): string {
   const { traceId, spanId, traceFlags } = span.spanContext();
   return `00-${traceId}-${spanId}-${(traceFlags & TraceFlags.SAMPLED) === 1 ? '01' : '00'}`;
@@ -120,7 +120,7 @@ function attributesOf(facts: SpanFacts = {}) {
   );
 }
 
-/** A code or a kind, because the messages of errors may contain what people wrote. */
+/** A code or a kind, because error messages may contain what people wrote. */
 function spanErrorCode(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
@@ -138,7 +138,7 @@ const LOG_INTERVAL_MS = 60_000;
 
 /**
  * Exports spans with only Parley's own facts and attributes known to be harmless, with secrets
- * removed. Spans that cannot be sent are dropped and logged.
+ * removed. Spans that cannot be sent are dropped, and this is logged.
  */
 export function plainExporter(exporter: SpanExporter, log: Logger, scrub: Scrub): SpanExporter {
   let loggedAt = Number.NEGATIVE_INFINITY;

@@ -27,13 +27,13 @@ export interface TracingOptions {
 /** Active tracing. */
 export interface Tracing {
   readonly tracer: Tracer;
-  /** For the queues: their jobs join the trace of their caller. */
+  /** Lets queued jobs join the trace of their caller. */
   readonly queues: BullMQOtel;
   /** Sends the remaining spans within two seconds. Never rejects. */
   close(): Promise<void>;
 }
 
-/** The number of spans that may wait to be sent; more are dropped. */
+/** The maximum number of spans that may wait to be sent; any others are dropped. */
 const MAX_WAITING = 2_048;
 /** Export interval and timeout, in ms. */
 const SEND_INTERVAL_MS = 1_000;

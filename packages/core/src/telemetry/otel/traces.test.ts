@@ -22,7 +22,7 @@ afterEach(async () => {
   propagation.disable();
 });
 
-/** A tracer whose spans pass through the same filters as those for a collector. */
+/** A tracer whose spans pass through the same filters as those sent to a collector. */
 function traced(share = 1) {
   const kept = new InMemorySpanExporter();
   provider = new NodeTracerProvider({
@@ -63,7 +63,7 @@ describe('a trace', () => {
     expect(spans()[0]?.duration[0]).toBe(1);
   });
 
-  it('[G18] contains no secret, whatever a tool is called', async () => {
+  it('[G18] contains no secret, whatever a tool is named', async () => {
     const { tracer, spans } = traced();
     await tracer.span('parley.tool', { facts: { tool: 'at_span-key-1' } }, async () => {});
     expect(spans()[0]?.attributes).toEqual({ 'parley.tool': 'at_[secret]' });
@@ -142,7 +142,7 @@ describe('a collector that does not accept them', () => {
   });
 });
 
-describe('traces that cannot be turned on', () => {
+describe('traces that cannot be enabled', () => {
   const about = { url: 'http://127.0.0.1:9', headers: {}, service: 's', share: 1 };
   it.each([
     ['their libraries are not installed', 'ERR_MODULE_NOT_FOUND', 'not installed'],

@@ -3,7 +3,10 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 
-/** For tests: replaces the process that reads a document. The document says what it does. */
+/**
+ * For tests: replaces the process that reads a document. The document's content determines its
+ * behavior.
+ */
 const deeds: Readonly<Record<string, () => unknown>> = {
   crash: () => process.kill(process.pid, 'SIGSEGV'),
   exit: () => process.exit(1),

@@ -3,8 +3,8 @@ import { refuseDocument } from '../document-text.ts';
 import { extractText } from '../extract-text.ts';
 
 /**
- * Reads a document in the test's process, with the function that a separate process runs in
- * production. Starting that process takes 0.2 s of processor time, which tests of the text do not
+ * For tests: reads a document in the current process, with the function that a separate process
+ * runs in production. Starting that process takes 0.2 s of CPU time, which tests of the text do not
  * need.
  */
 export const readHere: ReadDocument = async ({ load, from = 0, characters }) => {

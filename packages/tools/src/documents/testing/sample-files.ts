@@ -1,7 +1,7 @@
 import { constants, crc32, deflateRawSync } from 'node:zlib';
 import { strToU8, zipSync } from 'fflate';
 
-/** For tests: an archive of text members. */
+/** For tests: an archive with text entries. */
 export function zipOf(members: Readonly<Record<string, string>>): Uint8Array {
   return zipSync(
     Object.fromEntries(Object.entries(members).map(([name, text]) => [name, strToU8(text)])),
@@ -39,7 +39,7 @@ export function anXlsx(rows: readonly (readonly (string | number)[])[]): Uint8Ar
 const MAIN = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"';
 const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 const PACKAGE = 'xmlns="http://schemas.openxmlformats.org/package/2006/relationships"';
-/** For tests: all of a workbook except its only sheet, which is called Sales. */
+/** For tests: all parts of a workbook except its only sheet, which is called Sales. */
 const XLSX_PARTS = {
   '[Content_Types].xml': `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>`,
   '_rels/.rels': `<Relationships ${PACKAGE}><Relationship Id="r1" Type="${OFFICE}/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
@@ -47,7 +47,7 @@ const XLSX_PARTS = {
   'xl/_rels/workbook.xml.rels': `<Relationships ${PACKAGE}><Relationship Id="r1" Type="${OFFICE}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>`,
 };
 
-/** For tests: a slide show; the slides are stored in the order of their numbers as text. */
+/** For tests: a slide show; the slides are stored in the order of their numbers sorted as text. */
 export function aPptx(slides: readonly string[]): Uint8Array {
   const members: Record<string, string> = {
     '[Content_Types].xml': '<Types/>',
@@ -60,7 +60,7 @@ export function aPptx(slides: readonly string[]): Uint8Array {
   return zipOf(members);
 }
 
-/** For tests: an OpenDocument text around the given body; locked when `manifest` says so. */
+/** For tests: an OpenDocument text around the given body; encrypted when `manifest` says so. */
 export function anOdt(body: string, manifest = ''): Uint8Array {
   return zipOf({
     mimetype: 'application/vnd.oasis.opendocument.text',
@@ -69,7 +69,7 @@ export function anOdt(body: string, manifest = ''): Uint8Array {
   });
 }
 
-/** For tests: a PDF with one page for each text (empty: a page without words). */
+/** For tests: a PDF with one page per text; an empty text gives a page without words. */
 export function aPdf(pages: readonly string[], more = ''): Uint8Array {
   const objects = ['<< /Type /Catalog /Pages 2 0 R >>', ''];
   const kids: string[] = [];
@@ -95,14 +95,14 @@ export function aPdf(pages: readonly string[], more = ''): Uint8Array {
   return strToU8(file);
 }
 
-/** For tests: passed to `aPdf` so that the file asks for a password. */
+/** For tests: passed to `aPdf` so that the file requires a password. */
 export const LOCKED = `/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O <${'ab'.repeat(32)}> /U <${'cd'.repeat(32)}> >> /ID [<00> <00>]`;
 
 const MB = 1_024 * 1_024;
 
 /**
- * Compressed bytes that unpack to `unit` many times over, and how many; created without unpacking
- * them.
+ * Compressed bytes that unpack to `unit` repeated many times, and their unpacked length; created
+ * without unpacking them.
  */
 function flood(unit: string, megabytes: number) {
   const block = Buffer.from(unit.repeat(Math.floor(MB / Buffer.byteLength(unit))));
@@ -112,7 +112,7 @@ function flood(unit: string, megabytes: number) {
   return { data, size: block.length * megabytes };
 }
 
-/** For tests: a small PDF whose page is drawn by a stream that unpacks to many megabytes. */
+/** For tests: a small PDF whose page content stream unpacks to many megabytes. */
 export function pdfBomb(megabytes: number): Uint8Array {
   const data = Buffer.concat([Buffer.from([0x78, 0x9c]), flood('\0', megabytes).data]);
   const objects = [
@@ -121,14 +121,14 @@ export function pdfBomb(megabytes: number): Uint8Array {
     '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << >> >>',
     `<< /Length ${data.length} /Filter /FlateDecode >>\nstream\n${data.toString('latin1')}\nendstream`,
   ].map((object, at) => `${at + 1} 0 obj\n${object}\nendobj\n`);
-  // Without an object table, which readers then rebuild.
+  // There is no cross-reference table, so readers rebuild it.
   const file = `%PDF-1.4\n${objects.join('')}trailer\n<< /Size 5 /Root 1 0 R >>\n%%EOF\n`;
   return Uint8Array.from(Buffer.from(file, 'latin1'));
 }
 
 /**
- * For tests: an archive with some members, and one that begins with `start` and continues with
- * `unit` for many megabytes. `claimed`: the number of bytes that its directory declares.
+ * For tests: an archive with the given entries, and one that begins with `start` and continues with
+ * `unit` for many megabytes. `claimed` is the size that its directory declares, in bytes.
  */
 export function zipBomb(
   big: { name: string; start?: string; unit: string; megabytes: number; claimed?: number },
@@ -176,7 +176,7 @@ export function zipBomb(
   return Uint8Array.from(Buffer.concat([...files, listed, end]));
 }
 
-/** For tests: a workbook of a million short rows. */
+/** For tests: a workbook with a million short rows. */
 export function xlsxBomb(): Uint8Array {
   const unit = '<row><c><v>1</v></c></row>';
   const start = `<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>`;
@@ -184,7 +184,7 @@ export function xlsxBomb(): Uint8Array {
   return zipBomb(sheet, XLSX_PARTS);
 }
 
-/** For tests: an archive of many empty members. */
+/** For tests: an archive with many empty entries. */
 export function crowdedZip(members: number): Uint8Array {
   return zipOf(Object.fromEntries(Array.from({ length: members }, (_, at) => [`${at}.xml`, ''])));
 }

@@ -16,7 +16,7 @@ import {
   tokensFrom,
 } from './sign-in-state.ts';
 
-/** A server that people sign in to. */
+/** A server that people can sign in to. */
 export interface SignInServer {
   readonly name: string;
   readonly url: string;
@@ -62,7 +62,8 @@ export async function beginSignIn(
   return await vault.update(async (kept) => {
     const now = stateFor(url, kept);
     const { discovery: _old, client, ...rest } = now;
-    // An unfinished sign-in may mean that the registration is no longer known there.
+    // An unfinished sign-in may mean that the authorization server no longer knows the
+    // registration.
     const isKnown = client !== undefined && now.pending === undefined;
     const draft: Draft = { ...rest, ...(isKnown && { client }) };
     const state = newState();

@@ -28,8 +28,8 @@ const EARLY_MS = 30_000;
 
 /**
  * Supplies the access token for the requests of one connection. Renews it before it expires and
- * when the server refuses it. One process at a time renews; the others find the new token. Throws
- * SignInNeededError when only a person can continue.
+ * when the server refuses it. Only one process at a time renews it; the other processes then use
+ * the new token. Throws SignInNeededError when only a person can continue.
  */
 export function bearerFor(deps: BearerDeps): AuthProvider {
   const { url, vault, clock } = deps;
@@ -78,8 +78,8 @@ export function bearerFor(deps: BearerDeps): AuthProvider {
 const PASSING = /server_error|internal|unavailable|too_many|slow_down|rate.?limit|timeout/i;
 
 /**
- * Returns null when a person has to sign in again, and `client-unknown` when the server no longer
- * knows Parley either. Throws an error when a retry may work later.
+ * Returns null when a person has to sign in again, and `client-unknown` when the server also no
+ * longer knows Parley's registration. Throws an error when a retry may work later.
  */
 async function renewTokens(
   { url, oauth, clock, fetchPublic }: BearerDeps,

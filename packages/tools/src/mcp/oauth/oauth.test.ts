@@ -163,7 +163,7 @@ describe('[G03] a server that requires a sign-in', () => {
     expect(guarded.registrations()).toBe(1);
   });
 
-  it('no longer knows Parley: retrying a failed sign-in registers it again', async () => {
+  it("no longer knows Parley's registration: retrying a failed sign-in registers it again", async () => {
     const { connect, signIn, begin } = scene();
     await signIn();
     guarded.forgetClients();
@@ -219,7 +219,7 @@ describe('[G03] a server that requires a sign-in', () => {
     expect(guarded.refreshesAsked()).toBe(0);
   });
 
-  it('knows Parley by its settings: this registration is used for renewal too, and is not stored', async () => {
+  it('knows Parley by a registration in the settings: this registration is also used for renewal, and is not stored', async () => {
     guarded.addClient('parley', REDIRECT);
     const { connect, signIn, vault } = scene(memoryVault(), { clientId: 'parley' });
     await signIn();

@@ -15,9 +15,9 @@ export interface Cleaning {
 
 const MAX_NODES = 400;
 const MAX_CHOICES = 200;
-/** How many choices are named when there are too many to validate. */
+/** How many choices are listed when there are too many to validate. */
 const SHOWN_CHOICES = 10;
-/** The longest description, in characters. */
+/** The maximum length of a description, in characters. */
 const MAX_WORDS = 500;
 
 /** Thrown when a schema has too many parts. */
@@ -34,11 +34,11 @@ export interface Place {
   readonly names: PropertyNames;
 }
 
-/** Rebuilds a schema of any draft from the few keywords that every provider accepts. */
+/** Rebuilds a schema of any draft from the few keywords accepted by every provider. */
 export function cleanNode(said: unknown, at: Cleaning, { depth, within, names }: Place): Block {
   at.nodes += 1;
   if (at.nodes > MAX_NODES) throw new TooManyPartsError();
-  // `true` allows anything. Some servers write only the name of a type.
+  // `true` allows any value. Some servers write only the name of a type.
   const shorthand = typeNamed(said);
   const merged = mergeParts(shorthand === undefined ? said : { type: shorthand }, at.root, within);
   const { node } = merged;

@@ -13,7 +13,7 @@ function cleaned(schema: unknown): CleanSchema | null {
   }
 }
 
-describe('the schema of a tool of a server', () => {
+describe('the schema of an MCP tool', () => {
   it.each([...HOSTILE_SCHEMAS, ...SLOW_SCHEMAS].map((one) => [one.what, one] as const))(
     '[D13] is left out or rebuilt so that validating by it always terminates: %s',
     (_what, { schema, value }) => {

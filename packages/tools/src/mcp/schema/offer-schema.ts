@@ -28,14 +28,14 @@ export interface OfferedSchema {
    */
   readonly schema: CleanSchema;
   readonly shape: ArgumentShape;
-  /** What was simplified, as a sentence for the operator; null for nothing. */
+  /** What was simplified, as a sentence for the operator; null if nothing was. */
   readonly remark: string | null;
 }
 
 /** The depths to try, because a schema that is too large is shown with fewer levels. */
 const DEPTHS = [10, 6, 4, 3, 2, 1] as const;
 const MAX_CHARACTERS = 16_000;
-/** The longest schema sent as a string, in characters. */
+/** The maximum length of a schema sent as a string, in characters. */
 const MAX_TEXT = 200_000;
 
 /**

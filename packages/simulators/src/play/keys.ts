@@ -1,0 +1,19 @@
+/**
+ * A readable key for a person or chat, unique among `taken`: the name in lowercase, numbered if it
+ * is taken. `bot` always means the bot.
+ */
+export function freeKey(name: string, taken: ReadonlyMap<string, unknown>): string {
+  const wish = name.includes('/') ? name : slug(name);
+  let key = wish;
+  for (let nth = 2; taken.has(key) || key === 'bot'; nth += 1) key = `${wish}-${nth}`;
+  return key;
+}
+
+/** The words of a name in lowercase, joined by hyphens; `x` if it has none. */
+export function slug(name: string): string {
+  const words = name
+    .normalize('NFKD')
+    .toLowerCase()
+    .match(/[\p{L}\p{N}]+/gu);
+  return words?.join('-') ?? 'x';
+}
